@@ -16,7 +16,7 @@ from typing_extensions import TypeAliasType
 
 __all__ = ["CallOutcome", "Derived", "Event", "FromResult", "Json", "Origin", "Path", "Said"]
 
-Json = TypeAliasType("Json", "None | bool | int | float | str | list[Json] | dict[str, Json]")
+Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
 """A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
 
 CallOutcome = Literal["completed", "failed", "raised", "rejected"]

@@ -1,0 +1,25 @@
+"""Personal online banking under PSD2: eight tools over accounts, payees, transactions and an audit log.
+
+``entities.py`` holds the tables, ``tools.py`` the tools, ``population.py`` the initial states; ``psd2.toml`` restates
+the provisions and ``rules.toml`` holds the curated rule set.
+"""
+
+from environments.banking.entities import ENTITIES
+from environments.banking.population import populate
+from environments.banking.tools import TOOLS
+from environments.declaration import Environment
+
+__all__ = ["ENVIRONMENT"]
+
+ENVIRONMENT = Environment(
+    name="banking",
+    title="Financial",
+    object_name="BankManager",
+    summary=(
+        "Personal online banking for one customer: look at accounts, statements and transactions, find payees, move "
+        "money between accounts and pay bills, check the session's authorization and record audit events."
+    ),
+    entities=ENTITIES,
+    tools={tool.name: tool for tool in TOOLS},
+    populate=populate,
+)

@@ -1,0 +1,273 @@
+"""What an environment declares about itself, once.
+
+From this single declaration come the simulator that executes calls (``simulation.py``), the encoding that the solver
+plans with, and the documentation and JSON schema that models read (``documentation.py``).
+
+What the *world* demands and what the *caller* must know are kept apart. ``raises`` and ``fails`` are the documented
+ways in which a tool refuses; they are the only preconditions, and no rule of a regulation is ever among them, or a
+program could not break it. Where a caller takes an argument from is a parameter's ``source``; only the planner
+demands that the caller could know it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+
+from environments.domains import Domain
+from environments.errors import InputError
+from environments.events import Event
+from environments.kinds import BOOLEAN, Kind, Value
+from environments.state import Entity, State
+from environments.terms import RowCondition, Term, arguments_of, row_variable
+
+__all__ = [
+    "Environment",
+    "Fails",
+    "FromLookup",
+    "FromTrace",
+    "FromUser",
+    "Insert",
+    "Parameter",
+    "Raises",
+    "RowsResult",
+    "Source",
+    "Tool",
+    "Update",
+    "ValueResult",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FromUser:
+    """The user says it. ``domain`` draws a sensible value; for an optional parameter, ``share`` is how often."""
+
+    domain: Domain
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FromLookup:
+    """The key of a row of that entity, which the caller must have seen in an earlier result."""
+
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class FromTrace:
+    """A function of the calls so far, which nobody says and no result contains. ``name`` says what it is."""
+
+    name: str
+    function: Callable[["Environment", tuple[Event, ...]], Value]
+
+
+Source = FromUser | FromLookup | FromTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter. ``malformed`` names the documented exception for a value of the right type in a wrong format."""
+
+    name: str
+    kind: Kind
+    description: str
+    source: Source
+    required: bool = True
+    default: Value = None
+    malformed: str = "InvalidRequestException"
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """A documented exception and the condition under which it is raised. Nothing changes then."""
+
+    exception: str
+    description: str
+    when: Term | None = None
+    """None: only for arguments in a wrong format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """A condition under which the tool answers that it did not succeed. Nothing changes then."""
+
+    description: str
+    when: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Set fields in the rows that meet the condition. ``values`` gives a term for each field, from the row."""
+
+    entity: Entity
+    where: RowCondition
+    values: Mapping[str, RowCondition]
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Append a row with a generated key."""
+
+    entity: Entity
+    values: Mapping[str, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsResult:
+    """A list of the rows that meet the condition, with the named fields. If the entity's key is among the fields and
+    exactly one row matches, the caller knows that row from then on."""
+
+    name: str
+    description: str
+    entity: Entity
+    where: RowCondition
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueResult:
+    name: str
+    description: str
+    kind: Kind
+    term: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """One tool.
+
+    Attributes:
+        summary: what it does, in a sentence or two; models read it.
+        emits: the name of the event that the audit list must carry for each completed call, if any.
+        compliance: whether masking hides it because it only serves the rules.
+        critical: whether S.C. coverage counts it.
+        hint: when the documentation says the tool should be called. Off by default: it gives the rules away.
+    """
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    raises: tuple[Raises, ...] = ()
+    fails: tuple[Fails, ...] = ()
+    effects: tuple[Update | Insert, ...] = ()
+    results: tuple[RowsResult | ValueResult, ...] = ()
+    emits: str | None = None
+    compliance: bool = False
+    critical: bool = False
+    hint: str | None = None
+
+    def parameter(self, name: str) -> Parameter:
+        return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    @property
+    def written_tables(self) -> frozenset[str]:
+        return frozenset(effect.entity.table for effect in self.effects)
+
+
+@dataclass(frozen=True, eq=False)
+class Environment:
+    """Entities with state, and the tools that read or change them.
+
+    Attributes:
+        name: what the command line calls it.
+        title: what a reader calls it (``Financial``).
+        object_name: the object that a program finds the tools on.
+        summary: what the tools are for; models read it.
+        populate: a random initial state in which every reference a trace needs can be looked up unambiguously.
+    """
+
+    name: str
+    title: str
+    object_name: str
+    summary: str
+    entities: Mapping[str, Entity]
+    tools: Mapping[str, Tool]
+    populate: Callable[[Random], State] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for tool in self.tools.values():
+            check_tool(self, tool)
+
+    @cached_property
+    def compliance_tools(self) -> frozenset[str]:
+        return frozenset(name for name, tool in self.tools.items() if tool.compliance)
+
+    @cached_property
+    def critical_tools(self) -> frozenset[str]:
+        return frozenset(name for name, tool in self.tools.items() if tool.critical)
+
+    @cached_property
+    def compliance_tables(self) -> frozenset[str]:
+        """The tables that only compliance tools write: they belong to the safety oracle, not to the goal."""
+        business = [tool.written_tables for tool in self.tools.values() if not tool.compliance]
+        compliance = [tool.written_tables for tool in self.tools.values() if tool.compliance]
+        return frozenset[str]().union(*compliance) - frozenset[str]().union(*business)
+
+    @cached_property
+    def changing_tools(self) -> frozenset[str]:
+        """The business tools that change what a goal is about."""
+        return frozenset(name for name, tool in self.tools.items() if tool.written_tables - self.compliance_tables)
+
+    @cached_property
+    def event_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(tool.emits for tool in self.tools.values() if tool.emits))
+
+    @cached_property
+    def exceptions(self) -> tuple[str, ...]:
+        names = [raised.exception for tool in self.tools.values() for raised in tool.raises]
+        return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def signatures(self) -> dict[str, tuple[str, ...]]:
+        """Parameter names by tool, in documented order."""
+        return {name: tuple(parameter.name for parameter in tool.parameters) for name, tool in self.tools.items()}
+
+
+def check_tool(environment: Environment, tool: Tool) -> None:
+    """What makes a declaration meaningless is an error when it is built. Raises InputError naming tool and place."""
+    place = f"environment {environment.name!r}, tool {tool.name!r}"
+    names = {parameter.name for parameter in tool.parameters}
+    for term in _terms(tool):
+        unknown = arguments_of(term) - names
+        if unknown:
+            raise InputError(f"{place}: a term uses the argument {sorted(unknown)[0]!r}, which it does not declare")
+    for effect in tool.effects:
+        unknown = set(effect.values) - set(effect.entity.fields)
+        if unknown:
+            raise InputError(f"{place}: an effect sets {sorted(unknown)[0]!r}, no field of {effect.entity.singular}")
+        if isinstance(effect, Insert) and effect.entity.key_prefix is None:
+            raise InputError(
+                f"{place}: it inserts a {effect.entity.singular}, whose key has no prefix to generate from"
+            )
+    documented = {raised.exception for raised in tool.raises}
+    for parameter in tool.parameters:
+        if _can_be_malformed(parameter.kind) and parameter.malformed not in documented:
+            raise InputError(
+                f"{place}: {parameter.name!r} can be malformed, but {parameter.malformed} is not documented"
+            )
+    says_success = any(result.name == "success" and _is_boolean(result) for result in tool.results)
+    if tool.fails and not says_success:
+        raise InputError(f"{place}: it can fail, but documents no boolean result 'success' to say so")
+
+
+def _terms(tool: Tool) -> list[Term]:
+    terms = [raised.when for raised in tool.raises if raised.when is not None]
+    terms += [failure.when for failure in tool.fails]
+    for effect in tool.effects:
+        if isinstance(effect, Insert):
+            terms += effect.values.values()
+        else:
+            row = row_variable(effect.entity)
+            terms += [effect.where(row), *(value(row) for value in effect.values.values())]
+    for result in tool.results:
+        terms.append(result.term if isinstance(result, ValueResult) else result.where(row_variable(result.entity)))
+    return terms
+
+
+def _can_be_malformed(kind: Kind) -> bool:
+    schema = kind.schema()
+    return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] == "number"
+
+
+def _is_boolean(result: RowsResult | ValueResult) -> bool:
+    return isinstance(result, ValueResult) and result.kind is BOOLEAN

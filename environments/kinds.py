@@ -1,0 +1,250 @@
+"""The kinds of value that fields, parameters and results have, and how each looks from outside.
+
+Inside, money is a whole number of cents and a date is its day number: both are exact, and a solver can reason about
+them. Outside, both look as a caller expects them: ``22.6`` and ``"2025-12-14"``. A kind translates between the two,
+and says in JSON Schema what it accepts.
+
+Two things can be wrong with a value from outside. Its JSON type may be wrong (:class:`WrongType`): no such call exists
+and the tool never sees it. Or its type is right and its format is not (:class:`WrongFormat`): the tool documents an
+exception for that.
+"""
+
+import datetime as dt
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from environments.events import Json
+
+__all__ = [
+    "BOOLEAN",
+    "DATE",
+    "INTEGER",
+    "MONEY",
+    "TEXT",
+    "TEXTS",
+    "Choice",
+    "Kind",
+    "Pattern",
+    "Value",
+    "WrongFormat",
+    "WrongType",
+]
+
+Value = Any
+"""A value as the inside holds it: bool, int, str, a tuple of str, None for *not given*, or an expression of a logic."""
+
+
+class WrongType(Exception):
+    """The JSON type of a value is not what the kind accepts."""
+
+
+class WrongFormat(Exception):
+    """The JSON type is right; the content is not in the format of the kind."""
+
+
+class Kind(Protocol):
+    """How one kind of value looks inside and outside."""
+
+    @property
+    def name(self) -> str: ...
+
+    @abstractmethod
+    def decode(self, value: Json) -> Value:
+        """The inside form. Raises WrongType or WrongFormat, each with a reason that names what was expected."""
+
+    @abstractmethod
+    def encode(self, value: Value) -> Json:
+        """The outside form of an inside value."""
+
+    @abstractmethod
+    def schema(self) -> dict[str, Json]:
+        """What the kind accepts, as JSON Schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    name: str = "string"
+
+    def decode(self, value: Json) -> str:
+        if not isinstance(value, str):
+            raise WrongType(f"expected a string, not {_kind_of(value)}")
+        return value
+
+    def encode(self, value: Value) -> Json:
+        return value
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A string in a fixed format; ``shape`` shows it to a reader (``XXX-XXXX-XXXX``)."""
+
+    shape: str
+    expression: str
+    name: str = "string"
+
+    def decode(self, value: Json) -> str:
+        text = TEXT.decode(value)
+        if not re.fullmatch(self.expression, text):
+            raise WrongFormat(f"{text[:40]!r} is not in the format {self.shape!r}")
+        return text
+
+    def encode(self, value: Value) -> Json:
+        return value
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "string", "pattern": f"^{self.expression}$"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few strings."""
+
+    options: tuple[str, ...]
+    name: str = "string"
+
+    def decode(self, value: Json) -> str:
+        text = TEXT.decode(value)
+        if text not in self.options:
+            raise WrongFormat(f"{text[:40]!r} is not one of {list(self.options)}")
+        return text
+
+    def encode(self, value: Value) -> Json:
+        return value
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "string", "enum": list(self.options)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Boolean:
+    name: str = "boolean"
+
+    def decode(self, value: Json) -> bool:
+        if not isinstance(value, bool):
+            raise WrongType(f"expected true or false, not {_kind_of(value)}")
+        return value
+
+    def encode(self, value: Value) -> Json:
+        return value
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Integer:
+    name: str = "integer"
+
+    def decode(self, value: Json) -> int:
+        number = _number(value)
+        if not number.is_integer():
+            raise WrongFormat(f"{number} is not a whole number")
+        return int(number)
+
+    def encode(self, value: Value) -> Json:
+        return value
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "integer"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Money:
+    """An amount in a currency with two decimals. Inside: cents."""
+
+    name: str = "number"
+
+    def decode(self, value: Json) -> int:
+        number = _number(value)
+        if abs(number) > 1e13:  # beyond this a float no longer holds the cents
+            raise WrongFormat(f"{number} is beyond what an account can hold")
+        cents = round(number * 100)
+        # Callers add amounts as floats, so 0.1 + 0.2 must still be thirty cents; a tenth of a cent must not.
+        if abs(cents - number * 100) > 1e-3:
+            raise WrongFormat(f"{number} has more than two decimals")
+        return cents
+
+    def encode(self, value: Value) -> Json:
+        return value / 100
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Date:
+    """A calendar day. Outside: YYYY-MM-DD. Inside: its day number."""
+
+    name: str = "string"
+
+    def decode(self, value: Json) -> int:
+        text = TEXT.decode(value)
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+            raise WrongFormat(f"{text[:40]!r} is not in the format 'YYYY-MM-DD'")
+        try:
+            return dt.date.fromisoformat(text).toordinal()
+        except ValueError as error:
+            raise WrongFormat(f"{text!r} is not a day of the calendar") from error
+
+    def encode(self, value: Value) -> Json:
+        return dt.date.fromordinal(value).isoformat()
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "string", "format": "date"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    name: str = "array"
+
+    def decode(self, value: Json) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise WrongType(f"expected a list of strings, not {_kind_of(value)}")
+        return tuple(TEXT.decode(item) for item in value)
+
+    def encode(self, value: Value) -> Json:
+        return list(cast("Sequence[str]", value))
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "array", "items": {"type": "string"}}
+
+
+TEXT = _Text()
+BOOLEAN = _Boolean()
+INTEGER = _Integer()
+MONEY = _Money()
+DATE = _Date()
+TEXTS = _Texts()
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WrongType(f"expected a number, not {_kind_of(value)}")
+    if isinstance(value, int) and abs(value) > 2**53:
+        raise WrongFormat("the number is too large")
+    if not math.isfinite(value):
+        raise WrongFormat("the number is not finite")
+    return float(value)
+
+
+def _kind_of(value: Json) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"

@@ -1,0 +1,79 @@
+"""Regulations: a legal text as its provisions, each with a citation.
+
+A regulation ships as our own restatement, provision by provision, in a TOML file:
+
+    id = "PSD2"
+    title = "..."
+    source = "Directive (EU) 2015/2366"
+    restated = true
+
+    [[provisions]]
+    citation = "Article 97(1)(a)"
+    text = "..."
+"""
+
+import tomllib
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from environments.errors import InputError
+
+__all__ = ["Provision", "Regulation", "load_regulation"]
+
+
+class Provision(BaseModel):
+    """The smallest part of a regulation that can be cited."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    citation: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+
+
+class Regulation(BaseModel):
+    """A legal text as a sequence of provisions, in the order of the text.
+
+    Attributes:
+        id: the short name that rules cite.
+        source: where the original is to be found.
+        restated: whether the provisions are a restatement in other words, which evaluations must then say.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    title: str
+    source: str
+    restated: bool
+    provisions: tuple[Provision, ...] = Field(min_length=1)
+
+    @cached_property
+    def by_citation(self) -> dict[str, Provision]:
+        return {provision.citation: provision for provision in self.provisions}
+
+    def text(self) -> str:
+        """The whole text, as a model under test reads it."""
+        lines = [f"{self.title} ({self.source})", ""]
+        lines += [f"{provision.citation}: {' '.join(provision.text.split())}" for provision in self.provisions]
+        return "\n".join(lines)
+
+
+def load_regulation(path: Path) -> Regulation:
+    """Read a regulation. Raises InputError naming the file and the place."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such regulation file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    try:
+        regulation = Regulation.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: {place}: {first['msg']}") from error
+    if len(regulation.by_citation) != len(regulation.provisions):
+        raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
+    return regulation

@@ -1,0 +1,196 @@
+"""What a call does: one reading of the declaration, for simulator and solver alike.
+
+:class:`CompiledTool` is a tool's declaration compiled against a logic: its refusals as truths, its effects as a new
+state, its results. :func:`call` is the simulator on top of it: JSON in, an event and a new state out. The encoding in
+``solver/`` uses the same compiled tool with a symbolic logic, so a difference between the two has no place to live.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from environments.declaration import Environment, Insert, RowsResult, Tool, Update
+from environments.events import Event, Json
+from environments.kinds import Value, WrongFormat, WrongType
+from environments.logic import PLAIN, Logic
+from environments.state import Row, State
+from environments.terms import Compiled, Scope, bind, row_variable
+
+__all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
+
+INVALID_CALL = "InvalidCallError"
+"""What a program sees when the call itself is malformed: unknown tool, missing, surplus or ill-typed argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A rows result before it is written as JSON: each candidate row with the truth that it is listed."""
+
+    listed: tuple[tuple[Value, Row], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A call's new state and its results, by name, in inside form."""
+
+    state: State
+    results: Mapping[str, Value | Rows]
+
+
+class CompiledTool:
+    """A tool's declaration compiled against one logic. Stateless; made once and shared (:func:`compiled_tool`)."""
+
+    def __init__(self, tool: Tool, logic: Logic) -> None:
+        self.tool = tool
+        self._logic = logic
+        self.raises = [(raised, raised.when.compile(logic)) for raised in tool.raises if raised.when is not None]
+        self.fails = [(failure, failure.when.compile(logic)) for failure in tool.fails]
+        self._effects = [self._compile_effect(effect) for effect in tool.effects]
+        self._values = {
+            result.name: result.term.compile(logic) for result in tool.results if not isinstance(result, RowsResult)
+        }
+        self._rows = [
+            (result, result.where(row_variable(result.entity)).compile(logic))
+            for result in tool.results
+            if isinstance(result, RowsResult)
+        ]
+
+    def _compile_effect(self, effect: Update | Insert) -> tuple[Update | Insert, Compiled | None, dict[str, Compiled]]:
+        if isinstance(effect, Insert):
+            return effect, None, {name: term.compile(self._logic) for name, term in effect.values.items()}
+        row = row_variable(effect.entity)
+        values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
+        return effect, effect.where(row).compile(self._logic), values
+
+    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+        """What follows if the call neither raises nor is rejected. ``succeeded`` guards every effect.
+
+        All effects read the state before the call, as the declaration's terms do; results are read from it too,
+        since what a tool reports of its own effects are the values that it set.
+        """
+        scope = Scope(state, arguments, {"succeeded": succeeded})
+        after = state
+        for effect, where, values in self._effects:
+            table = effect.entity.table
+            if isinstance(effect, Insert):
+                fields = {name: value(scope) for name, value in values.items()}
+                row = {name: fields.get(name) for name in effect.entity.fields}
+                row[effect.entity.key] = effect.entity.generated_key(after.tables[table])
+                after = after.with_table(table, (*after.tables[table], Row(row, succeeded)))
+            else:
+                after = after.with_table(table, self._updated(effect, where, values, scope, after))
+        results: dict[str, Value | Rows] = {name: value(scope) for name, value in self._values.items()}
+        for declared, where in self._rows:
+            results[declared.name] = self._listed(declared, where, scope)
+        return Transition(after, results)
+
+    def _updated(
+        self, effect: Update, where: Compiled | None, values: dict[str, Compiled], scope: Scope, after: State
+    ) -> tuple[Row, ...]:
+        table, variable = effect.entity.table, effect.entity.singular
+        before = scope.state.tables[table]
+        changed = list(after.tables[table])
+        for index, row in enumerate(bind(scope, variable, before)):
+            hit = self._logic.all([scope.bound["succeeded"], row.present, where(scope) if where else True])
+            if hit is False:
+                continue
+            fields = dict(changed[index].values)
+            for name, value in values.items():
+                fields[name] = self._logic.choose(hit, value(scope), fields[name])
+            changed[index] = Row(fields, row.present)
+        return tuple(changed)
+
+    def _listed(self, declared: RowsResult, where: Compiled, scope: Scope) -> Rows:
+        return Rows(
+            tuple(
+                (self._logic.all([row.present, where(scope)]), row)
+                for row in bind(scope, declared.entity.singular, scope.state.tables[declared.entity.table])
+            )
+        )
+
+    def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> Rows:
+        """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
+        declared, where = next(pair for pair in self._rows if pair[0].name == result)
+        return self._listed(declared, where, Scope(state, arguments, {"succeeded": True}))
+
+
+@lru_cache(maxsize=1024)
+def compiled_tool(tool: Tool, logic: Logic = PLAIN) -> CompiledTool:
+    """The tool compiled against the logic; compiled once, since tools and logics are compared by identity."""
+    return CompiledTool(tool, logic)
+
+
+def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Value]:
+    """The arguments in inside form, defaults filled in. Raises WrongType or WrongFormat with the parameter named."""
+    names = [parameter.name for parameter in tool.parameters]
+    for name in arguments:
+        if name not in names:
+            nearest = difflib.get_close_matches(name, names, 1)
+            meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; it takes {names}"
+            raise WrongType(f"{tool.name} has no parameter {name!r}{meant}")
+    decoded: dict[str, Value] = {}
+    malformed: WrongFormat | None = None
+    for parameter in tool.parameters:
+        raw = arguments.get(parameter.name)
+        if raw is None:
+            if parameter.required:
+                raise WrongType(f"{tool.name} needs the argument {parameter.name!r}")
+            decoded[parameter.name] = parameter.default
+            continue
+        try:
+            decoded[parameter.name] = parameter.kind.decode(raw)
+        except WrongType as error:
+            raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
+        except WrongFormat as error:
+            # A malformed value is a documented exception, an ill-typed one no call at all: look at all types first.
+            malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {parameter.name!r}: {error}")
+    if malformed:
+        raise malformed
+    return decoded
+
+
+def call(environment: Environment, state: State, name: str, arguments: Mapping[str, Json]) -> tuple[Event, State]:
+    """Execute one call: the event that happened and the state after it. Total: no input makes it raise."""
+    tool = environment.tools.get(name)
+    if tool is None:
+        nearest = difflib.get_close_matches(name, environment.tools, 1)
+        meant = f"; did you mean {nearest[0]}?" if nearest else ""
+        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: there is no tool {name[:80]!r}{meant}"), state
+    try:
+        decoded = decode_arguments(tool, arguments)
+    except WrongType as error:
+        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: {error}"), state
+    except WrongFormat as error:
+        return _refused(name, arguments, "raised", str(error)), state
+    compiled = compiled_tool(tool)
+    scope = Scope(state, decoded, {})
+    for raised, condition in compiled.raises:
+        if condition(scope):
+            return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}"), state
+    failed = any(condition(scope) for _, condition in compiled.fails)
+    transition = compiled.transition(state, decoded, succeeded=not failed)
+    result = _encode_results(tool, transition.results)
+    outcome = "failed" if failed else "completed"
+    return Event(name, dict(arguments), outcome, result), state if failed else transition.state
+
+
+def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str) -> Event:
+    return Event(name, dict(arguments), "raised" if outcome == "raised" else "rejected", None, error)
+
+
+def _encode_results(tool: Tool, results: Mapping[str, Value | Rows]) -> dict[str, Json]:
+    """Exactly the fields that the documentation promises."""
+    encoded: dict[str, Json] = {}
+    for declared in tool.results:
+        value = results[declared.name]
+        if isinstance(declared, RowsResult):
+            rows: list[Json] = []
+            for listed, row in value.listed:
+                if listed:
+                    whole = declared.entity.encode_row(row)
+                    rows.append({name: whole[name] for name in declared.fields if name in whole})
+            encoded[declared.name] = rows
+        else:
+            encoded[declared.name] = declared.kind.encode(value)
+    return encoded
