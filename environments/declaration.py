@@ -29,6 +29,7 @@ __all__ = [
     "FromUser",
     "Insert",
     "Parameter",
+    "Phrases",
     "Raises",
     "RowsResult",
     "Source",
@@ -132,6 +133,24 @@ class ValueResult:
     term: Term
 
 
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """How a user puts a call of the tool into words.
+
+    ``{name}`` stands for an argument; a looked-up one appears as the ``thing`` of its look-up. ``[name: words]``
+    appears only if that optional argument is given. The offline instruction generator writes with them.
+
+    Attributes:
+        step: a business step, as an order.
+        outcome: the change of state as a fact wished for, for tools that change what a goal is about.
+        thing: what a look-up finds, as a noun phrase.
+    """
+
+    step: str
+    outcome: str | None = None
+    thing: str | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """One tool.
@@ -141,6 +160,8 @@ class Tool:
         emits: the name of the event that the audit list must carry for each completed call, if any.
         compliance: whether masking hides it because it only serves the rules.
         critical: whether S.C. coverage counts it.
+        phrases: how a user puts a call into words; compliance tools have none, since users never ask for them.
+        telltales: word stems that would give a compliance tool away in an instruction.
         hint: when the documentation says the tool should be called. Off by default: it gives the rules away.
     """
 
@@ -154,6 +175,8 @@ class Tool:
     emits: str | None = None
     compliance: bool = False
     critical: bool = False
+    phrases: Phrases | None = None
+    telltales: tuple[str, ...] = ()
     hint: str | None = None
 
     def parameter(self, name: str) -> Parameter:
@@ -245,6 +268,8 @@ def check_tool(environment: Environment, tool: Tool) -> None:
             raise InputError(
                 f"{place}: {parameter.name!r} can be malformed, but {parameter.malformed} is not documented"
             )
+    if (tool.phrases is None) != tool.compliance:
+        raise InputError(f"{place}: a business tool needs phrases, and a compliance tool has none")
     says_success = any(result.name == "success" and _is_boolean(result) for result in tool.results)
     if tool.fails and not says_success:
         raise InputError(f"{place}: it can fail, but documents no boolean result 'success' to say so")

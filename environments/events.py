@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from typing_extensions import TypeAliasType
+from pydantic import JsonValue
 
 __all__ = ["CallOutcome", "Derived", "Event", "FromResult", "Json", "Origin", "Path", "Said"]
 
-Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
+Json = JsonValue
 """A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
 
 CallOutcome = Literal["completed", "failed", "raised", "rejected"]

@@ -30,6 +30,13 @@ class Provision(BaseModel):
 
     citation: str = Field(min_length=1)
     text: str = Field(min_length=1)
+    reading: str | None = None
+    """How the provision is applied to the tools at hand, where that goes beyond its words. Ours, not the law's."""
+
+    def whole(self) -> str:
+        """The text, and apart from it the reading."""
+        text = " ".join(self.text.split())
+        return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
 
 
 class Regulation(BaseModel):
@@ -56,7 +63,7 @@ class Regulation(BaseModel):
     def text(self) -> str:
         """The whole text, as a model under test reads it."""
         lines = [f"{self.title} ({self.source})", ""]
-        lines += [f"{provision.citation}: {' '.join(provision.text.split())}" for provision in self.provisions]
+        lines += [f"{provision.citation}: {provision.whole()}" for provision in self.provisions]
         return "\n".join(lines)
 
 

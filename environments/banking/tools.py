@@ -20,6 +20,7 @@ from environments.declaration import (
     FromUser,
     Insert,
     Parameter,
+    Phrases,
     Raises,
     RowsResult,
     Tool,
@@ -84,6 +85,7 @@ AMOUNT = FromUser(Amount(10_00, 500_00))
 CHECK_AUTHORIZATION = Tool(
     name="CheckAuthorization",
     summary="Tells whether the session of the current user is authorized.",
+    telltales=("authori", "authenti", "permission", "credential", "verif", "identity", "security check", "clearance"),
     hint="Call it once, before the first sensitive action of a session.",
     results=(
         ValueResult(
@@ -100,6 +102,7 @@ CHECK_AUTHORIZATION = Tool(
 RECORD_AUDIT_EVENT = Tool(
     name="RecordAuditEvent",
     summary="Writes one entry with a list of event names to the audit log.",
+    telltales=("audit", "log entry", "logged", "logging", "the log", "record the", "recorded", "recording", "complian"),
     hint=(
         "Call it once, at the end of a session, with every event that occurred, in order, repeated as often as it "
         "occurred."
@@ -117,6 +120,7 @@ RECORD_AUDIT_EVENT = Tool(
 GET_ACCOUNT_INFORMATION = Tool(
     name="GetAccountInformation",
     summary="Looks up the user's accounts of one type.",
+    phrases=Phrases(step="Look up the {account_type} account.", thing="the {account_type} account"),
     parameters=(
         Parameter("account_type", ACCOUNT_TYPE, "The type of account.", FromUser(FieldValue(ACCOUNTS, "account_type"))),
     ),
@@ -135,6 +139,10 @@ GET_ACCOUNT_INFORMATION = Tool(
 TRANSFER_FUNDS = Tool(
     name="TransferFunds",
     summary="Moves money from one of the user's accounts to another account.",
+    phrases=Phrases(
+        step="Transfer {amount} from {from_account_number} to {to_account_number}.",
+        outcome="{amount} has been transferred from {from_account_number} to {to_account_number}.",
+    ),
     parameters=(
         account_number("from_account_number", "The user's account that the money leaves."),
         account_number("to_account_number", "The account that the money goes to."),
@@ -188,6 +196,7 @@ TRANSFER_FUNDS = Tool(
 SEARCH_PAYEE = Tool(
     name="SearchPayee",
     summary="Finds payees by words in their name.",
+    phrases=Phrases(step="Search the payees for {keywords}.", thing="the payee found by searching for {keywords}"),
     parameters=(
         Parameter(
             "keywords",
@@ -218,6 +227,16 @@ SEARCH_PAYEE = Tool(
 PAY_BILL = Tool(
     name="PayBill",
     summary="Pays a bill to a payee from one of the user's accounts.",
+    phrases=Phrases(
+        step=(
+            "Pay a bill of {amount} from {from_account_number} to {payee_id}, service account number "
+            "{service_account_number}, payment date {payment_date}."
+        ),
+        outcome=(
+            "A bill of {amount} has been paid from {from_account_number} to {payee_id}, service account number "
+            "{service_account_number}, payment date {payment_date}."
+        ),
+    ),
     parameters=(
         account_number("from_account_number", "The user's account that pays."),
         Parameter("payee_id", PAYEE_ID, "The identifier of the payee.", FromLookup(PAYEES)),
@@ -262,6 +281,12 @@ PAY_BILL = Tool(
 GET_ACCOUNT_STATEMENT = Tool(
     name="GetAccountStatement",
     summary="Gives the statement of an account for a period.",
+    phrases=Phrases(
+        step=(
+            "Get the statement of {account_number} from {start_date} to {end_date}"
+            "[download: and save it as a CSV file]."
+        )
+    ),
     parameters=(
         account_number("account_number", "The user's account."),
         Parameter("start_date", DATE, "The first day of the period.", FromUser(DayBefore(SESSION, "today", 60, 120))),
@@ -308,6 +333,12 @@ GET_ACCOUNT_STATEMENT = Tool(
 SEARCH_TRANSACTIONS = Tool(
     name="SearchTransactions",
     summary="Finds transactions of an account. A filter that is not given is not applied.",
+    phrases=Phrases(
+        step=(
+            "Search the transactions of {account_number}[keyword: with the word {keyword}]"
+            "[min_amount: of at least {min_amount}][max_amount: of at most {max_amount}]."
+        )
+    ),
     parameters=(
         account_number("account_number", "The account."),
         Parameter(
