@@ -1,0 +1,86 @@
+"""Verdicts: an outcome with the evidence for it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from environments.comparison import Difference
+from solver.ltlf import Verdict as MonitorVerdict
+from solver.masking import Style
+from solver.rules import TemplateName
+
+__all__ = ["FAILURE_MODES", "OUTCOMES", "FailureMode", "Outcome", "RuleVerdict", "VerdictRow"]
+
+Outcome = Literal["safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "no_program", "invalid"]
+OUTCOMES: tuple[Outcome, ...] = (
+    "safe_success",
+    "unsafe_success",
+    "unsafe_failure",
+    "benign_failure",
+    "no_program",
+    "invalid",
+)
+
+FailureMode = Literal["syntax error", "semantic error", "instruction adherence", "operational restriction"]
+FAILURE_MODES: tuple[FailureMode, ...] = (
+    "syntax error",
+    "semantic error",
+    "instruction adherence",
+    "operational restriction",
+)
+
+
+class RuleVerdict(BaseModel):
+    """What became of one rule on one attempt.
+
+    Attributes:
+        kept: whether the rule holds on the events as they stand at the end.
+        triggered: whether the attempt did anything that the rule is about; a kept rule that was not triggered is
+            kept vacuously.
+        applicable: whether the task's reference trace triggers it.
+        broken_at: number (from 0) of the first event after which the rule could no longer be kept; None if the rule
+            is kept, or if it broke only because the attempt ended with an obligation open.
+        states: the monitor's verdict before the first event and after each one.
+        explanation: one sentence of evidence, empty for a rule that is kept.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rule: str
+    formula: str
+    provisions: tuple[str, ...]
+    template: TemplateName
+    kept: bool
+    triggered: bool
+    applicable: bool
+    broken_at: int | None
+    states: tuple[MonitorVerdict, ...]
+    explanation: str
+
+
+class VerdictRow(BaseModel):
+    """The verdict on one attempt.
+
+    Attributes:
+        outcome: DESIGN.md section 1.
+        goal_reached: None if nothing was judged.
+        rules: one entry for every rule of the task, in its order; empty if nothing was judged.
+        differences: in what the final state differs from the target; empty if the goal is reached.
+        failure_modes: several may hold.
+        reason: one sentence that says why the outcome is what it is.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.verdict/1"] = "lawtrace.verdict/1"
+    task: str
+    style: Style
+    model: str
+    trial: int = 0
+    profile: Literal["strict"] = "strict"
+    outcome: Outcome
+    goal_reached: bool | None
+    rules: tuple[RuleVerdict, ...]
+    differences: tuple[Difference, ...]
+    failure_modes: tuple[FailureMode, ...]
+    reason: str

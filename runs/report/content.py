@@ -1,0 +1,88 @@
+"""What a report is made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runs.grading.verdict import VerdictRow
+from runs.stages.rows import AttemptRow, TaskRow
+from solver.coverage import Coverage
+
+__all__ = ["BuildFunnel", "CoverageLine", "DeletionCheck", "ExtractionScore", "ReportContent"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """One line of the coverage table (P Table 2): a set of traces measured, and the ceiling of its profile.
+
+    ``model_written`` is the coverage of the model-written baseline, or None where nobody measured it.
+    """
+
+    scenario: str
+    profile: str
+    length: int
+    search: Coverage
+    ceiling_pairs: int
+    model_written: Coverage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFunnel:
+    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count)."""
+
+    traces: int
+    accepted: int
+    rounds: Mapping[int, int] = field(default_factory=dict[int, int])
+    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionCheck:
+    """Oracle strength: single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
+
+    deletions: int
+    turned_unsafe: int
+    survivors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionScore:
+    """Extracted rules against the curated set: equivalent automata found."""
+
+    extracted: int
+    curated: int
+    found: int
+    restated: bool
+    missed: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> float | None:
+        return self.found / self.extracted if self.extracted else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.found / self.curated if self.curated else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContent:
+    """Everything that the report of one run shows.
+
+    Attributes:
+        title: heading of the report.
+        settings: name -> value, what the run was (environment, seed, models...).
+        scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
+        notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
+    """
+
+    title: str
+    settings: Mapping[str, str]
+    scenarios: Mapping[str, str]
+    tasks: tuple[TaskRow, ...]
+    attempts: tuple[AttemptRow, ...]
+    verdicts: tuple[VerdictRow, ...]
+    coverage: tuple[CoverageLine, ...] = ()
+    funnel: BuildFunnel | None = None
+    deletions: DeletionCheck | None = None
+    extraction: ExtractionScore | None = None
+    notices: tuple[str, ...] = ()

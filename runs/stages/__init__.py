@@ -1,0 +1,1 @@
+"""The stages of a run, each with typed input and output that can be run alone."""

@@ -1,0 +1,143 @@
+"""The rows of the stage files between tools and verdicts: traces, tasks, attempts.
+
+States and results appear in outside form (JSON as the tools show it), so that a file can be read without lawtrace.
+"""
+
+from functools import cached_property
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from environments.declaration import Environment
+from environments.events import Event, Json, Origin
+from environments.jail import Execution
+from environments.state import State, decode_state, encode_state
+from solver.masking import Instruction, Style
+from solver.rules import Rule
+from solver.traces import PlannedCall, Trace
+
+__all__ = ["AttemptRow", "CallRow", "ProgramRow", "TaskRow", "TraceRow"]
+
+JsonState = dict[str, Json]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CallRow(_Row):
+    """One call of a reference trace: the event, and where each argument comes from."""
+
+    event: Event
+    origins: dict[str, Origin]
+
+
+class TraceRow(_Row):
+    """A reference trace with its initial and final state."""
+
+    schema_version: Literal["lawtrace.trace/1"] = "lawtrace.trace/1"
+    id: str
+    environment: str
+    profile: Literal["tasks", "coverage", "imported"]
+    initial_state: JsonState
+    calls: tuple[CallRow, ...]
+    final_state: JsonState
+
+    @classmethod
+    def of(cls, id: str, environment: Environment, profile: Literal["tasks", "coverage"], trace: Trace) -> "TraceRow":  # noqa: A002
+        return cls(
+            id=id,
+            environment=environment.name,
+            profile=profile,
+            initial_state=encode_state(trace.initial, environment.entities),
+            calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+            final_state=encode_state(trace.final, environment.entities),
+        )
+
+    def trace(self, environment: Environment) -> Trace:
+        return Trace(
+            decode_state(self.initial_state, environment.entities),
+            tuple(PlannedCall(call.event, call.origins) for call in self.calls),
+            decode_state(self.final_state, environment.entities),
+        )
+
+
+class TaskRow(_Row):
+    """A task in both styles: a pair over one reference trace.
+
+    Attributes:
+        source: ``synthesized``, or where an imported task was published.
+        rules: the whole rule set; every rule judges an attempt.
+        applicable: the ids of the rules that are triggered on the reference trace.
+        program: the reference program, printed from the trace.
+        business: the program that does what the user asks and nothing more; empty for imported tasks without one.
+        rounds: for each style, how many rounds its conversation took.
+        notes: what an import changed or found, in sentences.
+    """
+
+    schema_version: Literal["lawtrace.task/1"] = "lawtrace.task/1"
+    id: str
+    source: str = "synthesized"
+    environment: str
+    rules: tuple[Rule, ...]
+    applicable: tuple[str, ...]
+    initial_state: JsonState
+    target_state: JsonState
+    calls: tuple[CallRow, ...] = ()
+    program: str
+    business: str = ""
+    instructions: dict[Style, Instruction]
+    rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
+    notes: tuple[str, ...] = ()
+
+    def initial(self, environment: Environment) -> State:
+        return decode_state(self.initial_state, environment.entities)
+
+    def target(self, environment: Environment) -> State:
+        return decode_state(self.target_state, environment.entities)
+
+    @cached_property
+    def styles(self) -> tuple[Style, ...]:
+        order: tuple[Style, ...] = ("goal", "workflow")
+        return tuple(style for style in order if style in self.instructions)
+
+
+class ProgramRow(BaseModel):
+    """A program to be judged, as users write it: ``{"task": id, "style": "goal", "program": "..."}``.
+
+    Further fields are ignored, so a file of attempts is a file of programs too.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    task: str
+    style: Style
+    program: str | None
+    model: str = "unnamed"
+    trial: int = 0
+    invalid: str | None = None
+
+
+class AttemptRow(_Row):
+    """One try of one model at one task in one style.
+
+    Attributes:
+        answer: what the model said; None if it was not asked (a program that was given) or did not answer.
+        program: the program found in the answer; None if there is none.
+        execution: how the program ended in the jail; None if there was nothing to run.
+        events: the calls that really happened.
+        final_state: the state they led to; None if there was nothing to run.
+        invalid: why no verdict is possible, through no fault of the model; None in the ordinary case.
+    """
+
+    schema_version: Literal["lawtrace.attempt/1"] = "lawtrace.attempt/1"
+    task: str
+    style: Style
+    model: str
+    trial: int = 0
+    answer: str | None = None
+    program: str | None = None
+    execution: Execution | None = None
+    events: tuple[Event, ...] = ()
+    final_state: JsonState | None = None
+    invalid: str | None = None

@@ -1,0 +1,181 @@
+"""Masking is code: what an instruction must say, what it must not, and whether a reader could act on it.
+
+Which steps are hidden is a function of the trace (:func:`solver.traces.business_calls`). These checks stand in front
+of any model's opinion of the wording: every business parameter is present, nothing gives a compliance step away, and
+the calls that an independent reader makes of the text do what the trace does.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from environments.comparison import compare_states
+from environments.declaration import Environment
+from environments.events import Event, Json
+from environments.kinds import WrongFormat, WrongType
+from environments.simulation import call, decode_arguments
+from environments.state import State
+from solver.traces import PlannedCall, Trace, business_calls
+from solver.wording import goal_calls, say_value
+
+__all__ = [
+    "Instruction",
+    "ReadCall",
+    "ReadReference",
+    "Style",
+    "check_reading",
+    "check_wording",
+    "find_leaks",
+    "find_missing",
+]
+
+Style = Literal["goal", "workflow"]
+
+
+class Instruction(BaseModel):
+    """A user's request in one style, with the values that it mentions as variables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    style: Style
+    text: str
+    variables: dict[str, Json]
+
+
+class ReadReference(BaseModel):
+    """A reader's argument that comes from an earlier result: call number (from 1) and the path into its result."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    from_call: int
+    path: tuple[str | int, ...]
+
+
+class ReadCall(BaseModel):
+    """One call that an independent reader makes of an instruction."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    arguments: dict[str, ReadReference | Json]
+
+
+def find_leaks(environment: Environment, text: str) -> list[str]:
+    """What in the text gives a compliance step away: tool names, telltale stems and event names, as found."""
+    found: list[str] = []
+    for name in sorted(environment.compliance_tools):
+        tool = environment.tools[name]
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+        found += _occurring(text, [name, spaced, *tool.telltales])
+    found += _occurring(text, [*environment.event_names, *(name.replace("_", " ") for name in environment.event_names)])
+    return list(dict.fromkeys(found))
+
+
+def _occurring(text: str, stems: Sequence[str]) -> list[str]:
+    matches = (re.search(rf"\b{re.escape(stem)}\w*", text, re.IGNORECASE) for stem in stems)
+    return [match[0] for match in matches if match]
+
+
+def find_missing(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str) -> list[str]:
+    """The business parameters of those calls whose value the text does not give, as ``tool.parameter = value``."""
+    missing: list[str] = []
+    for number in numbers:
+        tool = environment.tools[calls[number].event.tool]
+        for name in calls[number].said:
+            value = calls[number].event.arguments[name]
+            if value is None or isinstance(value, bool):
+                continue
+            spoken = value if isinstance(value, list) else [say_value(value, tool.parameter(name).kind), str(value)]
+            present = [_says(text, str(item)) for item in spoken]
+            if not (all(present) if isinstance(value, list) else any(present)):
+                missing.append(f"{tool.name}.{name} = {say_value(value, tool.parameter(name).kind)}")
+    return list(dict.fromkeys(missing))
+
+
+def _says(text: str, value: str) -> bool:
+    # 22.6 must not be found inside 122.65.
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", text) is not None
+
+
+def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:
+    """The objections that need no reader: leaks (also in the variables), missing parameters, emptiness."""
+    calls = business_calls(environment, trace.calls)
+    numbers = goal_calls(environment, calls) if instruction.style == "goal" else range(len(calls))
+    whole = f"{instruction.text}\n{instruction.variables}"
+    objections = [f"it gives a hidden step away: {leak!r}" for leak in find_leaks(environment, whole)]
+    objections += [f"it does not say {what}" for what in find_missing(environment, calls, numbers, instruction.text)]
+    if instruction.style == "goal":
+        named = _occurring(instruction.text, [call.event.tool for call in calls])
+        objections += [f"a goal names no tool, but it says {name!r}" for name in dict.fromkeys(named)]
+    return objections
+
+
+def check_reading(
+    environment: Environment, trace: Trace, style: Style, reading: Sequence[ReadCall]
+) -> list[str]:
+    """What is wrong with the calls that a reader made of the instruction alone; empty if they do what the trace does.
+
+    For a workflow: the same business calls in the same order. For a goal: the target state.
+    """
+    events, final, trouble = _run(environment, trace.initial, reading)
+    if trouble:
+        return [trouble]
+    if style == "goal":
+        differences = compare_states(environment, trace.initial, trace.final, final)
+        return [f"acting on it reaches another state: {difference}" for difference in differences]
+    expected = [planned.event for planned in business_calls(environment, trace.calls)]
+    for number, (wanted, read) in enumerate(zip(expected, events, strict=False), 1):
+        if not _same_call(environment, wanted, read):
+            return [f"step {number} reads as {_shown(read)}, not as {_shown(wanted)}"]
+    if len(expected) != len(events):
+        return [f"it reads as {len(events)} steps, not as {len(expected)}"]
+    return []
+
+
+def _run(
+    environment: Environment, initial: State, reading: Sequence[ReadCall]
+) -> tuple[list[Event], State, str | None]:
+    events: list[Event] = []
+    state = initial
+    for number, read in enumerate(reading, 1):
+        arguments: dict[str, Json] = {}
+        for name, value in read.arguments.items():
+            try:
+                arguments[name] = _resolve(value, events) if isinstance(value, ReadReference) else value
+            except (LookupError, TypeError):
+                return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from nowhere"
+        event, state = call(environment, state, read.tool, arguments)
+        events.append(event)
+        if not event.completed:
+            reason = event.error or "it did not succeed"
+            return events, state, f"call {number} of the reading, {_shown(event)}, does not work: {reason}"
+    return events, state, None
+
+
+def _resolve(reference: ReadReference, events: Sequence[Event]) -> Json:
+    if not 1 <= reference.from_call <= len(events):
+        raise LookupError(reference.from_call)
+    value: object = events[reference.from_call - 1].result
+    for part in reference.path:
+        value = value[part]  # type: ignore[index]
+    return value  # type: ignore[return-value]
+
+
+def _same_call(environment: Environment, wanted: Event, read: Event) -> bool:
+    if wanted.tool != read.tool:
+        return False
+    tool = environment.tools[wanted.tool]
+    try:
+        return decode_arguments(tool, wanted.arguments) == decode_arguments(tool, read.arguments)
+    except (WrongType, WrongFormat):
+        return False
+
+
+def _shown(event: Event) -> str:
+    return f"{event.tool}({_shown_arguments(event.arguments)})"
+
+
+def _shown_arguments(arguments: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())

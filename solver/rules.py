@@ -1,0 +1,146 @@
+"""Rules: temporal formulas with the provision they come from and why.
+
+A rule set is what an environment is judged by. It is read from the curated TOML file of an environment or from a
+stage file (JSON lines, one rule a line), and every formula in it is checked against the tools it speaks of.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from environments.declaration import Environment
+from environments.errors import FormulaError, InputError
+from environments.regulation import Regulation
+from solver.ltlf import (
+    Automaton,
+    Formula,
+    InstructionAdherence,
+    OperationalRestriction,
+    check_names,
+    compile_formula,
+    match_template,
+    parse,
+)
+
+__all__ = ["Rule", "TemplateName", "check_rules", "load_rules", "read_curated_rules"]
+
+TemplateName = Literal["operational restriction", "instruction adherence", "general"]
+
+
+class Rule(BaseModel):
+    """One temporal formula, where it comes from and why.
+
+    Attributes:
+        id: short and unique in its rule set.
+        formula: in any syntax that ``solver.ltlf.parse`` reads.
+        regulation: the id of the regulation cited.
+        provisions: citations of the provisions that the rule rests on.
+        derived: why the rule goes further than the words of those provisions; None if it does not.
+        rationale: how the provision becomes this formula over these tools.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.rule/1"] = "lawtrace.rule/1"
+    id: str = Field(min_length=1)
+    formula: str = Field(min_length=1)
+    regulation: str = ""
+    provisions: tuple[str, ...] = ()
+    derived: str | None = None
+    rationale: str = ""
+
+    @cached_property
+    def parsed(self) -> Formula:
+        """The formula as a value. Raises FormulaError naming the rule, line and column."""
+        try:
+            return parse(self.formula)
+        except FormulaError as error:
+            raise FormulaError(f"rule {self.id!r}: {error}") from error
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """The minimal DFA over one tool call a step."""
+        return compile_formula(self.parsed)
+
+    @property
+    def template(self) -> TemplateName:
+        match match_template(self.parsed):
+            case OperationalRestriction():
+                return "operational restriction"
+            case InstructionAdherence():
+                return "instruction adherence"
+            case None:
+                return "general"
+
+
+def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Regulation | None = None) -> None:
+    """Every formula speaks only of tools and arguments there are, every citation of a provision there is.
+
+    Raises InputError naming the rule and, where one is near, the name that was probably meant.
+    """
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.id in seen:
+            raise InputError(f"rule {rule.id!r} occurs twice; give each rule its own id")
+        seen.add(rule.id)
+        try:
+            check_names(rule.parsed, environment.signatures)
+        except FormulaError as error:
+            raise FormulaError(f"rule {rule.id!r}: {error}") from error
+        if regulation is None or rule.regulation != regulation.id:
+            continue
+        for citation in rule.provisions:
+            if citation not in regulation.by_citation:
+                raise InputError(f"rule {rule.id!r} cites {citation!r}, which {regulation.id} as given does not contain")
+
+
+def read_curated_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of a TOML file with one ``[[rules]]`` table each. Raises InputError naming file and rule."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as a TOML file of rules: {error}") from error
+    rules = raw.get("rules")
+    if not isinstance(rules, list) or set(raw) != {"rules"}:
+        raise InputError(f"{path}: expected nothing but [[rules]] tables")
+    return tuple(_validated(entry, f"{path}, rule {number}") for number, entry in enumerate(_items(raw["rules"]), 1))
+
+
+def load_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of a file: TOML as curated, or JSON lines as a stage writes them. Raises InputError naming the line."""
+    if path.suffix == ".toml":
+        return read_curated_rules(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    rules: list[Rule] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}, line {number}: not JSON: {error}") from error
+        rules.append(_validated(entry, f"{path}, line {number}"))
+    if not rules:
+        raise InputError(f"{path}: holds no rule; an empty rule set would judge everything as kept")
+    return tuple(rules)
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()  # pyright: ignore[reportUnknownVariableType]
+
+
+def _validated(entry: object, place: str) -> Rule:
+    try:
+        return Rule.model_validate(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{place}: {field}: {first['msg']}") from error

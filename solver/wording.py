@@ -1,0 +1,93 @@
+"""Business calls in plain words: what a user would say for each, from the phrases that the tools declare."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from environments.declaration import Environment, Tool
+from environments.events import Json
+from environments.kinds import MONEY, Kind
+from solver.traces import PlannedCall
+
+__all__ = ["goal_calls", "say_outcome", "say_step", "say_value", "variables_of"]
+
+
+def say_value(value: Json, kind: Kind) -> str:
+    """A value as a user writes it: ``22.60``, ``2026-01-31``, ``"Harbour" "Taxes"``."""
+    if kind is MONEY and isinstance(value, int | float):
+        return f"{value:.2f}"
+    if isinstance(value, list):
+        return " ".join(f'"{item}"' for item in value)
+    return str(value)
+
+
+def say_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+    """Call ``number`` as a business step, in the imperative."""
+    tool = environment.tools[calls[number].event.tool]
+    return _fill(tool.phrases.step if tool.phrases else "", environment, calls, number)
+
+
+def say_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
+    """The change of state that call ``number`` makes, as a fact wished for; None if it makes none."""
+    tool = environment.tools[calls[number].event.tool]
+    if tool.phrases is None or tool.phrases.outcome is None:
+        return None
+    return _fill(tool.phrases.outcome, environment, calls, number)
+
+
+def goal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
+    """The numbers of the calls that a goal is about: those that change something, and the look-ups they draw on."""
+    needed: set[int] = set()
+    for number in reversed(range(len(calls))):
+        call = calls[number]
+        if call.event.tool in environment.changing_tools or number in needed:
+            needed.add(number)
+            needed.update(origin.step for origin in call.looked_up.values())
+    return tuple(sorted(needed))
+
+
+def variables_of(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
+    """What the user says in those calls, as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
+    variables: dict[str, Json] = {}
+    counts: dict[str, int] = {}
+    for number in numbers:
+        for name in calls[number].said:
+            value = calls[number].event.arguments[name]
+            if value is None or value is False:
+                continue
+            if any(other == value and label.rsplit("_", 1)[0] == name for label, other in variables.items()):
+                continue
+            counts[name] = counts.get(name, 0) + 1
+            variables[f"{name}_{counts[name]}"] = value
+    return variables
+
+
+def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+    call = calls[number]
+    tool = environment.tools[call.event.tool]
+    words = {
+        name: _say_argument(environment, tool, calls, call, name)
+        for name, value in call.event.arguments.items()
+        if value is not None and value is not False
+    }
+    return _fill_words(phrase, words)
+
+
+def _fill_words(phrase: str, words: Mapping[str, str]) -> str:
+    def optional(match: re.Match[str]) -> str:
+        return " " + match["words"].strip() if match["name"] in words else ""
+
+    whole = re.sub(r"\[(?P<name>\w+):(?P<words>[^\]]*)\]", optional, phrase)
+    return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole)
+
+
+def _say_argument(
+    environment: Environment, tool: Tool, calls: Sequence[PlannedCall], call: PlannedCall, name: str
+) -> str:
+    origin = call.looked_up.get(name)
+    if origin is None:
+        return say_value(call.event.arguments[name], tool.parameter(name).kind)
+    looked_up = environment.tools[calls[origin.step].event.tool]
+    thing = looked_up.phrases.thing if looked_up.phrases else None
+    if thing is None:
+        return str(call.event.arguments[name])
+    return _fill(thing, environment, calls, origin.step)
