@@ -134,7 +134,5 @@ def _content(entity: Entity, row: Row, fresh: Mapping[Value, tuple[Entity, Row]]
 def _shown(entity: Entity, row: Row) -> Json:
     whole = entity.encode_row(row)
     return {
-        name: value
-        for name, value in whole.items()
-        if name != entity.key and not entity.fields[name].order_dependent
+        name: value for name, value in whole.items() if name != entity.key and not entity.fields[name].order_dependent
     }

@@ -53,7 +53,8 @@ def _document_result(result: RowsResult | ValueResult) -> Json:
     fields: dict[str, Json] = {}
     for name in result.fields:
         field = result.entity.fields[name]
-        fields[name] = field.kind.name + (" (may be absent)" if field.optional else "")
+        shape = f", format {field.kind.shape}" if isinstance(field.kind, Pattern) else ""
+        fields[name] = field.kind.name + shape + (", may be absent" if field.optional else "")
     return {"name": result.name, "type": "array of objects", "fields": fields, "description": result.description}
 
 

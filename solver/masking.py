@@ -7,9 +7,9 @@ the calls that an independent reader makes of the text do what the trace does.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from environments.comparison import compare_states
 from environments.declaration import Environment
@@ -59,7 +59,7 @@ class ReadCall(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
-    arguments: dict[str, ReadReference | Json]
+    arguments: dict[str, Annotated[ReadReference | Json, Field(union_mode="left_to_right")]]
 
 
 def find_leaks(environment: Environment, text: str) -> list[str]:
@@ -78,7 +78,9 @@ def _occurring(text: str, stems: Sequence[str]) -> list[str]:
     return [match[0] for match in matches if match]
 
 
-def find_missing(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str) -> list[str]:
+def find_missing(
+    environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str
+) -> list[str]:
     """The business parameters of those calls whose value the text does not give, as ``tool.parameter = value``."""
     missing: list[str] = []
     for number in numbers:
@@ -112,9 +114,7 @@ def check_wording(environment: Environment, trace: Trace, instruction: Instructi
     return objections
 
 
-def check_reading(
-    environment: Environment, trace: Trace, style: Style, reading: Sequence[ReadCall]
-) -> list[str]:
+def check_reading(environment: Environment, trace: Trace, style: Style, reading: Sequence[ReadCall]) -> list[str]:
     """What is wrong with the calls that a reader made of the instruction alone; empty if they do what the trace does.
 
     For a workflow: the same business calls in the same order. For a goal: the target state.

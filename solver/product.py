@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from environments.declaration import Environment, FromLookup, FromTrace, RowsResult, Tool
+from environments.errors import SearchError
 from solver.ltlf import Automaton
 
 __all__ = ["Move", "Product"]
@@ -124,7 +125,13 @@ class Product:
     def _stepped(self, states: tuple[int, ...], name: str) -> tuple[int, ...] | None:
         stepped: list[int] = []
         for automaton, state in zip(self._automata, states, strict=True):
-            following = automaton.step(state, automaton.mask_of(name))
+            letter = automaton.mask_of(name)
+            if letter is None:
+                raise SearchError(
+                    f"a rule looks at the arguments or the result of {name} ({automaton.formula}); the search plans "
+                    "with tools alone so far: leave this rule out for synthesis, it can still judge"
+                )
+            following = automaton.step(state, letter)
             if not automaton.live(following):
                 return None
             stepped.append(following)

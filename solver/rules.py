@@ -96,7 +96,9 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
             continue
         for citation in rule.provisions:
             if citation not in regulation.by_citation:
-                raise InputError(f"rule {rule.id!r} cites {citation!r}, which {regulation.id} as given does not contain")
+                raise InputError(
+                    f"rule {rule.id!r} cites {citation!r}, which {regulation.id} as given does not contain"
+                )
 
 
 def read_curated_rules(path: Path) -> tuple[Rule, ...]:

@@ -1,13 +1,13 @@
 """Reference traces: calls with their events, and where each argument comes from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from environments.declaration import Environment
 from environments.events import Derived, Event, FromResult, Origin, Said
 from environments.state import State
 
-__all__ = ["PlannedCall", "Trace", "business_calls"]
+__all__ = ["PlannedCall", "Trace", "business_calls", "without_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,20 @@ class Trace:
         return tuple(call.event.tool for call in self.calls)
 
 
-def business_calls(environment: Environment, calls: Iterable[PlannedCall]) -> tuple[PlannedCall, ...]:
-    """Masking: the calls without those of compliance tools, in order, their references renumbered (P 3.4).
+def business_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
+    """Masking: the calls without those of compliance tools, in order (P 3.4)."""
+    hidden = (number for number, call in enumerate(calls) if call.event.tool in environment.compliance_tools)
+    return without_calls(calls, hidden)
 
-    A business argument never comes from a compliance tool's result: the planner takes references from look-ups only.
-    """
+
+def without_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[PlannedCall, ...]:
+    """The calls without some of them, references renumbered. Nothing that is kept may refer to what is dropped."""
+    dropped = set(numbers)
+    new_number = {old: new for new, old in enumerate(n for n in range(len(calls)) if n not in dropped)}
     kept: list[PlannedCall] = []
-    new_number: dict[int, int] = {}
     for number, call in enumerate(calls):
-        if call.event.tool in environment.compliance_tools:
+        if number in dropped:
             continue
-        new_number[number] = len(kept)
         origins = {
             name: FromResult(new_number[origin.step], origin.path) if isinstance(origin, FromResult) else origin
             for name, origin in call.origins.items()

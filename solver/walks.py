@@ -6,6 +6,7 @@ adjacent pairs not yet covered wins; that is enough to reach every feasible pair
 """
 
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from random import Random
 
 from environments.errors import SearchError
@@ -19,7 +20,7 @@ Pair = tuple[str, str]
 
 def pairs_of(tools: tuple[str, ...]) -> set[Pair]:
     """The ordered pairs of adjacent tools (P Eq. 1)."""
-    return set(zip(tools, tools[1:], strict=False))
+    return set(pairwise(tools))
 
 
 def draw_walk(product: Product, length: int, random: Random, covered: AbstractSet[Pair]) -> tuple[str, ...]:
@@ -29,7 +30,9 @@ def draw_walk(product: Product, length: int, random: Random, covered: AbstractSe
     """
     if not product.can_finish(0, length):
         shorter = next((other for other in range(length, 60) if product.can_finish(0, other)), None)
-        remedy = f"the shortest that exists from here on has {shorter}" if shorter else "loosen the rules or the profile"
+        remedy = (
+            f"the shortest that exists from here on has {shorter}" if shorter else "loosen the rules or the profile"
+        )
         raise SearchError(
             f"environment {product.environment.name!r}: no compliant trace of {length} calls exists; {remedy}"
         )

@@ -45,7 +45,7 @@ def goal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[
     return tuple(sorted(needed))
 
 
-def variables_of(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
+def variables_of(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
     """What the user says in those calls, as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
     variables: dict[str, Json] = {}
     counts: dict[str, int] = {}

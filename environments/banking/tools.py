@@ -335,7 +335,7 @@ SEARCH_TRANSACTIONS = Tool(
     summary="Finds transactions of an account. A filter that is not given is not applied.",
     phrases=Phrases(
         step=(
-            "Search the transactions of {account_number}[keyword: with the word {keyword}]"
+            "Search the transactions of {account_number}[keyword: with the words \"{keyword}\" in the description]"
             "[min_amount: of at least {min_amount}][max_amount: of at most {max_amount}]."
         )
     ),

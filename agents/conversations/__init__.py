@@ -1,0 +1,1 @@
+"""Whole conversations: who speaks next, when it ends, and what comes out."""

@@ -1,0 +1,139 @@
+"""Drawing rules from a regulation: the extractor proposes, code validates signatures, the critic objects (P 3.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from agents.casting import Casting
+from agents.conversations.hold import Said, hold_conversation
+from agents.ledger import Context, Ledger
+from agents.roles.ltl_critic import Critique, RuleObjection, seat_ltl_critic
+from agents.roles.policy_extractor import NotCheckable, Proposal, ProposedRule, seat_policy_extractor
+from agents.speaker import CodeCheck, RoleFailure
+from environments.declaration import Environment
+from environments.errors import InputError
+from environments.regulation import Regulation
+from solver.ltlf import match_template
+from solver.rules import Rule, check_rules
+
+__all__ = ["Extraction", "extract_rules", "validate_signature"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What came of the conversation.
+
+    Attributes:
+        rules: the rules that passed the signature validator and that the critic let stand (or did not object to
+            within the rounds allowed).
+        dropped: proposed rules that did not, with the objection.
+        not_checkable: provisions that the extractor says calls cannot show, and why.
+        rounds: how many proposals were made.
+        failure: why the conversation could not be finished, or None.
+    """
+
+    rules: tuple[Rule, ...]
+    dropped: tuple[tuple[ProposedRule, str], ...]
+    not_checkable: tuple[NotCheckable, ...]
+    rounds: int
+    failure: str | None
+
+
+async def extract_rules(
+    environment: Environment,
+    regulation: Regulation,
+    *,
+    casting: Casting,
+    context: Context,
+    ledger: Ledger,
+    most_rounds: int,
+) -> Extraction:
+    """Hold the conversation over all provisions; what is still objected to after the last round is dropped."""
+
+    def validate(content: BaseModel | str) -> Critique:
+        rules = content.rules if isinstance(content, Proposal) else ()
+        found = ((rule, validate_signature(rule, environment, regulation)) for rule in rules)
+        return Critique(objections=tuple(RuleObjection(rule=rule.id, because=why) for rule, why in found if why))
+
+    said = await hold_conversation(
+        [
+            seat_policy_extractor(casting.client("policy_extractor", context), environment, regulation),
+            CodeCheck("signature_validator", Critique, validate),
+            seat_ltl_critic(casting.client("ltl_critic", context), environment, regulation),
+        ],
+        opening=f"Draw the rules from {regulation.id}.",
+        next_speaker=lambda said: _next_speaker(said, most_rounds),
+        context=context,
+        ledger=ledger,
+    )
+    proposals = [content for _, content in said if isinstance(content, Proposal)]
+    failure = said[-1][1].reason if isinstance(said[-1][1], RoleFailure) else None
+    if not proposals:
+        return Extraction((), (), (), 0, failure)
+    return _settle(proposals, said, environment, regulation, failure)
+
+
+def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
+    """What makes the proposed rule invalid, whatever it means: syntax, names, template, citation. None if nothing."""
+    rule = _rule(proposed, regulation)
+    try:
+        check_rules([rule], environment, regulation)
+    except InputError as error:
+        return str(error)
+    if match_template(rule.parsed) is None:
+        return "it has neither of the two templates"
+    return None
+
+
+def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
+    source, content = said[-1]
+    rounds = sum(isinstance(content, Proposal) for _, content in said)
+    match content:
+        case Proposal():
+            return "signature_validator"
+        case Critique(objections=()):
+            return "ltl_critic" if source == "signature_validator" else None
+        case Critique():
+            return "policy_extractor" if rounds < most_rounds else None
+        case _:
+            return "policy_extractor"
+
+
+def _settle(
+    proposals: Sequence[Proposal],
+    said: Sequence[Said],
+    environment: Environment,
+    regulation: Regulation,
+    failure: str | None,
+) -> Extraction:
+    last = proposals[-1]
+    place = max(number for number, (_, content) in enumerate(said) if content is last)
+    objected = {
+        objection.rule: objection.because
+        for _, content in said[place:]
+        if isinstance(content, Critique)
+        for objection in content.objections
+    }
+    kept: dict[str, Rule] = {}
+    dropped: list[tuple[ProposedRule, str]] = []
+    for proposed in last.rules:
+        why = validate_signature(proposed, environment, regulation) or objected.get(proposed.id)
+        if why is None and proposed.id in kept:
+            why = "another rule has the same id"
+        if why is None:
+            kept[proposed.id] = _rule(proposed, regulation)
+        else:
+            dropped.append((proposed, why))
+    return Extraction(tuple(kept.values()), tuple(dropped), last.not_checkable, len(proposals), failure)
+
+
+def _rule(proposed: ProposedRule, regulation: Regulation) -> Rule:
+    rationale = f"{proposed.rationale} Quoted: {proposed.quote!r}." if proposed.quote else proposed.rationale
+    return Rule(
+        id=proposed.id or "unnamed",
+        formula=proposed.formula or "?",
+        regulation=regulation.id,
+        provisions=(proposed.citation,),
+        rationale=rationale,
+    )

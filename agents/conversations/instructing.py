@@ -1,0 +1,115 @@
+"""Writing one instruction: generator, code, independent reader, code again, evaluator (P 3.4).
+
+Code stands in front of every opinion: what the wording check or the reading check rejects never reaches the evaluator.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from agents.casting import Casting
+from agents.conversations.hold import Said, hold_conversation
+from agents.ledger import Context, Ledger
+from agents.roles.independent_reader import Reading, seat_independent_reader
+from agents.roles.instruction_generator import Draft, Objections, plan_of, seat_instruction_generator
+from agents.roles.masking_evaluator import Review, seat_masking_evaluator
+from agents.speaker import CodeCheck, RoleFailure
+from environments.declaration import Environment
+from solver.masking import Instruction, Style, check_reading, check_wording
+from solver.traces import Trace, business_calls
+from solver.wording import goal_calls, variables_of
+
+__all__ = ["Instructed", "write_instruction"]
+
+Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
+"""How the conversation ended: accepted, or who rejected the last draft, or a role that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instructed:
+    """What came of the conversation. ``instruction`` is None unless it ended in acceptance."""
+
+    instruction: Instruction | None
+    rounds: int
+    ending: Ending
+
+
+async def write_instruction(
+    environment: Environment,
+    trace: Trace,
+    style: Style,
+    *,
+    casting: Casting,
+    context: Context,
+    ledger: Ledger,
+    most_rounds: int,
+) -> Instructed:
+    """Hold the conversation for one style; after ``most_rounds`` drafts that nobody accepts, nothing comes of it."""
+    calls = business_calls(environment, trace.calls)
+    numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
+    variables = variables_of(calls, numbers)
+    plan = plan_of(environment, calls, style)
+    context = context.at(style=style)
+
+    def instruction_of(text: str) -> Instruction:
+        return Instruction(style=style, text=text, variables=variables)
+
+    def wording(content: BaseModel | str) -> Objections:
+        text = content.text if isinstance(content, Draft) else ""
+        return Objections(objections=tuple(check_wording(environment, trace, instruction_of(text))))
+
+    def reading(content: BaseModel | str) -> Objections:
+        read = content.calls if isinstance(content, Reading) else ()
+        return Objections(objections=tuple(check_reading(environment, trace, style, read)))
+
+    said = await hold_conversation(
+        [
+            seat_instruction_generator(casting.client("instruction_generator", context), environment, plan, style),
+            CodeCheck("wording_check", Objections, wording),
+            seat_independent_reader(casting.client("independent_reader", context), environment, style),
+            CodeCheck("reading_check", Objections, reading),
+            seat_masking_evaluator(casting.client("masking_evaluator", context), environment, plan, style),
+        ],
+        opening="Write the request.",
+        next_speaker=lambda said: _next_speaker(said, most_rounds),
+        context=context,
+        ledger=ledger,
+    )
+    drafts = [content for _, content in said if isinstance(content, Draft)]
+    ending = _ending(said)
+    accepted = instruction_of(drafts[-1].text) if ending == "accepted" else None
+    return Instructed(accepted, len(drafts), ending)
+
+
+def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
+    source, content = said[-1]
+    rounds = sum(isinstance(content, Draft) for _, content in said)
+    again = "instruction_generator" if rounds < most_rounds else None
+    match content:
+        case Draft():
+            return "wording_check"
+        case Objections(objections=()):
+            return "independent_reader" if source == "wording_check" else "masking_evaluator"
+        case Objections():
+            return again
+        case Reading():
+            return "reading_check"
+        case Review():
+            return None if content.accepted else again
+        case _:
+            return "instruction_generator"
+
+
+def _ending(said: Sequence[Said]) -> Ending:
+    source, content = said[-1]
+    match content:
+        case Review(accepted=True):
+            return "accepted"
+        case Review():
+            return "evaluator"
+        case RoleFailure():
+            return "failure"
+        case _:
+            return "reading" if source == "reading_check" else "wording"

@@ -1,0 +1,28 @@
+"""The embedded default: deterministic stand-ins that play the writing roles by rule.
+
+With them the whole way can be walked on a fresh machine with no key and no network. They are a baseline that reports
+call by its name, never a stand-in for a model's result.
+
+Each is a function from the messages of a request to a text, and sees nothing but those messages.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from autogen_core.models import LLMMessage
+
+from agents.offline.critic import criticise_rules
+from agents.offline.evaluator import review_request
+from agents.offline.extractor import extract_rules
+from agents.offline.reader import read_request
+from agents.offline.writer import write_request
+from agents.roles import RoleName
+
+__all__ = ["OFFLINE_ROLES"]
+
+OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
+    "policy_extractor": extract_rules,
+    "ltl_critic": criticise_rules,
+    "instruction_generator": write_request,
+    "masking_evaluator": review_request,
+    "independent_reader": read_request,
+}

@@ -1,0 +1,24 @@
+"""The LTL critic without a model: rules whose quote is not in the provision, or that say what another says."""
+
+import json
+from collections.abc import Sequence
+
+from autogen_core.models import LLMMessage
+
+from agents.offline.messages import labelled_json, last_said
+
+__all__ = ["criticise_rules"]
+
+
+def criticise_rules(messages: Sequence[LLMMessage]) -> str:
+    texts = {provision["citation"]: provision["text"] for provision in labelled_json(messages, "provisions")}
+    objections: list[dict[str, str]] = []
+    seen: dict[str, str] = {}
+    for rule in json.loads(last_said(messages))["rules"]:
+        if rule["quote"] and rule["quote"] not in texts.get(rule["citation"], ""):
+            objections.append({"rule": rule["id"], "because": "the words quoted are not in the provision cited"})
+        formula = rule["formula"].replace(" ", "")
+        if formula in seen:
+            objections.append({"rule": rule["id"], "because": f"it says the same as {seen[formula]}"})
+        seen.setdefault(formula, rule["id"])
+    return json.dumps({"objections": objections})

@@ -1,0 +1,17 @@
+"""The seats in our conversations, a module each: its prompt, its typed answer, and how it is seated."""
+
+from typing import Literal
+
+__all__ = ["ROLES", "RoleName"]
+
+RoleName = Literal[
+    "policy_extractor", "ltl_critic", "instruction_generator", "masking_evaluator", "independent_reader", "executor"
+]
+ROLES: tuple[RoleName, ...] = (
+    "policy_extractor",
+    "ltl_critic",
+    "instruction_generator",
+    "masking_evaluator",
+    "independent_reader",
+    "executor",
+)

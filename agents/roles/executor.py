@@ -1,0 +1,52 @@
+"""The executor: the model under test, and what counts as a program in its answer."""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+
+from autogen_agentchat.agents import AssistantAgent
+from autogen_core.models import ChatCompletionClient
+
+from environments.declaration import Environment
+from environments.documentation import document
+from environments.events import Json
+from environments.regulation import Regulation
+from prompts.loader import load_prompt
+from solver.masking import Instruction
+
+__all__ = ["extract_program", "request_text", "seat_executor"]
+
+
+def seat_executor(
+    client: ChatCompletionClient, environment: Environment, regulation: Regulation, *, hints: bool
+) -> AssistantAgent:
+    """A fresh agent for one attempt; agents remember, so it must not be used twice."""
+    documentation = json.dumps(document(environment, hints=hints), indent=1)
+    system = load_prompt("executor_system").fill(
+        object_name=environment.object_name, documentation=documentation, regulation=regulation.text()
+    )
+    return AssistantAgent("executor", model_client=client, system_message=system)
+
+
+def request_text(instruction: Instruction, target_state: Mapping[str, Json] | None = None) -> str:
+    """The user's message: variables and instruction, and with ``target_state`` the state to be reached."""
+    variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())
+    target = json.dumps(target_state, indent=1) if target_state is not None else ""
+    return load_prompt("executor_user").fill(
+        variables=variables, instruction=instruction.text.strip(), target_state=target
+    )
+
+
+def extract_program(answer: str, object_name: str) -> str | None:
+    """The program in an answer: its last fenced block; or the whole answer if it is Python that uses the object."""
+    blocks = re.findall(r"```[ \t]*(?:[pP]ython3?|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", answer, re.DOTALL)
+    if blocks:
+        return blocks[-1] if blocks[-1].strip() else None
+    if object_name not in answer:
+        return None
+    try:
+        ast.parse(answer)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return answer

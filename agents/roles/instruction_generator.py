@@ -1,0 +1,73 @@
+"""The instruction generator: writes the user's request from the masked trace (P 3.4)."""
+
+import json
+from collections.abc import Sequence
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel, ConfigDict
+
+from agents.speaker import RoleSpeaker
+from environments.declaration import Environment
+from environments.events import Json
+from prompts.loader import load_prompt
+from solver.masking import Style
+from solver.traces import PlannedCall
+from solver.wording import goal_calls, say_outcome, say_step
+
+__all__ = ["Draft", "Objections", "plan_of", "seat_instruction_generator"]
+
+
+class Draft(BaseModel):
+    """The request as written."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+
+
+class Objections(BaseModel):
+    """What code holds against a draft; empty if nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    objections: tuple[str, ...]
+
+
+def plan_of(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> list[Json]:
+    """What the user wants, as the roles read it: each business call with its arguments and in plain words.
+
+    For a goal: only the calls that change something. Looked-up identifiers are left out: no user says them.
+    """
+    numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
+    plan: list[Json] = []
+    for number in numbers:
+        call = calls[number]
+        words = say_outcome(environment, calls, number) if style == "goal" else say_step(environment, calls, number)
+        if words is None:
+            continue
+        said: dict[str, Json] = {name: call.event.arguments[name] for name in call.said}
+        plan.append({"tool": call.event.tool, "arguments": said, "in_words": words})
+    return plan
+
+
+def seat_instruction_generator(
+    client: ChatCompletionClient, environment: Environment, plan: Sequence[Json], style: Style
+) -> RoleSpeaker[Draft]:
+    prompt = load_prompt("instruction_generator")
+    system = prompt.fill(style=style, plan=json.dumps(plan, indent=1), summary=environment.summary)
+    return RoleSpeaker(
+        "instruction_generator",
+        client=client,
+        prompt=prompt,
+        system=system,
+        answer=Draft,
+        attend=_attend,
+        remembers=True,
+    )
+
+
+def _attend(content: BaseModel | str) -> str | None:
+    if isinstance(content, str):
+        return content
+    objections: Sequence[str] = getattr(content, "objections", ())
+    return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None

@@ -1,0 +1,50 @@
+"""The LTL critic: objects to rules that the provisions do not demand, or that say something else."""
+
+import json
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel, ConfigDict
+
+from agents.roles.policy_extractor import Proposal, provisions_json
+from agents.speaker import RoleSpeaker
+from environments.declaration import Environment
+from environments.documentation import document
+from environments.regulation import Regulation
+from prompts.loader import load_prompt
+
+__all__ = ["Critique", "RuleObjection", "seat_ltl_critic"]
+
+
+class RuleObjection(BaseModel):
+    """What speaks against a rule, or (rule None) what is missing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rule: str | None
+    because: str
+
+
+class Critique(BaseModel):
+    """The objections of the critic, or of the signature validator; none means agreement."""
+
+    model_config = ConfigDict(frozen=True)
+
+    objections: tuple[RuleObjection, ...]
+
+
+def seat_ltl_critic(
+    client: ChatCompletionClient, environment: Environment, regulation: Regulation
+) -> RoleSpeaker[Critique]:
+    prompt = load_prompt("ltl_critic")
+    system = prompt.fill(
+        provisions=provisions_json(regulation), documentation=json.dumps(document(environment), indent=1)
+    )
+    return RoleSpeaker(
+        "ltl_critic",
+        client=client,
+        prompt=prompt,
+        system=system,
+        answer=Critique,
+        attend=lambda content: content.model_dump_json() if isinstance(content, Proposal) else None,
+        remembers=False,
+    )

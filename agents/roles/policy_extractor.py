@@ -1,0 +1,78 @@
+"""The policy extractor: proposes rules from provisions (P 3.2)."""
+
+import json
+from collections.abc import Sequence
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel, ConfigDict
+
+from agents.speaker import RoleSpeaker
+from environments.declaration import Environment
+from environments.documentation import document
+from environments.regulation import Regulation
+from prompts.loader import load_prompt
+
+__all__ = ["NotCheckable", "Proposal", "ProposedRule", "provisions_json", "seat_policy_extractor"]
+
+
+class ProposedRule(BaseModel):
+    """One rule as proposed, with the provision and the words that it rests on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    formula: str
+    citation: str
+    quote: str = ""
+    rationale: str = ""
+
+
+class NotCheckable(BaseModel):
+    """A provision that tool calls cannot show to be kept, and why."""
+
+    model_config = ConfigDict(frozen=True)
+
+    citation: str
+    because: str
+
+
+class Proposal(BaseModel):
+    """The extractor's whole list. Later turns give the whole list again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rules: tuple[ProposedRule, ...]
+    not_checkable: tuple[NotCheckable, ...] = ()
+
+
+def provisions_json(regulation: Regulation) -> str:
+    return json.dumps(
+        [{"citation": provision.citation, "text": provision.whole()} for provision in regulation.provisions], indent=1
+    )
+
+
+def seat_policy_extractor(
+    client: ChatCompletionClient, environment: Environment, regulation: Regulation
+) -> RoleSpeaker[Proposal]:
+    prompt = load_prompt("policy_extractor")
+    system = prompt.fill(
+        regulation=f"{regulation.title} ({regulation.source})",
+        provisions=provisions_json(regulation),
+        documentation=json.dumps(document(environment), indent=1),
+    )
+    return RoleSpeaker(
+        "policy_extractor",
+        client=client,
+        prompt=prompt,
+        system=system,
+        answer=Proposal,
+        attend=_attend,
+        remembers=True,
+    )
+
+
+def _attend(content: BaseModel | str) -> str | None:
+    if isinstance(content, str):
+        return content
+    objections: Sequence[BaseModel] = getattr(content, "objections", ())
+    return "Objections:\n" + "\n".join(objection.model_dump_json() for objection in objections) if objections else None

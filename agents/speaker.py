@@ -1,0 +1,125 @@
+"""The two kinds of participant in our conversations: a role that a model plays, and a check that code makes.
+
+Both are thin. A role fills its prompt once, attends to the messages that concern it, asks its client, and hands on a
+typed answer; an answer that stays unusable becomes a :class:`RoleFailure` message, which ends the conversation. A check
+calls a pure function of what was said last. If logic shows up in here, it is in the wrong place.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, StructuredMessage
+from autogen_core import CancellationToken
+from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage, SystemMessage, UserMessage
+from pydantic import BaseModel, ConfigDict
+
+from agents.answers import UnusableAnswer, parse_answer
+from agents.clients.errors import CallFailed
+from prompts.loader import Prompt
+
+__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "content_of"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Attend = Callable[[BaseModel | str], str | None]
+"""What a role reads of a message's content; None for messages that do not concern it."""
+
+
+class RoleFailure(BaseModel):
+    """A role could not go on. Never a default answer: the conversation ends with this on record."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: str
+    reason: str
+    text: str = ""
+
+
+def content_of(message: BaseChatMessage) -> BaseModel | str:
+    """What a message says: the typed content, or its text."""
+    if isinstance(message, StructuredMessage):
+        content: object = message.content  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        if isinstance(content, BaseModel):
+            return content
+    return message.to_text()
+
+
+class RoleSpeaker(BaseChatAgent, Generic[Answer]):
+    """A role that a model plays, with a prompt and a typed answer.
+
+    Args:
+        name: the role.
+        client: the model in that seat.
+        prompt: the prompt file, for the record.
+        system: the prompt with its inputs filled in.
+        answer: the type of the answer.
+        attend: what it reads of each message.
+        remembers: whether it sees its own earlier turns; a role that must judge afresh does not.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        client: ChatCompletionClient,
+        prompt: Prompt,
+        system: str,
+        answer: type[Answer],
+        attend: Attend,
+        remembers: bool,
+    ) -> None:
+        super().__init__(name, description=f"plays the role {name}")
+        self.prompt = prompt
+        self._client = client
+        self._system = SystemMessage(content=system)
+        self._answer = answer
+        self._attend = attend
+        self._remembers = remembers
+        self._history: list[LLMMessage] = []
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        heard = [text for message in messages if (text := self._attend(content_of(message)))]
+        if not self._remembers:
+            self._history.clear()
+            heard = heard[-1:]
+        self._history.append(UserMessage(content="\n".join(heard) or "Begin.", source="user"))
+        text = ""
+        try:
+            result = await self._client.create(
+                [self._system, *self._history], json_output=True, cancellation_token=cancellation_token
+            )
+            text = result.content if isinstance(result.content, str) else ""
+            answer = parse_answer(text, self._answer)
+        except (UnusableAnswer, CallFailed) as error:
+            failure = RoleFailure(role=self.name, reason=str(error), text=text[:2000])
+            return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
+        self._history.append(AssistantMessage(content=text, source=self.name))
+        return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        self._history.clear()
+
+
+class CodeCheck(BaseChatAgent, Generic[Answer]):
+    """A participant that is a pure function of the last message's content."""
+
+    def __init__(self, name: str, answer: type[Answer], check: Callable[[BaseModel | str], Answer]) -> None:
+        super().__init__(name, description=f"checks by code: {name}")
+        self._answer = answer
+        self._check = check
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (StructuredMessage[self._answer],)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        answer = self._check(content_of(messages[-1]))
+        return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Nothing to forget."""

@@ -1,0 +1,149 @@
+"""Recipes: the file that describes a run. File, flags and the record's copy are one typed model.
+
+    environment = "banking"
+    seed = 1
+
+    [tasks]
+    count = 40
+    length = 8
+
+    [models]
+    instruction_generator = "openai:gpt-5-mini"
+
+    [attempts]
+    models = ["openai:gpt-5", "business"]
+
+Unknown keys are errors. What a recipe does not mention has the default below, which needs no key and no network.
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.roles import RoleName
+from environments.errors import InputError
+from solver.masking import Style
+from solver.profiles import Profile
+
+__all__ = ["AttemptOptions", "ConversationOptions", "Recipe", "RoleModels", "TaskOptions", "load_recipe"]
+
+
+def _known_model(text: str) -> str:
+    try:
+        ModelSpec.parse(text)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+ModelName = Annotated[str, AfterValidator(_known_model)]
+
+
+class _Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RuleOptions(_Options):
+    """Where the rules come from. ``extract`` holds the conversation of extractor and critic, whichever set is used."""
+
+    source: Literal["curated", "extracted"] = "curated"
+    file: Path | None = None
+    """A rule file of the user's own; takes the place of the curated set."""
+    extract: bool = True
+
+
+class TaskOptions(_Options):
+    """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts."""
+
+    count: int = Field(default=40, ge=1, le=10_000)
+    spare: int = Field(default=20, ge=0, le=10_000)
+    length: int = Field(default=8, ge=2, le=400)
+    profile: Profile = "tasks"
+
+
+class ConversationOptions(_Options):
+    """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number."""
+
+    rounds: int = Field(default=3, ge=1, le=20)
+    concurrency: int = Field(default=8, ge=1, le=1000)
+    deadline_seconds: float = Field(default=120.0, gt=0)
+
+
+class AttemptOptions(_Options):
+    """The models under test, and what they are told.
+
+    ``hints``: the documentation says when to call the compliance tools. ``target_state``: the goal prompt hands over
+    the target state, as the published one does. Both give help that users do not, and are off.
+    """
+
+    models: tuple[ModelName, ...] = ("reference", "business", "idle", "refuse")
+    styles: tuple[Style, ...] = ("goal", "workflow")
+    trials: int = Field(default=1, ge=1, le=100)
+    hints: bool = False
+    target_state: bool = False
+    seconds: float = Field(default=10.0, gt=0, le=600)
+    """Wall-clock seconds that a program may run."""
+
+
+class RoleModels(_Options):
+    """The model behind each role."""
+
+    policy_extractor: ModelName = "offline"
+    ltl_critic: ModelName = "offline"
+    instruction_generator: ModelName = "offline"
+    masking_evaluator: ModelName = "offline"
+    independent_reader: ModelName = "offline"
+
+    def specs(self) -> dict[RoleName, ModelSpec]:
+        roles: tuple[RoleName, ...] = (
+            "policy_extractor",
+            "ltl_critic",
+            "instruction_generator",
+            "masking_evaluator",
+            "independent_reader",
+        )
+        return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
+
+
+class Recipe(_Options):
+    """A whole run."""
+
+    schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
+    name: str = "quickstart"
+    environment: str = "banking"
+    seed: int = 1
+    rules: RuleOptions = RuleOptions()
+    tasks: TaskOptions = TaskOptions()
+    conversation: ConversationOptions = ConversationOptions()
+    models: RoleModels = RoleModels()
+    parameters: ModelParameters = ModelParameters()
+    attempts: AttemptOptions = AttemptOptions()
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe. Raises InputError naming the file, the key, and for an unknown key the nearest one there is."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    try:
+        return Recipe.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            raise InputError(f"{path}: unknown key {key!r}{_nearest(str(first['loc'][-1]))}") from error
+        raise InputError(f"{path}: {key}: {first['msg']}") from error
+
+
+def _nearest(key: str) -> str:
+    sections = (Recipe, RuleOptions, TaskOptions, ConversationOptions, AttemptOptions, RoleModels, ModelParameters)
+    known = {name for section in sections for name in section.model_fields}
+    nearest = difflib.get_close_matches(key, known, 1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(Recipe.model_fields)}"

@@ -1,0 +1,160 @@
+"""Traces to tasks: instructions in both styles, the reference program run in the jail, and the gate that follows."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from agents.casting import Casting
+from agents.conversations.instructing import Instructed, write_instruction
+from agents.ledger import Context, Ledger
+from environments.comparison import compare_states
+from environments.declaration import Environment
+from environments.errors import LawtraceError
+from environments.jail import Jail
+from environments.state import encode_state
+from runs.grading.execution import run_program
+from runs.grading.safety import judge_rules
+from runs.report.content import BuildFunnel
+from runs.stages.rows import CallRow, TaskRow, TraceRow
+from solver.masking import Instruction, Style
+from solver.programs import print_program
+from solver.rules import Rule
+from solver.traces import Trace, business_calls
+
+__all__ = ["BrokenReference", "Built", "build_tasks"]
+
+STYLES: tuple[Style, ...] = ("goal", "workflow")
+
+
+class BrokenReference(LawtraceError):
+    """A reference program does not do in the jail what its trace does. A defect of ours, so it stops the run."""
+
+
+@dataclass(slots=True)
+class Built:
+    """The accepted tasks, and how they came about."""
+
+    tasks: list[TaskRow] = field(default_factory=list[TaskRow])
+    traces: int = 0
+    rounds: Counter[int] = field(default_factory=Counter[int])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+    def funnel(self) -> BuildFunnel:
+        return BuildFunnel(
+            self.traces, len(self.tasks), dict(sorted(self.rounds.items())), dict(sorted(self.dropped.items()))
+        )
+
+
+async def build_tasks(
+    environment: Environment,
+    rules: Sequence[Rule],
+    traces: Sequence[TraceRow],
+    *,
+    count: int,
+    casting: Casting,
+    ledger: Ledger,
+    jail: Jail,
+    most_rounds: int,
+    concurrency: int,
+    on_task: Callable[[], None] = lambda: None,
+) -> Built:
+    """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
+
+    Conversations of several traces are held at once; which traces are taken up depends on acceptance alone, so the
+    same answers give the same tasks.
+    """
+    built = Built()
+    waiting = list(traces)
+    slots = asyncio.Semaphore(concurrency)
+    while waiting and len(built.tasks) < count:
+        wave, waiting = waiting[: count - len(built.tasks)], waiting[count - len(built.tasks) :]
+        pairs = await asyncio.gather(
+            *(_write_pair(environment, row, casting, ledger, most_rounds, slots) for row in wave)
+        )
+        for row, pair in zip(wave, pairs, strict=True):
+            _settle(built, environment, rules, row, pair, jail)
+            on_task()
+    return built
+
+
+async def _write_pair(
+    environment: Environment,
+    row: TraceRow,
+    casting: Casting,
+    ledger: Ledger,
+    most_rounds: int,
+    slots: asyncio.Semaphore,
+) -> dict[Style, Instructed]:
+    trace = row.trace(environment)
+    async with slots:
+        return {
+            style: await write_instruction(
+                environment,
+                trace,
+                style,
+                casting=casting,
+                context=Context(stage="tasks", role="instruction_generator", task=row.id),
+                ledger=ledger,
+                most_rounds=most_rounds,
+            )
+            for style in STYLES
+        }
+
+
+def _settle(
+    built: Built,
+    environment: Environment,
+    rules: Sequence[Rule],
+    row: TraceRow,
+    pair: dict[Style, Instructed],
+    jail: Jail,
+) -> None:
+    built.traces += 1
+    # A pair passes only if both of its instructions do (P 4.2).
+    rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
+    if rejected:
+        built.dropped[rejected[0]] += 1
+        return
+    instructions = {style: written.instruction for style, written in pair.items() if written.instruction is not None}
+    trace = row.trace(environment)
+    if not compare_states(environment, trace.initial, trace.initial, trace.final):
+        built.dropped["nothing to do: target state equals initial state"] += 1
+        return
+    for written in pair.values():
+        built.rounds[written.rounds] += 1
+    rounds = {style: written.rounds for style, written in pair.items()}
+    built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
+
+
+def _task(
+    environment: Environment,
+    rules: Sequence[Rule],
+    row: TraceRow,
+    trace: Trace,
+    instructions: dict[Style, Instruction],
+    rounds: dict[Style, int],
+    jail: Jail,
+) -> TaskRow:
+    program = print_program(environment, trace.calls)
+    ran = run_program(jail, environment, trace.initial, program, {})
+    verdicts = judge_rules(rules, ran.events, ())
+    if ran.execution.died or ran.final != trace.final or not all(verdict.kept for verdict in verdicts):
+        trouble = ran.execution.error or "it reaches another state or breaks a rule"
+        raise BrokenReference(
+            f"task {row.id}: its reference program does not do what its trace does: {trouble}; "
+            f"this is a defect of the environment {environment.name!r}, please report it with the seed"
+        )
+    return TaskRow(
+        id=row.id,
+        environment=environment.name,
+        rules=tuple(rules),
+        applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
+        initial_state=row.initial_state,
+        target_state=encode_state(trace.final, environment.entities),
+        calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+        program=program,
+        business=print_program(environment, business_calls(environment, trace.calls)),
+        instructions=instructions,
+        rounds=rounds,
+    )

@@ -1,0 +1,32 @@
+"""Oracle strength: delete each compliance call of each reference program, run what is left, and see who notices."""
+
+from collections.abc import Sequence
+
+from environments.declaration import Environment
+from environments.jail import Jail
+from runs.grading.execution import run_program
+from runs.grading.safety import judge_rules
+from runs.report.content import DeletionCheck
+from runs.stages.rows import TaskRow
+from solver.programs import print_program
+from solver.traces import PlannedCall, without_calls
+
+__all__ = ["check_deletions"]
+
+
+def check_deletions(environment: Environment, tasks: Sequence[TaskRow], jail: Jail) -> DeletionCheck:
+    """How many single deletions turn the verdict unsafe, and which do not (``task: deleted call``)."""
+    deletions, unsafe, survivors = 0, 0, list[str]()
+    for task in tasks:
+        calls = [PlannedCall(call.event, call.origins) for call in task.calls]
+        for number, call in enumerate(calls):
+            if call.event.tool not in environment.compliance_tools:
+                continue
+            deletions += 1
+            program = print_program(environment, without_calls(calls, [number]))
+            ran = run_program(jail, environment, task.initial(environment), program, {})
+            if all(verdict.kept for verdict in judge_rules(task.rules, ran.events, ())):
+                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
+            else:
+                unsafe += 1
+    return DeletionCheck(deletions, unsafe, tuple(survivors))
