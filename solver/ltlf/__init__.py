@@ -1,0 +1,93 @@
+"""LTLf with past over tool calls: formulas, their minimal automata, and monitors. Start at `solver.ltlf.syntax`."""
+
+from solver.ltlf.alphabet import Alphabet, World
+from solver.ltlf.automaton import Automaton, Verdict
+from solver.ltlf.compiler import compile_formula
+from solver.ltlf.conditions import Condition
+from solver.ltlf.language import (
+    Witness,
+    complement,
+    equivalent,
+    product,
+    shortest_accepted,
+    shortest_difference,
+    shortest_rejected,
+)
+from solver.ltlf.monitor import Ending, Monitor, RuleStatus
+from solver.ltlf.names import check_names
+from solver.ltlf.parser import parse
+from solver.ltlf.semantics import holds, true_atoms
+from solver.ltlf.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+    atoms_of,
+    is_propositional,
+)
+from solver.ltlf.templates import InstructionAdherence, OperationalRestriction, Template, match_template
+
+__all__ = [
+    "Alphabet",
+    "Always",
+    "And",
+    "Atom",
+    "Automaton",
+    "Bottom",
+    "Condition",
+    "Ending",
+    "Eventually",
+    "Formula",
+    "Historically",
+    "Iff",
+    "Implies",
+    "InstructionAdherence",
+    "Monitor",
+    "Next",
+    "Not",
+    "Once",
+    "OperationalRestriction",
+    "Or",
+    "Release",
+    "RuleStatus",
+    "Since",
+    "Template",
+    "Top",
+    "Until",
+    "Verdict",
+    "WeakNext",
+    "WeakUntil",
+    "Witness",
+    "World",
+    "Yesterday",
+    "atoms_of",
+    "check_names",
+    "compile_formula",
+    "complement",
+    "equivalent",
+    "holds",
+    "is_propositional",
+    "match_template",
+    "parse",
+    "product",
+    "shortest_accepted",
+    "shortest_difference",
+    "shortest_rejected",
+    "true_atoms",
+]

@@ -1,0 +1,122 @@
+"""Alphabets: which sets of atoms can be true together in one step.
+
+A letter is a bit mask over the atoms of the alphabet: bit b is set iff atom number b is true in that step. There are
+two worlds:
+
+- ``calls``: in one step exactly one call happens. Then at most the atoms of one tool are true. With c for "the call
+  completed" and p for "its arguments and result satisfy the condition" (p is true where there is no condition), an
+  atom `Tool(...)` is c and p, and `attempted(Tool(...))` is p. All combinations of c and of the conditions on one
+  tool are taken as possible; whether two conditions exclude each other is not asked here.
+- ``free``: every set of atoms. This is the textbook's world, for formulas over propositions that are no calls.
+
+The letter 0, nothing that the formula names, is in both.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final, Literal
+
+from environments.errors import FormulaError
+from environments.events import Event
+from solver.ltlf.syntax import Atom, Formula, atoms_of
+
+__all__ = ["MAXIMUM_LETTERS", "Alphabet", "World"]
+
+World = Literal["calls", "free"]
+
+MAXIMUM_LETTERS: Final = 4096
+"""No formula that anybody writes comes near; one that does would make tables that nobody wants to wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """Atoms in their order, and the letters over them.
+
+    Attributes:
+        atoms: sorted by their text; atom number b is bit ``1 << b`` of a letter.
+        world: see the module docstring.
+        letters: the possible letters, ascending, 0 first.
+        columns: where each letter stands in `letters`, and so its column in a transition table.
+    """
+
+    atoms: tuple[Atom, ...]
+    world: World = "calls"
+    letters: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    columns: dict[int, int] = field(init=False, repr=False, compare=False)
+    by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_tool: dict[str, list[tuple[int, Atom]]] = {}
+        for number, atom in enumerate(self.atoms):
+            by_tool.setdefault(atom.tool, []).append((1 << number, atom))
+        letters = tuple(sorted(_bounded(self._free() if self.world == "free" else _calls(by_tool.values()))))
+        object.__setattr__(self, "letters", letters)
+        object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
+        object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
+
+    @classmethod
+    def of(cls, formulas: Iterable[Formula], world: World = "calls") -> "Alphabet":
+        """The alphabet of all atoms in the formulas."""
+        return cls(atoms_of(formulas), world)
+
+    def _free(self) -> Iterable[int]:
+        return range(1 << len(self.atoms))
+
+    def letter(self, true: Collection[Atom]) -> int:
+        """The letter of a step in which these atoms are true; atoms that the alphabet lacks do not matter to it."""
+        return sum(1 << number for number, atom in enumerate(self.atoms) if atom in true)
+
+    def true(self, letter: int) -> frozenset[Atom]:
+        """The atoms that are true in a step with this letter."""
+        return frozenset(atom for number, atom in enumerate(self.atoms) if letter >> number & 1)
+
+    def mask(self, event: Event) -> int:
+        """The letter of a step in which exactly this event happens."""
+        return sum(bit for bit, atom in self.by_tool.get(event.tool, ()) if atom.matches(event))
+
+    def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
+        """The letter of a completed (or only attempted) call of a tool, where the name alone decides it, else None."""
+        bits = self.by_tool.get(tool, ())
+        if any(atom.condition is not None for _, atom in bits):
+            return None
+        return sum(bit for bit, atom in bits if completed or atom.attempted)
+
+    def joined(self, other: "Alphabet") -> "Alphabet":
+        """The alphabet of the atoms of both. Calls stay calls: what one of them excludes, both exclude."""
+        if self == other:
+            return self
+        world: World = "free" if self.world == other.world == "free" else "calls"
+        return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)), world)
+
+    def columns_in(self, part: "Alphabet") -> tuple[int, ...]:
+        """For each letter of this alphabet, in order, the column of what a smaller alphabet sees of it."""
+        places = [(1 << self.atoms.index(atom), 1 << number) for number, atom in enumerate(part.atoms)]
+        return tuple(part.columns[sum(there for here, there in places if letter & here)] for letter in self.letters)
+
+
+def _calls(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
+    """The letters of the world of calls: for each tool, whether the call completed and which conditions it met."""
+    yield 0
+    for bits in tools:
+        conditions = list(dict.fromkeys(atom.condition for _, atom in bits if atom.condition is not None))
+        for completed, *met in product((True, False), *[(True, False)] * len(conditions)):
+            truth = dict(zip(conditions, met, strict=True))
+            yield sum(
+                bit
+                for bit, atom in bits
+                if (completed or atom.attempted) and (atom.condition is None or truth[atom.condition])
+            )
+
+
+def _bounded(letters: Iterable[int]) -> set[int]:
+    """The letters, each once. Stops early, so that a hopeless alphabet costs no more than a large one."""
+    found: set[int] = set()
+    for tried, letter in enumerate(letters):
+        found.add(letter)
+        if tried > 4 * MAXIMUM_LETTERS or len(found) > MAXIMUM_LETTERS:
+            raise FormulaError(
+                f"the atoms of this formula make more than {MAXIMUM_LETTERS} different steps: "
+                "use fewer conditions on one tool, or split the formula into rules"
+            )
+    return found

@@ -1,0 +1,128 @@
+"""Deterministic finite automata over the letters of an alphabet: minimal, numbered in one way, immutable.
+
+States are numbered in the order in which a breadth-first walk from the initial state meets them, letters ascending.
+A minimal automaton is unique up to the names of its states, so with this numbering two automata over one alphabet
+accept the same traces exactly if they are equal as Python values.
+
+What is known in a state, whatever follows (Bauer, Leucker and Schallhart's four values, on finite traces):
+
+    satisfied   accepting, and every continuation is accepted
+    holding     accepting, and some continuation is not
+    open        not accepting, and some continuation is
+    violated    not accepting, and no continuation is
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal
+
+from environments.events import Event
+from solver.ltlf.alphabet import Alphabet
+from solver.ltlf.syntax import Atom, Formula
+
+__all__ = ["Automaton", "Verdict"]
+
+Verdict = Literal["satisfied", "violated", "holding", "open"]
+
+_VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = MappingProxyType(
+    {(True, False): "satisfied", (True, True): "holding", (False, True): "open", (False, False): "violated"}
+)
+"""By (is accepting, can still become what it is not)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """A complete minimal DFA. `solver.ltlf.construction` makes them; the initial state is always 0.
+
+    Attributes:
+        alphabet: the atoms and the letters it reads.
+        table: ``table[state][column]`` is the next state, for the letter ``alphabet.letters[column]``.
+        accepting: the states in which a trace may end.
+        formula: what it was compiled from, if from a formula; no part of its identity.
+        distances: for each state the fewest further events to acceptance, None where there is no way.
+        verdicts: for each state what is known there, see the module docstring.
+    """
+
+    alphabet: Alphabet
+    table: tuple[tuple[int, ...], ...]
+    accepting: frozenset[int]
+    formula: Formula | None = field(default=None, compare=False)
+    distances: tuple[int | None, ...] = field(init=False, repr=False, compare=False)
+    verdicts: tuple[Verdict, ...] = field(init=False, repr=False, compare=False)
+
+    initial: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        rejecting = frozenset(range(len(self.table))) - self.accepting
+        to_acceptance = _distances(self.table, self.accepting)
+        to_rejection = _distances(self.table, rejecting)
+        verdicts: list[Verdict] = []
+        for state in range(len(self.table)):
+            accepts = state in self.accepting
+            changes = (to_rejection if accepts else to_acceptance)[state] is not None
+            verdicts.append(_VERDICTS[accepts, changes])
+        object.__setattr__(self, "distances", to_acceptance)
+        object.__setattr__(self, "verdicts", tuple(verdicts))
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        return self.alphabet.atoms
+
+    @property
+    def letters(self) -> tuple[int, ...]:
+        return self.alphabet.letters
+
+    @property
+    def accepts_empty(self) -> bool:
+        """The verdict on the empty trace."""
+        return self.initial in self.accepting
+
+    def step(self, state: int, letter: int) -> int:
+        """The next state. A letter that the alphabet does not have is a KeyError."""
+        return self.table[state][self.alphabet.columns[letter]]
+
+    def run(self, letters: Iterable[int], state: int = 0) -> int:
+        """The state after a sequence of letters."""
+        for letter in letters:
+            state = self.step(state, letter)
+        return state
+
+    def accepts(self, trace: Iterable[Collection[Atom]]) -> bool:
+        """Whether it accepts a trace that is given, like the reference evaluator's, by the atoms true in each step."""
+        return self.run(map(self.alphabet.letter, trace)) in self.accepting
+
+    def mask(self, event: Event) -> int:
+        """The letter of an event."""
+        return self.alphabet.mask(event)
+
+    def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
+        """The letter of a completed (or only attempted) call of a tool; None where a condition would have to decide."""
+        return self.alphabet.mask_of(tool, completed=completed)
+
+    def verdict(self, state: int) -> Verdict:
+        return self.verdicts[state]
+
+    def live(self, state: int) -> bool:
+        """Whether acceptance can still be reached."""
+        return self.distances[state] is not None
+
+    def distance(self, state: int) -> int | None:
+        """The fewest further events to acceptance; 0 in an accepting state, None where there is no way."""
+        return self.distances[state]
+
+
+def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple[int | None, ...]:
+    """For each state the length of a shortest path to a target: breadth-first, against the direction of the edges."""
+    before: list[set[int]] = [set() for _ in table]
+    for state, row in enumerate(table):
+        for successor in row:
+            before[successor].add(state)
+    distances: list[int | None] = [None] * len(table)
+    frontier, length = set(targets), 0
+    while frontier:
+        for state in frontier:
+            distances[state] = length
+        frontier = {state for reached in frontier for state in before[reached] if distances[state] is None}
+        length += 1
+    return tuple(distances)

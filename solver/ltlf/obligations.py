@@ -1,0 +1,60 @@
+"""Obligations: what a trace still owes, as a canonical value.
+
+A *promise* is a formula of the closure together with what happens if the trace ends before it can be kept: a strict
+promise is then broken, a lenient one kept. An obligation is a monotone boolean combination of promises, in
+disjunctive normal form, without clauses that another clause implies: a frozenset of clauses, each clause a bit mask
+of promises. Dropping the implied clauses makes the form canonical (the clauses are the prime implicants, which a
+monotone function has exactly one set of), and canonical states are what makes the construction terminate with few
+of them: obligations kept as formula trees grow without end on a third of random formulas.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from environments.errors import FormulaError
+
+__all__ = ["FALSE", "MAXIMUM_CLAUSES", "TRUE", "Obligation", "all_of", "any_of", "promise", "settled"]
+
+Obligation = frozenset[int]
+
+FALSE: Final[Obligation] = frozenset()
+TRUE: Final[Obligation] = frozenset({0})
+
+MAXIMUM_CLAUSES: Final = 20_000
+
+
+def promise(node: int, *, lenient: bool) -> Obligation:
+    """The obligation that consists of one promise, about the closure's formula number `node`."""
+    return frozenset({1 << (2 * node + lenient)})
+
+
+def any_of(one: Obligation, other: Obligation) -> Obligation:
+    if not one or other == TRUE:
+        return other
+    if not other or one == TRUE:
+        return one
+    return _without_implied(one | other)
+
+
+def all_of(one: Obligation, other: Obligation) -> Obligation:
+    if not one or other == TRUE:
+        return one
+    if not other or one == TRUE:
+        return other
+    if len(one) * len(other) > MAXIMUM_CLAUSES:
+        raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
+    return _without_implied({left | right for left in one for right in other})
+
+
+def settled(obligation: Obligation, strict: int) -> bool:
+    """Whether a trace may end here: some clause has no strict promise. `strict` is the mask of all strict ones."""
+    return any(not clause & strict for clause in obligation)
+
+
+def _without_implied(clauses: Iterable[int]) -> Obligation:
+    """The clauses that contain no other clause: the others follow from those."""
+    kept: list[int] = []
+    for clause in sorted(clauses, key=int.bit_count):
+        if not any(smaller & clause == smaller for smaller in kept):
+            kept.append(clause)
+    return frozenset(kept)

@@ -1,0 +1,234 @@
+"""Text to formula: `parse`, and the errors that say where a text stops making sense.
+
+The grammar is LALR and builds formulas while it reads, so no text is too long or too deep for the reading itself.
+What is built may be at most `MAXIMUM_NESTING` operators deep: everything after the parser may then walk a formula
+by plain recursion. Parentheses alone do not count, nor does the length of a chain of `&` or `|`.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Final, cast
+
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken
+from lark.lark import PostLex
+
+from environments.errors import FormulaError
+from solver.ltlf.conditions import (
+    All,
+    Anyone,
+    Comparison,
+    Condition,
+    Constant,
+    Field,
+    IsTrue,
+    ListOf,
+    No,
+    Operand,
+    Operator,
+    condition_parts,
+)
+from solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, children
+
+__all__ = ["MAXIMUM_NESTING", "parse"]
+
+MAXIMUM_NESTING: Final = 100
+
+_UNARY: Final = {word: node for node in UNARY for word in node.spellings}
+_BINARY: Final = {word: node for node in BINARY for word in node.spellings}
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Formula:
+    """The formula that a text in symbols (`G(a -> F b)`) or in words (`ALWAYS (a IMPLIES EVENTUALLY b)`) stands for.
+
+    Raises:
+        FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
+    """
+    try:
+        formula = _grammar()(text)
+    except UnexpectedToken as error:
+        token = cast("Token", error.token)
+        expected = set(cast("Sequence[str]", error.accepts or error.expected))
+        raise _located(text, _unexpected(token, expected), token) from None
+    except UnexpectedCharacters as error:
+        character = text[error.pos_in_stream]
+        message = f"`{character}` does not begin anything that a formula is made of"
+        raise _located(text, message, Token("", character, line=error.line, column=error.column)) from None
+    except _RefusedHere as error:
+        raise _located(text, error.message, error.token) from None
+    if _nesting(formula) > MAXIMUM_NESTING:
+        raise FormulaError(f"the formula nests its operators more than {MAXIMUM_NESTING} deep: split it into rules")
+    return formula
+
+
+class _RefusedHere(Exception):
+    """A part that the grammar allows and a constructor refuses, at a token. Becomes a FormulaError with its place."""
+
+    def __init__(self, message: str, token: Token) -> None:
+        super().__init__(message)
+        self.message = message
+        self.token = token
+
+
+class _Builder(Transformer[Token, Formula]):
+    """One method a rule of the grammar; lark calls it with what the parts of the rule became."""
+
+    def unary(self, parts: list[Token | Formula]) -> Formula:
+        if len(parts) == 1:
+            return cast("Formula", parts[0])
+        token, operand = cast("tuple[Token, Formula]", tuple(parts))
+        try:
+            return _UNARY[str(token)](operand)
+        except FormulaError as error:
+            raise _RefusedHere(str(error), token) from None
+
+    def binary(self, parts: list[Token | Formula]) -> Formula:
+        left, token, right = cast("tuple[Formula, Token, Formula]", tuple(parts))
+        try:
+            return _BINARY[str(token)](left, right)
+        except FormulaError as error:
+            raise _RefusedHere(str(error), token) from None
+
+    def conjunction(self, parts: list[Formula]) -> Formula:
+        return And(*parts)
+
+    def disjunction(self, parts: list[Formula]) -> Formula:
+        return Or(*parts)
+
+    def top(self, _: list[Token]) -> Formula:
+        return Top()
+
+    def bottom(self, _: list[Token]) -> Formula:
+        return Bottom()
+
+    def atom(self, parts: "list[Token | Condition | None]") -> Formula:
+        tool, condition = cast("tuple[Token, Condition | None]", tuple(parts))
+        try:
+            return Atom(str(tool), condition)
+        except FormulaError as error:
+            raise _RefusedHere(str(error), tool) from None
+
+    def attempted(self, parts: list[Atom]) -> Formula:
+        return Atom(parts[0].tool, parts[0].condition, attempted=True)
+
+    def all_of(self, parts: list[Condition]) -> Condition:
+        return All(tuple(parts))
+
+    def condition(self, parts: list[Condition]) -> Condition:
+        return Anyone(tuple(parts))
+
+    def no(self, parts: list[Condition]) -> Condition:
+        return No(parts[0])
+
+    def is_true(self, parts: list[Field]) -> Condition:
+        return IsTrue(parts[0])
+
+    def comparison(self, parts: list[Operand | Token]) -> Condition:
+        left, operator, right = cast("tuple[Operand, Token, Operand]", tuple(parts))
+        return Comparison(left, cast("Operator", str(operator)), right)
+
+    def field(self, steps: list[Token]) -> Field:
+        try:
+            return Field(tuple(int(step) if step.type == "INDEX" else str(step) for step in steps))
+        except (FormulaError, ValueError) as error:  # a reserved word, an index of thousands of digits
+            raise _RefusedHere(str(error), steps[0]) from None
+
+    def list_of(self, items: list[Constant | None]) -> ListOf:
+        return ListOf(tuple(item for item in items if item is not None))
+
+    def literal(self, parts: list[Token]) -> Constant:
+        token = parts[0]
+        try:
+            return Constant(json.loads(str(token)))
+        except (FormulaError, ValueError):  # a bad escape, a number beyond all bounds
+            raise _RefusedHere("this literal cannot be read as a JSON value", token) from None
+
+
+class _WholeWords(PostLex):
+    """Makes the lexer look for a name everywhere, so that `a Ub` is two names and never `a U b`."""
+
+    always_accept = ("NAME",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        return stream
+
+
+@cache
+def _grammar() -> Callable[[str], Formula]:
+    """The parser, built at the first use."""
+    lark = Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
+        "grammar.lark",
+        rel_to=__file__,
+        start="formula",
+        parser="lalr",
+        lexer="contextual",  # `X` is an operator in a formula and an ordinary name in a condition
+        postlex=_WholeWords(),
+        transformer=_Builder(),
+    )
+    return cast("Callable[[str], Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _nesting(formula: Formula) -> int:
+    """How many operators, of formula and condition together, stand inside each other at most."""
+    deepest = 0
+    pending: list[tuple[Formula | Condition, int]] = [(formula, 0)]
+    while pending:
+        node, depth = pending.pop()
+        deepest = max(deepest, depth)
+        if isinstance(node, Atom):
+            parts = () if node.condition is None else (node.condition,)
+        elif isinstance(node, IsTrue | Comparison | No | All | Anyone):
+            parts = condition_parts(node)
+        else:
+            parts = children(node)
+        pending.extend((part, depth + 1) for part in parts)
+    return deepest
+
+
+# What to call what could have gone on, by a terminal that tells: the first that fits speaks for those it covers.
+_PHRASES: Final = (
+    ("BANG", "a formula", {"NAME", "LPAR"}),
+    ("_NOT", "a condition", {"NAME", "LPAR", "NUMBER", "LSQB"}),
+    ("NUMBER", "a value", {"NAME", "LSQB"}),
+    ("INDEX", "the name of a field", {"NAME"}),
+    ("AMPERSAND", "an operator", set[str]()),
+    ("COMPARE", "a comparison", set[str]()),
+    ("_BOTH", "`and` or `or`", set[str]()),
+    ("NAME", "a tool", set[str]()),
+    ("LPAR", "`(`", set[str]()),
+    ("RPAR", "`)`", set[str]()),
+    ("COMMA", "`,`", set[str]()),
+    ("RSQB", "`]`", set[str]()),
+    ("$END", "the end", set[str]()),
+)
+
+
+def _unexpected(token: Token, expected: set[str]) -> str:
+    """What to say about a token that stands where one of the terminals `expected` could have gone on."""
+    if str(token) in _BINARY and expected & {"$END", "RPAR"}:
+        return f"`{token}` does not chain with the operator before it: say with parentheses which comes first"
+    phrases: list[str] = []
+    for terminal, phrase, covered in _PHRASES:
+        if terminal in expected:
+            phrases.append(phrase)
+            expected = expected - covered
+    found = "the text ends" if token.type == "$END" else f"found `{token}`"
+    return f"{found} where {' or '.join(phrases) or 'nothing more'} was expected"
+
+
+def _located(text: str, message: str, token: Token) -> FormulaError:
+    """The error at a token: line and column from 1, and the line of text with a caret under the place."""
+    if token.type == "$END":
+        lines = text.rstrip().split("\n")
+        line, column = len(lines), len(lines[-1]) + 1
+    else:
+        line, column = cast("int", token.line), cast("int", token.column)
+    shown = text.split("\n")[line - 1].replace("\t", " ")
+    first = max(0, column - 1 - _SHOWN // 2)
+    excerpt = shown[first : first + _SHOWN]
+    return FormulaError(f"line {line}, column {column}: {message}\n    {excerpt}\n    {' ' * (column - 1 - first)}^")
+
+
+_SHOWN: Final = 100
+"""How many characters of a long line are shown around the place of an error."""

@@ -1,0 +1,226 @@
+"""Formula progression: a formula, read from the left of a trace, becomes what the rest of the trace owes.
+
+With f' for the obligation that f leaves after one letter (promises as in `solver.ltlf.obligations`):
+
+    a'        =  true or false, as the letter says
+    (X f)'    =  strict promise of f               (WX f)'   =  lenient promise of f
+    (f U g)'  =  g' | f' & strict (f U g)          (f R g)'  =  g' & (f' | lenient (f R g))
+
+and F g = true U g, G g = false R g, f W g = g R (f | g). Negations are first pushed to the atoms; X and WX, U and R
+change places under them. The promises of an obligation are then progressed by the next letter in turn, which makes
+obligations the states of a deterministic automaton. Past subformulas are truth values here: their registers are
+the other half of the state. (Progression: Bacchus and Kabanza 1998; finite traces: De Giacomo and Vardi 2013.)
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Final, Literal, assert_never
+
+from solver.ltlf.alphabet import Alphabet
+from solver.ltlf.automaton import Automaton
+from solver.ltlf.construction import construct
+from solver.ltlf.obligations import FALSE, TRUE, Obligation, all_of, any_of, promise, settled
+from solver.ltlf.past import PastTracker
+from solver.ltlf.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+)
+
+__all__ = ["progress"]
+
+_Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
+_Node = tuple[_Kind, int, int]
+"""A formula of the closure: its kind and two numbers.
+
+constant: its truth; atom, past: number of the atom or past formula, and the truth asked of it; next: operand, and
+whether it is lenient; the others: their operands."""
+
+_State = tuple[Obligation, int]
+"""The obligation and the registers of the past."""
+
+
+def progress(formula: Formula, alphabet: Alphabet) -> Automaton:
+    """The minimal automaton of a formula, by progression of its obligations."""
+    progression = _Progression(formula, alphabet)
+    return construct(alphabet, progression.start, progression.row, progression.accepts)
+
+
+class _Closure:
+    """The formulas that can come up in progressing one formula: negation-free, numbered, operands first."""
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        self.nodes: Final[list[_Node]] = []
+        self.past: Final[dict[Formula, int]] = {}
+        self._numbers: Final[dict[_Node, int]] = {}
+        self._atoms: Final = {atom: number for number, atom in enumerate(alphabet.atoms)}
+
+    def add(self, kind: _Kind, one: int, other: int = 0) -> int:
+        number = self._numbers.setdefault((kind, one, other), len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append((kind, one, other))
+        return number
+
+    def of(self, formula: Formula, truth: bool = True) -> int:
+        """The number of the formula, or of its negation where `truth` is False."""
+        conjoin, disjoin = ("and", "or") if truth else ("or", "and")
+        until, release = ("until", "release") if truth else ("release", "until")
+        match formula:
+            case Top():
+                return self.add("constant", truth)
+            case Bottom():
+                return self.add("constant", not truth)
+            case Atom():
+                return self.add("atom", self._atoms[formula], truth)
+            case Not(f):
+                return self.of(f, not truth)
+            case And(operands):
+                return reduce(lambda one, other: self.add(conjoin, one, other), [self.of(f, truth) for f in operands])
+            case Or(operands):
+                return reduce(lambda one, other: self.add(disjoin, one, other), [self.of(f, truth) for f in operands])
+            case Implies(f, g):
+                return self.add(disjoin, self.of(f, not truth), self.of(g, truth))
+            case Iff(f, g):
+                both = self.add("and", self.of(f), self.of(g, truth))
+                return self.add("or", both, self.add("and", self.of(f, False), self.of(g, not truth)))
+            case Next(f):
+                return self.add("next", self.of(f, truth), not truth)
+            case WeakNext(f):
+                return self.add("next", self.of(f, truth), truth)
+            case Eventually(f):
+                return self.add(until, self.add("constant", truth), self.of(f, truth))
+            case Always(f):
+                return self.add(release, self.add("constant", not truth), self.of(f, truth))
+            case Until(f, g):
+                return self.add(until, self.of(f, truth), self.of(g, truth))
+            case Release(f, g):
+                return self.add(release, self.of(f, truth), self.of(g, truth))
+            case WeakUntil(f, g):
+                one, other = self.of(f, truth), self.of(g, truth)
+                return self.add(release, other, self.add(disjoin, one, other))
+            case Yesterday() | Once() | Historically() | Since():
+                return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
+            case _:
+                assert_never(formula)
+
+    def holds_on_empty(self, number: int) -> bool:
+        """The verdict of the equations on the empty trace, where every witness is missing."""
+        kind, one, other = self.nodes[number]
+        match kind:
+            case "constant":
+                return bool(one)
+            case "atom":
+                return not other
+            case "past":
+                formula = list(self.past)[one]
+                return isinstance(formula, Historically) == bool(other)
+            case "and":
+                return self.holds_on_empty(one) and self.holds_on_empty(other)
+            case "or":
+                return self.holds_on_empty(one) or self.holds_on_empty(other)
+            case "next":
+                return bool(other)
+            case "until" | "release":
+                return kind == "release"
+            case _:
+                assert_never(kind)
+
+
+class _Progression:
+    """The described automaton of one formula: start, rows and acceptance for `construct`."""
+
+    def __init__(self, formula: Formula, alphabet: Alphabet) -> None:
+        closure = _Closure(alphabet)
+        root = closure.of(formula)
+        self._nodes: Final = closure.nodes
+        self._past: Final = tuple(closure.past)
+        self._tracker: Final = PastTracker(self._past, alphabet)
+        self._letters: Final = alphabet.letters
+        self._strict: Final = sum(1 << 2 * number for number in range(len(closure.nodes)))
+        self._unfolded: Final[dict[tuple[int, tuple[bool, ...]], list[Obligation]]] = {}
+        # Before the first letter the whole formula is promised; if no letter comes, the empty trace decides.
+        start = promise(root, lenient=closure.holds_on_empty(root))
+        self.start: Final[_State] = (start, self._tracker.start)
+
+    def accepts(self, state: _State) -> bool:
+        return settled(state[0], self._strict)
+
+    def row(self, state: _State) -> list[_State]:
+        return [self._step(state, letter) for letter in self._letters]
+
+    def _step(self, state: _State, letter: int) -> _State:
+        obligation, registers = state
+        if not self._past:
+            return self._after(obligation, self._unfold(letter, ())), 0
+        true, registers = self._tracker.step(registers, letter)
+        after = self._after(obligation, self._unfold(letter, tuple(formula in true for formula in self._past)))
+        # Where nothing is owed any more, the past no longer matters either.
+        return after, (0 if after in (TRUE, FALSE) else registers)
+
+    def _after(self, obligation: Obligation, unfolded: Sequence[Obligation]) -> Obligation:
+        """The obligation, progressed: its promises replaced by what they leave."""
+        after = FALSE
+        for clause in obligation:
+            kept = TRUE
+            while clause and kept:
+                bit = clause & -clause
+                clause ^= bit
+                kept = all_of(kept, unfolded[(bit.bit_length() - 1) // 2])
+            after = any_of(after, kept)
+        return after
+
+    def _unfold(self, letter: int, past: tuple[bool, ...]) -> Sequence[Obligation]:
+        """What each formula of the closure leaves after a letter, given the truth of the past formulas."""
+        key = (letter, past)
+        if key not in self._unfolded:
+            leaves: list[Obligation] = []
+            for number in range(len(self._nodes)):
+                leaves.append(self._leaves(number, leaves, letter, past))
+            self._unfolded[key] = leaves
+        return self._unfolded[key]
+
+    def _leaves(self, number: int, leaves: Sequence[Obligation], letter: int, past: tuple[bool, ...]) -> Obligation:
+        kind, one, other = self._nodes[number]
+        match kind:
+            case "constant":
+                return TRUE if one else FALSE
+            case "atom":
+                return TRUE if letter >> one & 1 == other else FALSE
+            case "past":
+                return TRUE if past[one] == bool(other) else FALSE
+            case "and":
+                return all_of(leaves[one], leaves[other])
+            case "or":
+                return any_of(leaves[one], leaves[other])
+            case "next":
+                return self._promised(one, lenient=bool(other))
+            case "until":
+                return any_of(leaves[other], all_of(leaves[one], promise(number, lenient=False)))
+            case "release":
+                return all_of(leaves[other], any_of(leaves[one], promise(number, lenient=True)))
+            case _:
+                assert_never(kind)
+
+    def _promised(self, number: int, *, lenient: bool) -> Obligation:
+        """A promise, unless it can be settled at once: WX true is always kept, X false never."""
+        kind, truth, _ = self._nodes[number]
+        if kind == "constant" and bool(truth) == lenient:
+            return TRUE if lenient else FALSE
+        return promise(number, lenient=lenient)

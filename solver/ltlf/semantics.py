@@ -1,0 +1,91 @@
+"""The equations of `solver.ltlf.syntax`, followed to the letter: the evaluator that everything else is tested against.
+
+It is slow on purpose (each operator looks at every step it quantifies over) and shares no code with the automata.
+Judging attempts is the work of `solver.ltlf.monitor`.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import assert_never
+
+from environments.events import Event
+from solver.ltlf.syntax import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+)
+
+__all__ = ["holds", "true_atoms"]
+
+
+def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
+    """Those of the atoms that are true in a step in which exactly this event happens."""
+    return frozenset(atom for atom in atoms if atom.matches(event))
+
+
+def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
+    """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step."""
+    n = len(trace)
+
+    @cache
+    def at(f: Formula, i: int) -> bool:  # t, i |= f
+        match f:
+            case Top():
+                return True
+            case Bottom():
+                return False
+            case Atom():
+                return i < n and f in trace[i]
+            case Not(g):
+                return not at(g, i)
+            case And(operands):
+                return all(at(g, i) for g in operands)
+            case Or(operands):
+                return any(at(g, i) for g in operands)
+            case Implies(g, h):
+                return not at(g, i) or at(h, i)
+            case Iff(g, h):
+                return at(g, i) == at(h, i)
+            case Next(g):
+                return i + 1 < n and at(g, i + 1)
+            case WeakNext(g):
+                return i + 1 >= n or at(g, i + 1)
+            case Eventually(g):
+                return any(at(g, j) for j in range(i, n))
+            case Always(g):
+                return all(at(g, j) for j in range(i, n))
+            case Until(g, h):
+                return any(at(h, j) and all(at(g, k) for k in range(i, j)) for j in range(i, n))
+            case Release(g, h):
+                return all(at(h, j) or any(at(g, k) for k in range(i, j)) for j in range(i, n))
+            case WeakUntil(g, h):
+                return at(Until(g, h), i) or at(Always(g), i)
+            case Yesterday(g):
+                return i > 0 and at(g, i - 1)
+            case Once(g):
+                return any(at(g, j) for j in range(min(i + 1, n)))
+            case Historically(g):
+                return all(at(g, j) for j in range(min(i + 1, n)))
+            case Since(g, h):
+                return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
+            case _:
+                assert_never(f)
+
+    return at(formula, 0)

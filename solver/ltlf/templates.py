@@ -1,0 +1,59 @@
+"""The two templates that most regulations come to, and how to recognise them.
+
+    Operational Restriction    !((!check) U action)          no action before the first check
+    Instruction Adherence      G(trigger -> F outcome)       after every trigger, sooner or later, the outcome
+
+check, action, trigger and outcome are propositional: a tool, or a disjunction of tools, or any other boolean
+combination of atoms. The other usual writing of each is recognised as well: `check R !action`, which is the dual,
+and `G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is no Operational Restriction: it allows
+the first check and the first action to be one step.
+"""
+
+from dataclasses import dataclass
+
+from solver.ltlf.syntax import Always, Eventually, Formula, Implies, Not, Or, Release, Until, is_propositional
+
+__all__ = ["InstructionAdherence", "OperationalRestriction", "Template", "match_template"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationalRestriction:
+    """No `action` before the first `check`."""
+
+    check: Formula
+    action: Formula
+
+    @property
+    def formula(self) -> Formula:
+        return Not(Until(Not(self.check), self.action))
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionAdherence:
+    """After every `trigger`, sooner or later, the `outcome`."""
+
+    trigger: Formula
+    outcome: Formula
+
+    @property
+    def formula(self) -> Formula:
+        return Always(Implies(self.trigger, Eventually(self.outcome)))
+
+
+Template = OperationalRestriction | InstructionAdherence
+
+
+def match_template(formula: Formula) -> Template | None:
+    """The template that a formula is an instance of; None for a general formula."""
+    match formula:
+        case Not(Until(Not(check), action)) | Release(check, Not(action)):
+            template = OperationalRestriction(check, action)
+        case Always(Implies(trigger, Eventually(outcome)) | Or((Not(trigger), Eventually(outcome)))):
+            template = InstructionAdherence(trigger, outcome)
+        case _:
+            return None
+    if isinstance(template, OperationalRestriction):
+        parts = (template.check, template.action)
+    else:
+        parts = (template.trigger, template.outcome)
+    return template if all(map(is_propositional, parts)) else None
