@@ -1,0 +1,24 @@
+"""No more calls at once than the endpoint should see."""
+
+import asyncio
+import time
+
+from autogen_core.models import CreateResult
+
+from agents.clients.calls import Answerer, ModelCall
+
+__all__ = ["Limit"]
+
+
+class Limit:
+    """Lets a call through when the semaphore has a slot, and notes how long that took."""
+
+    def __init__(self, inner: Answerer, slots: asyncio.Semaphore) -> None:
+        self._inner = inner
+        self._slots = slots
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        asked = time.monotonic()
+        async with self._slots:
+            call.progress.queued_seconds = time.monotonic() - asked
+            return await self._inner.ask(call)

@@ -1,0 +1,138 @@
+"""The outermost layer, the client that a role holds: nothing is asked without an entry in the ledger."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import structlog
+from autogen_core.models import CreateResult, ModelInfo
+from structlog.typing import FilteringBoundLogger
+
+from agents.clients.base import RequestClient
+from agents.clients.calls import Answerer, ModelCall, Request, hash_request, readable, tool_name
+from agents.clients.deadline import abandonable
+from agents.clients.errors import CallFailed
+from agents.clients.replay import ReplaySource, recorded_result
+from agents.clients.spec import ModelParameters
+from agents.ledger import Context, FailureReason, FunctionCalled, Ledger, ModelCalled, RoleFailed
+
+__all__ = ["Occurrences", "RecordedClient"]
+
+log: FilteringBoundLogger = structlog.get_logger(__name__)
+
+
+class Occurrences:
+    """Counts how often the same was asked from the same seat. One for a run, shared by its clients.
+
+    A seat is a stage, role, task and style: two tasks that happen to ask the same at the same time do not compete for
+    numbers, so a replay hands each its own answer back.
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, str, str | None, str | None, str]] = Counter()
+
+    def next(self, context: Context, request_hash: str) -> int:
+        seat = (context.stage, context.role, context.task, context.style, request_hash)
+        self._seen[seat] += 1
+        return self._seen[seat] - 1
+
+
+class RecordedClient(RequestClient):
+    """One role's client for one conversation. Cheap: what is costly sits beneath and is shared.
+
+    Every call counts as a turn of its own, from the turn of the given context on. A call that is already in the
+    record `earlier` (the same run, before it was interrupted) is answered from there and not written twice.
+    """
+
+    def __init__(
+        self,
+        answerer: Answerer,
+        context: Context,
+        *,
+        ledger: Ledger,
+        occurrences: Occurrences,
+        parameters: ModelParameters,
+        model_info: ModelInfo,
+        earlier: ReplaySource | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(model_info)
+        self.context = context
+        self._answerer = answerer
+        self._ledger = ledger
+        self._occurrences = occurrences
+        self._parameters = parameters
+        self._earlier = earlier
+        self._clock = clock
+        self._turn = context.turn
+
+    async def respond(self, request: Request) -> CreateResult:
+        call = self._place(request)
+        known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
+        if isinstance(known, ModelCalled):
+            return recorded_result(known)
+        started = self._clock()
+        try:
+            result = await abandonable(self._answerer.ask(call), token=request.cancellation_token)
+        except CallFailed as failed:
+            self._record_failure(call, failed.reason, str(failed))
+            raise
+        except asyncio.CancelledError:
+            self._record_failure(call, "cancelled", "the caller gave up")
+            raise
+        result = _storable(result)
+        self._ledger.record(_entry(call, result, self._clock() - started))
+        return result
+
+    def _place(self, request: Request) -> ModelCall:
+        context = self.context.at(turn=self._turn)
+        self._turn += 1
+        request_hash = hash_request(request, context.model or "", self._parameters, context.trial)
+        occurrence = self._occurrences.next(context, request_hash)
+        return ModelCall(request, context, self._parameters, request_hash, occurrence)
+
+    def _record_failure(self, call: ModelCall, reason: FailureReason, text: str) -> None:
+        self._ledger.record(
+            RoleFailed(
+                context=call.context,
+                reason=reason,
+                text=text,
+                request_hash=call.request_hash,
+                occurrence=call.occurrence,
+            )
+        )
+        log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
+
+
+def _entry(call: ModelCall, result: CreateResult, seconds: float) -> ModelCalled:
+    if call.progress.recorded is not None:
+        return call.progress.recorded.model_copy(update={"context": call.context, "replayed": True})
+    request = call.request
+    functions = () if isinstance(result.content, str) else result.content
+    return ModelCalled(
+        context=call.context,
+        parameters=call.parameters,
+        request=readable(request.messages),
+        tools=tuple(tool_name(tool) for tool in request.tools),
+        schema_name=request.json_output.__name__ if isinstance(request.json_output, type) else None,
+        request_hash=call.request_hash,
+        occurrence=call.occurrence,
+        answer=result.content if isinstance(result.content, str) else "",
+        function_calls=tuple(FunctionCalled(id=f.id, name=f.name, arguments=f.arguments) for f in functions),
+        thought=result.thought,
+        finish_reason=result.finish_reason,
+        prompt_tokens=result.usage.prompt_tokens,
+        completion_tokens=result.usage.completion_tokens,
+        latency_ms=round((seconds - call.progress.queued_seconds) * 1000, 3),
+        queued_ms=round(call.progress.queued_seconds * 1000, 3),
+    )
+
+
+def _storable(result: CreateResult) -> CreateResult:
+    """Half characters (lone surrogates, which JSON can carry and no file can hold) become question marks, before
+    anybody reads the answer: the role and the record must see the same."""
+    if not isinstance(result.content, str):
+        return result
+    content = result.content.encode("utf-8", "replace").decode()
+    return result if content == result.content else result.model_copy(update={"content": content})

@@ -1,0 +1,121 @@
+"""Answers from the record of an earlier run, and from nowhere else."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from autogen_core import FunctionCall
+from autogen_core.models import CreateResult, RequestUsage
+
+from agents.clients.calls import ModelCall, readable
+from agents.clients.errors import CallFailed
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.ledger import Context, ModelCalled, RequestMessage, RoleFailed
+from environments.errors import CannotCarryOut, InputError
+
+__all__ = ["RecordedModel", "Replay", "ReplaySource", "recorded_model", "recorded_result"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedModel:
+    """A model as a role used it in a recorded run."""
+
+    model: str
+    parameters: ModelParameters
+
+
+class ReplaySource(Protocol):
+    """The record of a run, as far as replaying needs it."""
+
+    def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
+        """What came of a request from the same seat (stage, role, task and style); an answer before a failure."""
+        ...
+
+    def models(self, role: str) -> Sequence[RecordedModel]:
+        """The models that played a role, in the order of their first answers."""
+        ...
+
+    def calls(self, role: str) -> Iterable[ModelCalled]:
+        """Every answered call of a role, in order."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The innermost layer of a replayed role. Recorded failures fail again, with the same words."""
+
+    source: ReplaySource
+    directory: str
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        found = self.source.answer(call.context, call.request_hash, call.occurrence)
+        if isinstance(found, ModelCalled):
+            call.progress.recorded = found
+            return recorded_result(found)
+        if found is not None and found.reason != "cancelled":
+            raise CallFailed(found.reason, found.text)
+        raise CannotCarryOut(self._missing(call))
+
+    def _missing(self, call: ModelCall) -> str:
+        context = call.context
+        where = f"no recorded answer for role {context.role!r}, task {context.task!r} in {self.directory}"
+        asked = readable(call.request.messages)
+        nearest = max(self.source.calls(context.role), key=lambda other: _nearness(call, other, asked), default=None)
+        if nearest is None:
+            return f"{where}: that run never asked this role"
+        common = _common(asked, nearest.request)
+        place = f"task {nearest.context.task!r}, trial {nearest.context.trial}, turn {nearest.context.turn}"
+        if common == len(asked) == len(nearest.request):
+            return f"{where}; nearest is {place}, with the same messages but another model, setting or repetition"
+        return f"{where}; nearest is {place}, which differs from message {common + 1} on"
+
+
+def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> RecordedModel:
+    """The model that ``replay:RUN`` stands for in a role. Requests are hashed in its name, so that the record of a
+    replay can be compared with, and replayed like, the record it came from."""
+    models = source.models(role)
+    names = list(dict.fromkeys(model.model for model in models))
+    if not models:
+        raise CannotCarryOut(f"model '{spec}': the run holds no answer of role {role!r}; give that role another model")
+    if spec.recorded is not None:
+        models = [model for model in models if model.model == spec.recorded]
+        if not models:
+            raise InputError(f"model '{spec}': role {role!r} was played by {', '.join(names)}; name one of them")
+    elif len(names) > 1:
+        raise InputError(
+            f"model '{spec}': role {role!r} was played by {', '.join(names)}; "
+            f"say which one, as in 'replay:{spec.name}#{names[0]}'"
+        )
+    if len(models) > 1:
+        raise CannotCarryOut(f"model '{spec}': role {role!r} used {models[0].model} with several sets of parameters")
+    return models[0]
+
+
+def recorded_result(called: ModelCalled) -> CreateResult:
+    """A recorded answer as AutoGen's clients return one."""
+    functions = [FunctionCall(id=call.id, name=call.name, arguments=call.arguments) for call in called.function_calls]
+    return CreateResult(
+        finish_reason=called.finish_reason,
+        content=functions or called.answer,
+        usage=RequestUsage(prompt_tokens=called.prompt_tokens, completion_tokens=called.completion_tokens),
+        cached=True,
+        thought=called.thought,
+    )
+
+
+def _nearness(call: ModelCall, other: ModelCalled, asked: Sequence[RequestMessage]) -> tuple[bool, bool, int, bool]:
+    here, there = call.context, other.context
+    return (
+        there.task == here.task,
+        there.style == here.style,
+        _common(asked, other.request),
+        (there.trial, there.turn) == (here.trial, here.turn),
+    )
+
+
+def _common(left: Sequence[RequestMessage], right: Sequence[RequestMessage]) -> int:
+    """How many messages agree before the first difference."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(left), len(right)))

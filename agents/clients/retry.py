@@ -1,0 +1,90 @@
+"""Asking again after a transport fault, and after nothing else: an answer we do not like is still the answer."""
+
+from dataclasses import dataclass
+
+import structlog
+from autogen_core.models import CreateResult
+from openai import OpenAIError
+from structlog.typing import FilteringBoundLogger
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential_jitter,
+)
+
+from agents.clients.calls import Answerer, ModelCall
+from agents.clients.errors import CallFailed
+from agents.clients.faults import explain, is_transport_fault, retry_after_seconds
+from agents.ledger import CallRetried, Ledger
+
+__all__ = ["RetryPolicy", "Retrying"]
+
+log: FilteringBoundLogger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how patiently. Waits double from `first_wait` to `longest_wait` seconds, with jitter so that a
+    thousand conversations do not come back together; an endpoint that says how long to wait is obeyed instead."""
+
+    tries: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+
+class Retrying:
+    """Retries transport faults, records each retry, and turns the last fault into `CallFailed`.
+
+    A wait that would outlast `deadline_seconds` is not begun.
+    """
+
+    def __init__(self, inner: Answerer, ledger: Ledger, policy: RetryPolicy, deadline_seconds: float) -> None:
+        self._inner = inner
+        self._ledger = ledger
+        self._backoff = wait_exponential_jitter(policy.first_wait, policy.longest_wait, jitter=policy.first_wait)
+        self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        retrying = AsyncRetrying(
+            stop=self._stop,
+            wait=self._wait,
+            retry=retry_if_exception(is_transport_fault),
+            before_sleep=lambda state: self._note(call, state),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._try, call)
+        except (OpenAIError, ConnectionError, TimeoutError) as error:
+            tries = f" after {call.progress.tries} tries" if call.progress.tries > 1 else ""
+            raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {explain(error)}") from error
+
+    async def _try(self, call: ModelCall) -> CreateResult:
+        call.progress.tries += 1
+        return await self._inner.ask(call)
+
+    def _wait(self, state: RetryCallState) -> float:
+        error = _error(state)
+        asked = None if error is None else retry_after_seconds(error)
+        return self._backoff(state) if asked is None else asked
+
+    def _note(self, call: ModelCall, state: RetryCallState) -> None:
+        error = _error(state)
+        text = call.progress.last_error = explain(error) if error else "no answer"
+        retried = CallRetried(
+            context=call.context, try_number=state.attempt_number, error=text, waited_seconds=state.upcoming_sleep
+        )
+        self._ledger.record(retried)
+        log.warning(
+            "model call retried",
+            **call.context.model_dump(exclude_none=True),
+            try_number=retried.try_number,
+            error=text,
+            wait_seconds=round(retried.waited_seconds, 3),
+        )
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None

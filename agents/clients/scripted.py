@@ -1,0 +1,29 @@
+"""A model that is a function: the offline roles and the built-in models under test."""
+
+from collections.abc import Callable, Sequence
+
+from autogen_core.models import CreateResult, LLMMessage, RequestUsage
+
+from agents.clients.base import RequestClient
+from agents.clients.calls import Request, readable
+
+__all__ = ["ScriptedClient"]
+
+
+class ScriptedClient(RequestClient):
+    """Answers with ``answer(messages)``: no network, no clock, no chance.
+
+    Usage counts plain words, which makes runs comparable with one another and with nothing else.
+    """
+
+    def __init__(self, answer: Callable[[Sequence[LLMMessage]], str]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    async def respond(self, request: Request) -> CreateResult:
+        text = self._answer(request.messages)
+        usage = RequestUsage(
+            prompt_tokens=sum(len(line.content.split()) for line in readable(request.messages)),
+            completion_tokens=len(text.split()),
+        )
+        return CreateResult(finish_reason="stop", content=text, usage=usage, cached=False)

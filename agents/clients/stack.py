@@ -1,0 +1,145 @@
+"""From a spec to a client: the layers in their order, and what the conversations of a run share.
+
+    RecordedClient   an entry for every call; cancellation; one for each conversation
+      Limit          no more calls at once than allowed
+        Deadline     our own, for the call with all its retries
+          Retrying   transport faults only, each one recorded
+            Endpoint | Replay | Direct
+
+Live, replayed and scripted roles differ in the innermost layer only.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from autogen_core.models import ChatCompletionClient, ModelInfo
+
+from agents.clients.base import MODEL_INFO
+from agents.clients.calls import Answerer
+from agents.clients.deadline import Deadline
+from agents.clients.limit import Limit
+from agents.clients.provider import Direct, Endpoint, connect
+from agents.clients.recording import Occurrences, RecordedClient
+from agents.clients.replay import Replay, ReplaySource, recorded_model
+from agents.clients.retry import Retrying, RetryPolicy
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.ledger import Context, Ledger
+from environments.errors import InputError
+
+__all__ = ["CallSettings", "ModelClients"]
+
+_DEFAULTS = ModelParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class CallSettings:
+    """Limits on every model call of a run: seconds for one call with its retries, and calls at once."""
+
+    deadline_seconds: float = 120.0
+    concurrency: int = 8
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+
+class ModelClients:
+    """The model clients of one run. Connections are opened once for each spec and closed together.
+
+    Args:
+        ledger: where every call is recorded.
+        settings: the limits.
+        environment: where addresses and keys come from.
+        open_replay: opens the record of a run directory, for ``replay:`` specs.
+        earlier: the record of this same run before it was interrupted; what it holds is not asked again.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        settings: CallSettings | None = None,
+        environment: Mapping[str, str] = os.environ,
+        open_replay: Callable[[Path], ReplaySource] | None = None,
+        earlier: ReplaySource | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._settings = settings or CallSettings()
+        self._environment = environment
+        self._open_replay = open_replay
+        self._earlier = earlier
+        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._occurrences = Occurrences()
+        self._endpoints: dict[ModelSpec, Endpoint] = {}
+        self._replays: dict[str, Replay] = {}
+
+    def client_for(self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS) -> RecordedClient:
+        """A client for one conversation of an endpoint or a replayed role.
+
+        The model in the context is filled in from the spec; for a replay, with the model that was recorded (its
+        recorded parameters are used, too).
+
+        Raises:
+            InputError: a key is missing, the run does not exist, or the spec names a built-in model.
+            CannotCarryOut: the run to replay holds nothing of this role.
+        """
+        if spec.built_in:
+            raise InputError(f"model '{spec}' is built in: its role has no script for it here; name an endpoint")
+        if spec.provider == "replay":
+            replay = self._replay(spec)
+            recorded = recorded_model(replay.source, spec, context.role)
+            return self._recorded(replay, context.at(model=recorded.model), recorded.parameters)
+        return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
+
+    def wrap(
+        self,
+        client: ChatCompletionClient,
+        spec: ModelSpec,
+        context: Context,
+        parameters: ModelParameters = _DEFAULTS,
+    ) -> RecordedClient:
+        """The same stack around a client of the caller's, such as a `ScriptedClient`. The caller closes it."""
+        return self._recorded(Direct(client), context.at(model=str(spec)), parameters, client.model_info)
+
+    async def close(self) -> None:
+        for endpoint in self._endpoints.values():
+            await endpoint.client.close()
+        for replay in self._replays.values():
+            replay.source.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _endpoint(self, spec: ModelSpec) -> Endpoint:
+        if spec not in self._endpoints:
+            self._endpoints[spec] = connect(spec, self._environment)
+        return self._endpoints[spec]
+
+    def _replay(self, spec: ModelSpec) -> Replay:
+        if self._open_replay is None:
+            raise InputError(f"model '{spec}': nothing can be replayed here; name an endpoint")
+        if spec.name not in self._replays:
+            self._replays[spec.name] = Replay(self._open_replay(Path(spec.name)), spec.name)
+        return self._replays[spec.name]
+
+    def _recorded(
+        self, innermost: Answerer, context: Context, parameters: ModelParameters, model_info: ModelInfo = MODEL_INFO
+    ) -> RecordedClient:
+        seconds = self._settings.deadline_seconds
+        retrying = Retrying(innermost, self._ledger, self._settings.retry, seconds)
+        return RecordedClient(
+            Limit(Deadline(retrying, seconds), self._slots),
+            context,
+            ledger=self._ledger,
+            occurrences=self._occurrences,
+            parameters=parameters,
+            model_info=model_info,
+            earlier=self._earlier,
+        )

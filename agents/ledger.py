@@ -1,0 +1,206 @@
+"""What is recorded while agents talk, and the one method that records it.
+
+An entry says what happened, where (`Context`), and nothing about how it is stored: `runs.record` keeps entries in a
+file, `MemoryLedger` in a list, `NullLedger` nowhere. All entries are frozen and told apart by ``kind``.
+"""
+
+from typing import Annotated, Literal, Protocol, TypedDict, Unpack
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from agents.clients.spec import ModelParameters
+
+__all__ = [
+    "CallRetried",
+    "Context",
+    "Entry",
+    "FailureReason",
+    "FunctionCalled",
+    "Ledger",
+    "MemoryLedger",
+    "MessageSent",
+    "ModelCalled",
+    "NullLedger",
+    "RequestMessage",
+    "RoleFailed",
+    "StageFinished",
+    "parse_entry",
+]
+
+FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
+"""Why a role could not go on: its answer is unusable, no answer came in time, the endpoint is gone or refuses, or the
+caller gave up."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Changes(TypedDict, total=False):
+    stage: str
+    role: str
+    model: str | None
+    task: str | None
+    style: str | None
+    conversation: str | None
+    trial: int
+    turn: int
+
+
+class Context(_Frozen):
+    """Where something happened. Bound once and copied with `at`, rather than passed along as eight arguments.
+
+    Attributes:
+        stage: the stage of the run, such as ``tasks`` or ``attempts``.
+        role: the seat in the conversation.
+        model: the spec of the model in that seat; None where code speaks.
+        task: the task it is about, if there is one.
+        style: ``goal`` or ``workflow``, if it matters.
+        conversation: tells apart conversations that agree in all of the above, by what they differ in (for attempts:
+            the model under test).
+        trial: number of the repetition, from 0. It is part of every request's hash, so that k trials are k answers.
+        turn: number of the round within the conversation, from 0.
+    """
+
+    stage: str
+    role: str
+    model: str | None = None
+    task: str | None = None
+    style: str | None = None
+    conversation: str | None = None
+    trial: int = 0
+    turn: int = 0
+
+    def at(self, **changes: Unpack[_Changes]) -> "Context":
+        """The same place with some of it changed: ``context.at(turn=2)``."""
+        return self.model_copy(update=dict(changes))
+
+
+class MessageSent(_Frozen):
+    """One message of a conversation, whoever spoke it.
+
+    ``prompt_id`` and ``prompt_hash`` name the prompt file that the words come from, if they come from one.
+    """
+
+    kind: Literal["message"] = "message"
+    context: Context
+    source: str
+    content: str
+    prompt_id: str | None = None
+    prompt_hash: str | None = None
+
+
+class RequestMessage(_Frozen):
+    """One message of a request as the endpoint reads it: ``system``, ``user``, ``assistant`` or ``tool``."""
+
+    role: str
+    content: str
+
+
+class FunctionCalled(_Frozen):
+    """A tool call in a model's answer; ``arguments`` is JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ModelCalled(_Frozen):
+    """One answered call of a model.
+
+    Attributes:
+        request_hash: identifies the request (see `agents.clients.requests.hash_request`).
+        occurrence: how many times this very request was made before, from the same seat of the same conversation.
+        answer: the text; empty if the model called functions instead.
+        thought: reasoning text that came beside the answer.
+        latency_ms: from the start of the call to its answer, with retries, without the wait for a free slot.
+        queued_ms: the wait for a free slot.
+        replayed: the answer, its usage and its latency come from a record; no model was asked.
+    """
+
+    kind: Literal["model_call"] = "model_call"
+    context: Context
+    parameters: ModelParameters = ModelParameters()
+    request: tuple[RequestMessage, ...]
+    tools: tuple[str, ...] = ()
+    schema_name: str | None = None
+    request_hash: str
+    occurrence: int
+    answer: str
+    function_calls: tuple[FunctionCalled, ...] = ()
+    thought: str | None = None
+    finish_reason: Literal["stop", "length", "function_calls", "content_filter", "unknown"]
+    prompt_tokens: int
+    completion_tokens: int
+    latency_ms: float
+    queued_ms: float = 0.0
+    replayed: bool = False
+
+
+class CallRetried(_Frozen):
+    """A try that met a transport fault and will be followed by another one. ``try_number`` counts from 1."""
+
+    kind: Literal["retry"] = "retry"
+    context: Context
+    try_number: int
+    error: str
+    waited_seconds: float
+
+
+class RoleFailed(_Frozen):
+    """A role could not go on. A failed model call also carries its request, so that a replay fails the same way."""
+
+    kind: Literal["failure"] = "failure"
+    context: Context
+    reason: FailureReason
+    text: str
+    request_hash: str | None = None
+    occurrence: int | None = None
+
+
+class StageFinished(_Frozen):
+    """A stage wrote its file. ``file`` is relative to the run's directory, ``sha256`` is over its bytes."""
+
+    kind: Literal["stage"] = "stage"
+    stage: str
+    file: str
+    sha256: str
+    rows: int
+
+
+Entry = Annotated[
+    MessageSent | ModelCalled | CallRetried | RoleFailed | StageFinished,
+    Field(discriminator="kind"),
+]
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
+
+
+def parse_entry(text: str | bytes) -> Entry:
+    """Reads one entry from its JSON text. Raises pydantic's ``ValidationError`` if it is none."""
+    return _ENTRY.validate_json(text)
+
+
+class Ledger(Protocol):
+    """Keeps entries."""
+
+    def record(self, entry: Entry) -> None:
+        """Returns once the entry is durable: what follows may cost money."""
+        ...
+
+
+class MemoryLedger:
+    """Keeps entries in a list, for tests and for users of the library."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def record(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+
+class NullLedger:
+    """Keeps nothing."""
+
+    def record(self, entry: Entry) -> None:
+        pass
