@@ -1,7 +1,7 @@
 """Finding an environment by name: its declaration, its regulation, and where its curated rules stand."""
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +22,10 @@ class Setting:
     environment: Environment
     regulation: Regulation
     rules_file: Path
+
+    def with_regulation(self, regulation: Regulation) -> "Setting":
+        """The same environment under another text."""
+        return replace(self, regulation=regulation)
 
 
 BUILT_IN = {"banking": (BANKING, _HERE / "banking" / "psd2.toml", _HERE / "banking" / "rules.toml")}

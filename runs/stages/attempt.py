@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from agents.clients import CallFailed, ModelClients, ModelParameters, ModelSpec, ScriptedClient
+from agents.clients.errors import CallFailed
 from agents.clients.recording import RecordedClient
+from agents.clients.scripted import ScriptedClient
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.clients.stack import ModelClients
 from agents.conversations.executing import ask_for_program
 from agents.ledger import Context, Ledger
 from agents.roles.executor import extract_program

@@ -1,0 +1,98 @@
+"""From the files of a run to the content of its report. Reads nothing but those files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from environments.catalogue import load_setting
+from environments.declaration import Environment
+from environments.errors import InputError
+from runs.files import read_rows
+from runs.findings import Findings
+from runs.grading.verdict import VerdictRow
+from runs.layout import RunFolder
+from runs.recipe import Recipe
+from runs.record.store import Record
+from runs.report.content import CoverageLine, ReportContent
+from runs.stages.rows import AttemptRow, TaskRow
+from solver.coverage import measure_coverage
+from solver.product import Product
+from solver.profiles import profile_automata
+from solver.rules import Rule
+
+__all__ = ["content_of_run", "coverage_line"]
+
+
+def content_of_run(path: Path) -> ReportContent:
+    """What the report of a finished run shows. Raises InputError if the folder holds no finished run."""
+    folder = RunFolder(path).existing()
+    if not folder.verdicts.exists():
+        raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
+    with Record.open(path) as record:
+        recipe = Recipe.model_validate(record.recipe)
+    tasks = tuple(read_rows(folder.tasks, TaskRow))
+    environment = load_setting(recipe.environment).environment
+    findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
+    return ReportContent(
+        title=f"lawtrace: {recipe.name}",
+        settings=_settings(recipe),
+        scenarios={environment.name: environment.title},
+        tasks=tasks,
+        attempts=tuple(read_rows(folder.attempts, AttemptRow)),
+        verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
+        coverage=(coverage_line(environment, tasks[0].rules, tasks, recipe),),
+        funnel=findings.funnel,
+        deletions=findings.deletions,
+        extraction=findings.extraction,
+        notices=tuple(_notices(recipe)),
+    )
+
+
+def coverage_line(
+    environment: Environment, rules: Sequence[Rule], tasks: Sequence[TaskRow], recipe: Recipe
+) -> CoverageLine:
+    """The coverage of the tasks' reference traces, beside the ceiling of their profile (P Table 2)."""
+    options = recipe.tasks
+    automata = [*(rule.automaton for rule in rules), *profile_automata(environment, options.profile)]
+    possible = frozenset(Product(environment, automata).adjacent_pairs(options.length))
+    measured = measure_coverage(environment, ([call.event for call in task.calls] for task in tasks))
+    return CoverageLine(
+        environment.title,
+        options.profile,
+        options.length,
+        measured,
+        len(possible),
+        tools=tuple(environment.tools),
+        possible_pairs=possible,
+    )
+
+
+def _settings(recipe: Recipe) -> dict[str, str]:
+    roles = recipe.models.model_dump()
+    return {
+        "recipe": recipe.name,
+        "environment": recipe.environment,
+        "seed": str(recipe.seed),
+        "rules": str(recipe.rules.file or recipe.rules.source),
+        "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
+        "models under test": ", ".join(recipe.attempts.models),
+        "trials": str(recipe.attempts.trials),
+        "hints in the documentation": "yes" if recipe.attempts.hints else "no",
+        "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
+        **{role.replace("_", " "): model for role, model in roles.items()},
+    }
+
+
+def _notices(recipe: Recipe) -> list[str]:
+    notices: list[str] = []
+    offline = [role.replace("_", " ") for role, model in recipe.models.model_dump().items() if model == "offline"]
+    if offline:
+        notices.append(
+            f"Played by deterministic stand-ins, not by a model: {', '.join(offline)}. Their acceptance rate and their "
+            "extraction score are those of a baseline."
+        )
+    built_in = [model for model in recipe.attempts.models if ":" not in model]
+    if built_in:
+        notices.append(f"Built-in programs under test, not models: {', '.join(built_in)}.")
+    if recipe.attempts.hints or recipe.attempts.target_state:
+        notices.append("The models under test were given help that users do not give; see the settings.")
+    return notices

@@ -1,0 +1,21 @@
+"""The command line: one grammar, a file a verb. Exit codes: 0 done, 1 findings, 2 usage, 3 could not be carried out."""
+
+import sys
+
+from environments.errors import LawtraceError
+from runs.cli.app import app
+from runs.cli.output import complain
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """The entry point of the command ``lawtrace``."""
+    try:
+        app()
+    except LawtraceError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        complain("stopped; what was committed is kept, `lawtrace resume DIR` goes on with it")
+        sys.exit(130)

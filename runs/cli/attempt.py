@@ -1,0 +1,60 @@
+"""``lawtrace attempt``: one model at a file of tasks."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agents.clients.stack import ModelClients
+from agents.ledger import NullLedger
+from environments.catalogue import load_setting
+from environments.jail import Jail
+from runs.cli.output import Bars, quieten, say, show_json
+from runs.files import read_rows, write_rows
+from runs.recipe import AttemptOptions, Recipe
+from runs.record.store import Record
+from runs.stages.attempt import ask_for_attempts, run_answers
+from runs.stages.rows import AttemptRow, TaskRow
+
+__all__ = ["attempt"]
+
+
+def attempt(
+    tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
+    model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
+    trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
+    hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
+    target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("attempts.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Ask a model for a program for each task and style, and run each program in the jail."""
+    quieten()
+    rows = read_rows(tasks, TaskRow)
+    setting = load_setting(rows[0].environment)
+    options = AttemptOptions(models=(model,), trials=trials, hints=hints, target_state=target_state)
+    total = sum(len(task.styles) for task in rows) * trials
+
+    async def ask() -> list[AttemptRow]:
+        ledger = NullLedger()
+        async with ModelClients(ledger, open_replay=Record.open) as clients:
+            with Bars().stage("answers", total) as step:
+                return await ask_for_attempts(
+                    setting,
+                    rows,
+                    options,
+                    clients=clients,
+                    parameters=Recipe().parameters,
+                    ledger=ledger,
+                    on_answer=step,
+                )
+
+    answers = asyncio.run(ask())
+    with Jail() as jail, Bars().stage("programs in the jail", total) as step:
+        attempts = run_answers(setting.environment, rows, answers, jail, step)
+    write_rows(out, attempts)
+    if as_json:
+        show_json({"attempts": len(attempts), "out": str(out)})
+    else:
+        say(f"Written: {out} ({len(attempts)} attempts)")

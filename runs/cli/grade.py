@@ -1,0 +1,65 @@
+"""``lawtrace grade``: verdicts on programs that are given, or on a finished run again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.catalogue import load_setting
+from environments.errors import InputError
+from environments.jail import Jail
+from runs.cli.output import Bars, say, show, show_json
+from runs.files import read_rows, write_rows
+from runs.grading.judge import judge
+from runs.grading.verdict import OUTCOMES, VerdictRow
+from runs.layout import RunFolder
+from runs.programs import read_programs
+from runs.report.terminal import outcome_table
+from runs.stages.attempt import run_programs
+from runs.stages.rows import AttemptRow, TaskRow
+
+__all__ = ["grade"]
+
+
+def grade(
+    run: Annotated[
+        Path | None, typer.Argument(help="The folder of a finished run, to grade its attempts again.")
+    ] = None,
+    tasks: Annotated[Path | None, typer.Option(help="The tasks (JSON lines).")] = None,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option(help='Programs: JSON lines {"task", "style", "program"}, or a published record file. Repeatable.'),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Judge programs in the jail: is the goal reached, and were all rules kept?"""
+    if run is not None:
+        folder = RunFolder(run).existing()
+        rows, attempts = read_rows(folder.tasks, TaskRow), read_rows(folder.attempts, AttemptRow)
+    elif tasks is None or not programs:
+        raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
+    else:
+        rows = read_rows(tasks, TaskRow)
+        attempts = _attempts(rows, programs)
+    environment = load_setting(rows[0].environment).environment
+    by_id = {task.id: task for task in rows}
+    verdicts = [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
+    write_rows(out, verdicts)
+    _say_result(verdicts, out, as_json=as_json)
+
+
+def _attempts(tasks: list[TaskRow], programs: list[Path]) -> list[AttemptRow]:
+    wanted = [row for path in programs for row in read_programs(path)]
+    environment = load_setting(tasks[0].environment).environment
+    with Jail() as jail, Bars().stage("programs in the jail", len(wanted)) as step:
+        return run_programs(environment, tasks, wanted, jail, step)
+
+
+def _say_result(verdicts: list[VerdictRow], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
+        show_json({"verdicts": len(verdicts), "outcomes": {**counts}, "out": str(out)})
+        return
+    show(outcome_table(verdicts))
+    say(f"Written: {out}")

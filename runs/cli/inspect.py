@@ -1,0 +1,44 @@
+"""``lawtrace report`` and ``lawtrace messages``: looking at a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runs.assemble import content_of_run
+from runs.cli.output import say, show, show_json
+from runs.record.reading import conversations
+from runs.record.rendering import render_conversations
+from runs.record.store import Record
+from runs.report.build import write_report
+from runs.report.terminal import outcome_table
+
+__all__ = ["messages", "report"]
+
+
+def report(
+    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Write the report of each run again, and print its table."""
+    written: list[str] = []
+    for directory in directories:
+        content = content_of_run(directory)
+        path = directory / "report.html"
+        write_report(content, path)
+        written.append(str(path))
+        if not as_json:
+            show(outcome_table(content.verdicts))
+            say(f"Report: {path}")
+    if as_json:
+        show_json({"reports": [*written]})
+
+
+def messages(
+    directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
+    role: Annotated[str | None, typer.Option(help="Only conversations in which this role speaks.")] = None,
+) -> None:
+    """Read the conversations of a run."""
+    with Record.open(directory) as record:
+        show(render_conversations(conversations(record), task=task, role=role))

@@ -1,0 +1,61 @@
+"""What the command line prints: results to standard output, everything else to standard error."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+import structlog
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from environments.events import Json
+
+__all__ = ["Bars", "complain", "quieten", "say", "show", "show_json"]
+
+_OUT = Console()
+_ERR = Console(stderr=True, highlight=False)
+
+
+def show(what: RenderableType) -> None:
+    """A result, for people."""
+    _OUT.print(what)
+
+
+def show_json(result: Mapping[str, Json]) -> None:
+    """The result of a ``--json`` command: one object, on the last line of standard output."""
+    sys.stdout.write(json.dumps(result) + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """A remark, for people, on standard error."""
+    _ERR.print(text, markup=False, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """One sentence about what went wrong, on standard error."""
+    _ERR.print(f"lawtrace: {text}", style="red", markup=False, soft_wrap=True)
+
+
+def quieten() -> None:
+    """Diagnostics to standard error, warnings and worse only; AutoGen's own loggers say nothing."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class Bars:
+    """Progress bars on standard error, one for each stage, shown only where somebody looks."""
+
+    @contextmanager
+    def stage(self, name: str, total: int | None) -> Generator[Callable[[], None]]:
+        columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=_ERR, disable=not _ERR.is_terminal) as progress:
+            bar = progress.add_task(name, total=total)
+            yield lambda: progress.advance(bar)
+            progress.update(bar, total=total or 1, completed=total or 1)

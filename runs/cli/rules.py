@@ -1,0 +1,102 @@
+"""``lawtrace rules``: drawing rules from a regulation, and checking rule sets."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from agents.casting import FixedCasting
+from agents.clients.stack import ModelClients
+from agents.ledger import NullLedger
+from environments.catalogue import load_setting
+from environments.regulation import load_regulation
+from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.files import write_rows
+from runs.recipe import Recipe, load_recipe
+from runs.record.store import Record
+from runs.stages.extract import extract, score_extraction
+from solver.product import Product
+from solver.rules import Rule, check_rules, load_rules
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True)
+
+
+@app.command("extract")
+def extract_command(
+    document: Annotated[Path | None, typer.Argument(help="A regulation (TOML); by default the environment's.")] = None,
+    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    out: Annotated[Path, typer.Option(help="The rule file to write (JSON lines).")] = Path("rules.jsonl"),
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Hold the conversation of policy extractor and LTL critic, and write the rules that stand."""
+    quieten()
+    options = load_recipe(recipe) if recipe else Recipe()
+    setting = load_setting(env)
+    if document is not None:
+        setting = setting.with_regulation(load_regulation(document))
+
+    async def hold() -> tuple[Rule, ...]:
+        ledger = NullLedger()
+        async with ModelClients(ledger, open_replay=Record.open) as clients:
+            casting = FixedCasting(clients, options.models.specs(), options.parameters)
+            with Bars().stage("rules from the regulation", None):
+                extraction = await extract(
+                    setting, casting=casting, ledger=ledger, most_rounds=options.conversation.rounds
+                )
+        for proposed, why in extraction.dropped:
+            say(f"dropped {proposed.id}: {why}")
+        if extraction.failure:
+            say(f"the conversation broke off: {extraction.failure}")
+        return extraction.rules
+
+    rules = asyncio.run(hold())
+    write_rows(out, rules)
+    score = score_extraction(rules, load_rules(setting.rules_file), restated=setting.regulation.restated)
+    if as_json:
+        show_json({"rules": len(rules), "out": str(out), "precision": score.precision, "recall": score.recall})
+        return
+    show(_table(rules))
+    source = "our own restatement" if score.restated else "the document given"
+    precision = "-" if score.precision is None else f"{score.precision:.0%}"
+    recall = "-" if score.recall is None else f"{score.recall:.0%}"
+    show(f"Against the curated set: precision {precision}, recall {recall} (scored on {source}).")
+    say(f"Written: {out}")
+
+
+@app.command("check")
+def check_command(
+    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Check that rules parse, name what there is, can be kept together, and leave every tool reachable."""
+    setting = load_setting(env)
+    chosen = load_rules(rules or setting.rules_file)
+    check_rules(chosen, setting.environment, setting.regulation)
+    findings = [f"{rule.id} can never be kept" for rule in chosen if not rule.automaton.live(rule.automaton.initial)]
+    if not findings:
+        product = Product(setting.environment, [rule.automaton for rule in chosen])
+        reachable = product.reachable_tools()
+        findings += [
+            f"no compliant trace can call {name}" for name in setting.environment.tools if name not in reachable
+        ]
+    if as_json:
+        show_json({"rules": len(chosen), "findings": [*findings]})
+    else:
+        show(_table(chosen))
+        show("\n".join(findings) if findings else "Nothing found against them.")
+    raise typer.Exit(1 if findings else 0)
+
+
+def _table(rules: tuple[Rule, ...]) -> Table:
+    table = Table("rule", "formula", "template", "provisions", "states")
+    for rule in rules:
+        table.add_row(
+            rule.id, rule.formula, rule.template, ", ".join(rule.provisions), str(len(rule.automaton.verdicts))
+        )
+    return table

@@ -1,0 +1,82 @@
+"""``lawtrace run`` and ``lawtrace resume``: the whole way."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.events import Json
+from runs.assemble import content_of_run
+from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.layout import RunFolder, new_run_folder
+from runs.pipeline import RunResult, walk
+from runs.recipe import Recipe, load_recipe
+from runs.record.store import Record
+from runs.report.build import write_report
+from runs.report.terminal import outcome_table
+
+__all__ = ["resume", "run"]
+
+
+def run(
+    recipe: Annotated[
+        Path | None, typer.Argument(help="A recipe (TOML). Without one: the quickstart, offline.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Walk the whole way from a regulation to verdicts and a report."""
+    quieten()
+    resolved = load_recipe(recipe) if recipe else Recipe()
+    if seed is not None:
+        resolved = resolved.model_copy(update={"seed": seed})
+    folder = RunFolder(out) if out else new_run_folder(resolved.name)
+    with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
+        result = asyncio.run(walk(resolved, folder, record=record, progress=Bars()))
+    _finish(result, as_json=as_json)
+
+
+def resume(
+    directory: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Go on with an interrupted run: no answer that was committed is asked for again."""
+    quieten()
+    folder = RunFolder(directory).existing()
+    with Record.resume(directory) as record:
+        recipe = Recipe.model_validate(record.recipe)
+        result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))
+    _finish(result, as_json=as_json)
+
+
+def _finish(result: RunResult, *, as_json: bool) -> None:
+    content = content_of_run(result.folder.path)
+    write_report(content, result.folder.report)
+    if as_json:
+        show_json(_summary(result))
+        return
+    show(outcome_table(content.verdicts))
+    if result.findings.deletions is not None:
+        deletions = result.findings.deletions
+        show(
+            f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
+            "verdict unsafe."
+        )
+    say(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
+
+
+def _summary(result: RunResult) -> dict[str, Json]:
+    counts: dict[str, Json] = {}
+    for verdict in result.verdicts:
+        key = f"{verdict.model}/{verdict.style}/{verdict.outcome}"
+        before = counts.get(key, 0)
+        counts[key] = (before if isinstance(before, int) else 0) + 1
+    return {
+        "run": str(result.folder.path),
+        "report": str(result.folder.report),
+        "tasks": len(result.tasks),
+        "attempts": len(result.attempts),
+        "outcomes": counts,
+    }

@@ -1,0 +1,95 @@
+"""``lawtrace tasks``: building tasks from traces, and importing published ones."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agents.casting import FixedCasting
+from agents.clients.stack import ModelClients
+from agents.ledger import NullLedger
+from environments.catalogue import load_setting
+from environments.jail import Jail
+from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.files import read_rows, write_rows
+from runs.published.logisafetybench import Domain, import_tasks
+from runs.recipe import Recipe, load_recipe
+from runs.record.store import Record
+from runs.stages.build import Built, build_tasks
+from runs.stages.rows import TraceRow
+from solver.rules import check_rules, load_rules
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Tasks: build them from traces, import published ones.", no_args_is_help=True)
+
+
+@app.command("build")
+def build_command(
+    traces: Annotated[Path, typer.Option(help="The traces (JSON lines), from `lawtrace traces synthesize`.")],
+    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 40,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Turn traces into paired tasks: instructions in both styles, checked by code and by conversation."""
+    quieten()
+    options = load_recipe(recipe) if recipe else Recipe()
+    setting = load_setting(env)
+    chosen = load_rules(rules or setting.rules_file)
+    check_rules(chosen, setting.environment, setting.regulation)
+    rows = read_rows(traces, TraceRow)
+
+    async def build() -> Built:
+        ledger = NullLedger()
+        async with ModelClients(ledger, open_replay=Record.open) as clients:
+            with Jail() as jail, Bars().stage("tasks", count) as step:
+                return await build_tasks(
+                    setting.environment,
+                    chosen,
+                    rows,
+                    count=count,
+                    casting=FixedCasting(clients, options.models.specs(), options.parameters),
+                    ledger=ledger,
+                    jail=jail,
+                    most_rounds=options.conversation.rounds,
+                    concurrency=options.conversation.concurrency,
+                    on_task=step,
+                )
+
+    built = asyncio.run(build())
+    write_rows(out, built.tasks)
+    if as_json:
+        show_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})
+    else:
+        dropped = "".join(f"\n  dropped {number}: {reason}" for reason, number in sorted(built.dropped.items()))
+        show(f"{len(built.tasks)} paired tasks from {built.traces} traces.{dropped}")
+        say(f"Written: {out}")
+    raise typer.Exit(0 if len(built.tasks) == count else 1)
+
+
+@app.command("import")
+def import_command(
+    source: Annotated[str, typer.Argument(help="What is imported: logisafetybench.")],
+    directory: Annotated[Path, typer.Argument(help="The folder, as published or flat.")],
+    domain: Annotated[Domain, typer.Option(help="The published domain.")] = "bank_manager",
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Import published tasks: their instructions, states and rules; reference programs repaired and run."""
+    if source != "logisafetybench":
+        raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
+    with Jail() as jail:
+        imported = import_tasks(directory, domain, jail)
+    write_rows(out, imported.tasks)
+    noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
+    if as_json:
+        show_json({"tasks": len(imported.tasks), "skipped": [*imported.skipped], "notes": [*noted], "out": str(out)})
+        return
+    show(f"{len(imported.tasks)} paired tasks imported, {len(imported.skipped)} rows skipped.")
+    for line in (*imported.skipped, *noted):
+        say(f"  {line}")
+    say(f"Written: {out}")

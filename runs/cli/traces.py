@@ -1,0 +1,58 @@
+"""``lawtrace traces``: compliant traces from rules."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.catalogue import load_setting
+from runs.cli.output import Bars, say, show, show_json
+from runs.files import write_rows
+from runs.stages.rows import TraceRow
+from solver.coverage import measure_coverage
+from solver.profiles import Profile
+from solver.rules import check_rules, load_rules
+from solver.synthesis import synthesize
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Traces: synthesise compliant sequences of calls.", no_args_is_help=True)
+
+
+@app.callback()
+def traces() -> None:
+    """Traces: synthesise compliant sequences of calls."""
+
+
+@app.command("synthesize")
+def synthesize_command(
+    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many traces.")] = 40,
+    length: Annotated[int, typer.Option(min=1, help="Calls in each.")] = 8,
+    profile: Annotated[Profile, typer.Option(help="What the traces are for.")] = "tasks",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("traces.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Synthesise compliant traces, each with its initial state and with arguments that a caller could know."""
+    setting = load_setting(env)
+    environment = setting.environment
+    chosen = load_rules(rules or setting.rules_file)
+    check_rules(chosen, environment, setting.regulation)
+    rows: list[TraceRow] = []
+    with Bars().stage("traces", count) as step:
+        found = synthesize(environment, chosen, count=count, length=length, seed=seed, profile=profile)
+        for number, trace in enumerate(found, 1):
+            rows.append(TraceRow.of(f"{environment.name}-s{seed}-{number:03d}", environment, profile, trace))
+            step()
+    write_rows(out, rows)
+    coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
+    if as_json:
+        show_json({"traces": len(rows), "out": str(out), "atc": coverage.atc, "critical": coverage.critical_share})
+        return
+    show(
+        f"{len(rows)} traces of {length} calls, profile {profile}: ATC {coverage.atc:.1%} "
+        f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}."
+    )
+    say(f"Written: {out}")

@@ -1,0 +1,64 @@
+"""Where a run's files are: one folder a run, one file a stage."""
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+
+from environments.errors import InputError
+
+__all__ = ["RunFolder", "new_run_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of one run. Each is written whole by its stage and read by the next."""
+
+    path: Path
+
+    @property
+    def rules(self) -> Path:
+        return self.path / "rules.jsonl"
+
+    @property
+    def extracted_rules(self) -> Path:
+        return self.path / "extracted_rules.jsonl"
+
+    @property
+    def traces(self) -> Path:
+        return self.path / "traces.jsonl"
+
+    @property
+    def tasks(self) -> Path:
+        return self.path / "tasks.jsonl"
+
+    @property
+    def attempts(self) -> Path:
+        return self.path / "attempts.jsonl"
+
+    @property
+    def verdicts(self) -> Path:
+        return self.path / "verdicts.jsonl"
+
+    @property
+    def findings(self) -> Path:
+        """What the stages found beside their rows: coverage, funnel, deletion check, extraction score."""
+        return self.path / "findings.jsonl"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def existing(self) -> "RunFolder":
+        """This folder, if it holds a run. Raises InputError."""
+        if not self.path.is_dir():
+            raise InputError(f"{self.path}: there is no such run folder; `lawtrace run` makes one")
+        return self
+
+
+def new_run_folder(name: str, parent: Path = Path("logs")) -> RunFolder:
+    """A folder of its own for a new run, named after the recipe and the time."""
+    started = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
+    path, number = parent / f"{started}-{name}", 2
+    while path.exists():
+        path, number = parent / f"{started}-{name}-{number}", number + 1
+    return RunFolder(path)

@@ -1,0 +1,195 @@
+"""The whole way: regulation and tools -> rules -> traces -> tasks -> attempts -> verdicts -> report.
+
+Each stage takes what the one before it wrote and writes a file that the next one reads. Nothing goes back.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agents.casting import FixedCasting
+from agents.clients.stack import CallSettings, ModelClients
+from agents.ledger import Ledger, StageFinished
+from environments.catalogue import Setting, load_setting
+from environments.errors import InputError
+from environments.jail import Jail, Limits
+from runs.files import digest, write_rows
+from runs.findings import Findings
+from runs.grading.judge import judge
+from runs.grading.verdict import VerdictRow
+from runs.layout import RunFolder
+from runs.recipe import Recipe
+from runs.record.store import Record
+from runs.report.content import ExtractionScore
+from runs.stages.attempt import ask_for_attempts, run_answers
+from runs.stages.build import Built, build_tasks
+from runs.stages.deletions import check_deletions
+from runs.stages.extract import extract, score_extraction
+from runs.stages.rows import AttemptRow, TaskRow, TraceRow
+from solver.rules import Rule, check_rules, load_rules
+from solver.synthesis import synthesize
+
+__all__ = ["Progress", "RunResult", "Silent", "walk"]
+
+
+class Progress(Protocol):
+    """Where a run tells how far it is."""
+
+    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
+        """A stage begins; call what it gives once for each step done."""
+        ...
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
+        return nullcontext(lambda: None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run came to."""
+
+    folder: RunFolder
+    tasks: Sequence[TaskRow]
+    attempts: Sequence[AttemptRow]
+    verdicts: Sequence[VerdictRow]
+    findings: Findings
+
+
+class _Walk:
+    """One run on its way. Each method is a stage; ``walk`` calls them in order."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: RunFolder,
+        *,
+        ledger: Ledger,
+        clients: ModelClients,
+        jail: Jail,
+        progress: Progress,
+    ) -> None:
+        self.recipe = recipe
+        self.folder = folder
+        self.ledger = ledger
+        self.clients = clients
+        self.jail = jail
+        self.progress = progress
+        self.setting: Setting = load_setting(recipe.environment)
+        self.casting = FixedCasting(clients, recipe.models.specs(), recipe.parameters)
+
+    async def rules(self) -> tuple[list[Rule], ExtractionScore | None]:
+        setting, options = self.setting, self.recipe.rules
+        chosen = curated = list(load_rules(options.file or setting.rules_file))
+        check_rules(curated, setting.environment, setting.regulation)
+        score = None
+        if options.extract or options.source == "extracted":
+            with self.progress.stage("rules from the regulation", None):
+                extraction = await extract(
+                    setting, casting=self.casting, ledger=self.ledger, most_rounds=self.recipe.conversation.rounds
+                )
+            self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
+            score = score_extraction(extraction.rules, curated, restated=setting.regulation.restated)
+            if options.source == "extracted":
+                chosen = list(extraction.rules)
+        if not chosen:
+            raise InputError(
+                "the extraction left no valid rule; use rules.source = 'curated', or see why with "
+                f"`lawtrace messages {self.folder.path}`"
+            )
+        self._wrote(self.folder.rules, write_rows(self.folder.rules, chosen))
+        return chosen, score
+
+    def traces(self, rules: Sequence[Rule]) -> list[TraceRow]:
+        options, environment = self.recipe.tasks, self.setting.environment
+        count = options.count + options.spare
+        rows: list[TraceRow] = []
+        with self.progress.stage("traces", count) as step:
+            traces = synthesize(
+                environment,
+                rules,
+                count=count,
+                length=options.length,
+                seed=self.recipe.seed,
+                profile=options.profile,
+            )
+            for number, trace in enumerate(traces, 1):
+                name = f"{environment.name}-s{self.recipe.seed}-{number:03d}"
+                rows.append(TraceRow.of(name, environment, options.profile, trace))
+                step()
+        self._wrote(self.folder.traces, write_rows(self.folder.traces, rows))
+        return rows
+
+    async def tasks(self, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> Built:
+        conversation = self.recipe.conversation
+        with self.progress.stage("tasks", self.recipe.tasks.count) as step:
+            built = await build_tasks(
+                self.setting.environment,
+                rules,
+                traces,
+                count=self.recipe.tasks.count,
+                casting=self.casting,
+                ledger=self.ledger,
+                jail=self.jail,
+                most_rounds=conversation.rounds,
+                concurrency=conversation.concurrency,
+                on_task=step,
+            )
+        self._wrote(self.folder.tasks, write_rows(self.folder.tasks, built.tasks))
+        return built
+
+    async def attempts(self, tasks: Sequence[TaskRow]) -> list[AttemptRow]:
+        options = self.recipe.attempts
+        total = len(options.models) * len(options.styles) * len(tasks) * options.trials
+        with self.progress.stage("answers", total) as step:
+            answers = await ask_for_attempts(
+                self.setting,
+                tasks,
+                options,
+                clients=self.clients,
+                parameters=self.recipe.parameters,
+                ledger=self.ledger,
+                on_answer=step,
+            )
+        with self.progress.stage("programs in the jail", total) as step:
+            rows = run_answers(self.setting.environment, tasks, answers, self.jail, step)
+        self._wrote(self.folder.attempts, write_rows(self.folder.attempts, rows))
+        return rows
+
+    def verdicts(self, tasks: Sequence[TaskRow], attempts: Sequence[AttemptRow]) -> list[VerdictRow]:
+        by_id = {task.id: task for task in tasks}
+        rows = [judge(self.setting.environment, by_id[attempt.task], attempt) for attempt in attempts]
+        self._wrote(self.folder.verdicts, write_rows(self.folder.verdicts, rows))
+        return rows
+
+    def _wrote(self, path: Path, rows: int) -> None:
+        self.ledger.record(StageFinished(stage=path.stem, file=path.name, sha256=digest(path), rows=rows))
+
+
+async def walk(
+    recipe: Recipe, folder: RunFolder, *, record: Record, resumed: bool = False, progress: Progress | None = None
+) -> RunResult:
+    """Walk the whole way and write every stage's file. With ``resumed``, what the record holds is not asked again."""
+    settings = CallSettings(
+        deadline_seconds=recipe.conversation.deadline_seconds, concurrency=recipe.conversation.concurrency
+    )
+    limits = Limits(seconds=recipe.attempts.seconds)
+    async with ModelClients(
+        record, settings=settings, open_replay=Record.open, earlier=record if resumed else None
+    ) as clients:
+        with Jail(limits) as jail:
+            way = _Walk(recipe, folder, ledger=record, clients=clients, jail=jail, progress=progress or Silent())
+            rules, score = await way.rules()
+            built = await way.tasks(rules, way.traces(rules))
+            if not built.tasks:
+                raise InputError(f"no task was accepted: {dict(built.dropped)}; see `lawtrace messages {folder.path}`")
+            attempts = await way.attempts(built.tasks)
+            verdicts = way.verdicts(built.tasks, attempts)
+            deletions = check_deletions(way.setting.environment, built.tasks, jail)
+    findings = Findings(funnel=built.funnel(), deletions=deletions, extraction=score)
+    write_rows(folder.findings, [findings])
+    return RunResult(folder, built.tasks, attempts, verdicts, findings)

@@ -1,0 +1,1 @@
+"""The published benchmark and its records, read as they are."""

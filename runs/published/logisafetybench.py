@@ -1,0 +1,215 @@
+"""Import of LogiSafetyBench: tasks, ground truth and recorded programs, from the folder as published or flat.
+
+The published ground-truth programs print identifiers without quotes, so that ``P-123456`` is a name and
+``123-4567-8901`` a subtraction; most do not run. They are repaired by quoting, and the target state of an imported
+task is what the repaired program reaches in our simulator from the published initial state. Where that differs from
+the published final state, the task says so in its notes.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from environments.catalogue import Setting, load_setting
+from environments.comparison import compare_states
+from environments.declaration import Environment
+from environments.errors import InputError
+from environments.events import Json
+from environments.jail import Jail
+from environments.state import State, decode_state, encode_state
+from runs.grading.execution import Ran, run_program
+from runs.grading.safety import judge_rules
+from runs.stages.rows import ProgramRow, TaskRow
+from solver.masking import Instruction, Style
+from solver.rules import Rule, check_rules
+
+__all__ = ["DOMAINS", "Domain", "Imported", "import_tasks", "read_recorded_programs"]
+
+Domain = Literal["bank_manager", "teladoc", "smart_lock"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """Where a published domain stands in our house, and how its files are called."""
+
+    environment: str
+    rules_file: str
+    identifiers: str
+    """A regular expression for the identifiers that its programs print without quotes."""
+    state_tables: Mapping[str, str]
+    """Published table -> our table. Other parts of a published state are not ours to keep."""
+
+
+DOMAINS: Mapping[Domain, _Published] = {
+    "bank_manager": _Published(
+        environment="banking",
+        rules_file="psd2_rules.json",
+        identifiers=r"\d{3}-\d{4}-\d{4}|P-\d{6}",
+        state_tables={"accounts": "accounts", "payees": "payees"},
+    ),
+}
+"""The domains whose environment exists here. More arrive with their environments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The tasks, and what was left out (``place: reason``)."""
+
+    tasks: tuple[TaskRow, ...]
+    skipped: tuple[str, ...]
+
+
+def import_tasks(directory: Path, domain: Domain, jail: Jail) -> Imported:
+    """The labelled tasks of a domain. Raises InputError naming the file that is missing or broken."""
+    if domain not in DOMAINS:
+        raise InputError(f"domain {domain!r} has no environment here yet; there are: {', '.join(DOMAINS)}")
+    published = DOMAINS[domain]
+    setting = load_setting(published.environment)
+    rules = _rules(directory, published, setting)
+    cases = {case["trace_id"]: case for case in _read(directory, f"{domain}_ground_truth_cases.json")["test_cases"]}
+    tasks: list[TaskRow] = []
+    skipped: list[str] = []
+    for number, row in enumerate(_read(directory, f"labeled_{domain}_dataset.json"), 1):
+        if not row.get("trace_id"):
+            skipped.append(f"row {number}: empty, as published")
+        elif row["trace_id"] not in cases:
+            skipped.append(f"row {number}: no ground truth for {row['trace_id']}")
+        else:
+            tasks.append(_task(row, cases[row["trace_id"]], published, setting.environment, rules, jail))
+    return Imported(tuple(tasks), tuple(skipped))
+
+
+def _task(
+    row: Mapping[str, Any],
+    case: Mapping[str, Any],
+    published: _Published,
+    environment: Environment,
+    rules: Sequence[Rule],
+    jail: Jail,
+) -> TaskRow:
+    initial = decode_state(_state(case["initial_state"], published, row["trace_id"]), environment.entities)
+    program = repair_program(row["ground_truth_program"], published.identifiers)
+    ran = run_program(jail, environment, initial, program, {})
+    verdicts = judge_rules(rules, ran.events, ())
+    notes = list(_differences(environment, published, initial, ran, case))
+    notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
+    variables = _variables(row["init_block"], row["trace_id"])
+    return TaskRow(
+        id=row["trace_id"],
+        source="LogiSafetyBench",
+        environment=environment.name,
+        rules=tuple(rules),
+        applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
+        initial_state=encode_state(initial, environment.entities),
+        target_state=encode_state(ran.final, environment.entities),
+        program=program,
+        business=_business_program(program, environment),
+        instructions={
+            style: Instruction(
+                style=style,
+                text=f"{row['variable_def_instruction']}\n\n{row[f'{style}_instruction']}",
+                variables=variables,
+            )
+            for style in _STYLES
+        },
+        notes=tuple(notes),
+    )
+
+
+_STYLES: tuple[Style, ...] = ("goal", "workflow")
+
+
+def repair_program(program: str, identifiers: str) -> str:
+    """The program with bare identifiers in argument position quoted."""
+    return re.sub(rf"(=\s*|\[\s*|,\s*)({identifiers})(?=\s*[,)\]])", r"\1'\2'", program)
+
+
+def _business_program(program: str, environment: Environment) -> str:
+    hidden = re.compile("|".join(rf"\.{name}\(" for name in sorted(environment.compliance_tools)))
+    return "\n".join(line for line in program.splitlines() if not hidden.search(line)) + "\n"
+
+
+def _differences(
+    environment: Environment, published: _Published, initial: State, ran: Ran, case: Mapping[str, Any]
+) -> Iterator[str]:
+    if ran.execution.died:
+        yield f"the repaired reference program died: {ran.execution.error}"
+    for event in ran.events:
+        if not event.completed:
+            yield f"the repaired reference's {event.tool} did not complete: {event.error or 'success is false'}"
+    ours = {table: ran.final.tables[table] for table in published.state_tables.values()}
+    theirs = decode_state(_state(case["final_state"], published, case["trace_id"]), environment.entities)
+    for difference in compare_states(environment, initial, theirs, State({**theirs.tables, **ours})):
+        yield f"target differs from the published one: {difference}"
+
+
+def _state(raw: Mapping[str, Any], published: _Published, trace_id: str) -> dict[str, Json]:
+    state: dict[str, Json] = {ours: raw.get(theirs, {}) for theirs, ours in published.state_tables.items()}
+    day = re.search(r"_(\d{4})(\d{2})(\d{2})_", trace_id)
+    today = "-".join(day.groups()) if day else "2025-12-10"
+    state["session"] = {"current": {"session_id": "current", "authorized": True, "today": today}}
+    return state
+
+
+def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
+    variables: dict[str, Json] = {}
+    try:
+        for statement in ast.parse(init_block).body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                variables[statement.targets[0].id] = ast.literal_eval(statement.value)
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"task {trace_id}: its init_block is not a list of assignments of plain values") from error
+    return variables
+
+
+def _rules(directory: Path, published: _Published, setting: Setting) -> tuple[Rule, ...]:
+    raw = _read(directory, published.rules_file)["valid_ltl_rules"]
+    rules: dict[str, Rule] = {}
+    for entry in raw:
+        formula = entry["final_ltl_rule"]
+        rules.setdefault(
+            formula,
+            Rule(
+                id=f"published-{len(rules) + 1}",
+                formula=formula,
+                regulation="as published",
+                provisions=(entry["source_policy"]["reference"]["source_id"],),
+                rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
+            ),
+        )
+    check_rules(rules.values(), setting.environment)
+    return tuple(rules.values())
+
+
+def _read(directory: Path, name: str) -> Any:  # noqa: ANN401 (JSON of the publisher's shape)
+    found = sorted(directory.rglob(name))
+    if not found:
+        raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
+    try:
+        return json.loads(found[0].read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InputError(f"{found[0]}: not JSON: {error}") from error
+
+
+def read_recorded_programs(path: Path, raw: Sequence[Mapping[str, Any]]) -> list[ProgramRow]:
+    """The rows of a published record file as programs. An endpoint's error is no fault of the model: invalid."""
+    rows: list[ProgramRow] = []
+    for number, row in enumerate(raw, 1):
+        try:
+            status = row["evaluation"]["status"]
+            rows.append(
+                ProgramRow(
+                    task=row["trace_id"],
+                    style=row["prompt_type"],
+                    program=row.get("generated_code") or None,
+                    model=row["model_used"],
+                    invalid="endpoint: the record holds an API error" if status == "LLM_API_ERROR" else None,
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}, row {number}: not a row of a published record: {error}") from error
+    return rows
