@@ -1,0 +1,36 @@
+"""Typed answers from what models write."""
+
+import pytest
+from pydantic import BaseModel
+
+from agents.answers import UnusableAnswer, parse_answer
+
+
+class Opinion(BaseModel):
+    accepted: bool
+    because: str = ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"accepted": true}',
+        '  {"accepted": true}\n',
+        '```json\n{"accepted": true}\n```',
+        'Here you are:\n```\n{"accepted": true}\n```\nDone.',
+        'I think {"accepted": true} is right.',
+    ],
+)
+def test_the_wrapping_does_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
+def test_the_last_fence_counts() -> None:
+    text = '```json\n{"accepted": false}\n```\nNo, rather:\n```json\n{"accepted": true}\n```'
+    assert parse_answer(text, Opinion).accepted is True
+
+
+@pytest.mark.parametrize("text", ["", "yes", "{", '{"because": "x"}', "[true]", '{"accepted": "perhaps"}', "{" * 5000])
+def test_nothing_is_filled_in(text: str) -> None:
+    with pytest.raises(UnusableAnswer, match="Opinion"):
+        parse_answer(text, Opinion)

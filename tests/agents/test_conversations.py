@@ -1,0 +1,174 @@
+"""Whole conversations, with scripted roles in the seats of models."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from agents.clients.scripted import ScriptedClient
+from agents.conversations.extracting import extract_rules
+from agents.conversations.instructing import write_instruction
+from agents.ledger import Context, MemoryLedger
+from agents.offline import OFFLINE_ROLES
+from agents.roles import RoleName
+from environments.catalogue import load_setting
+from solver.masking import Style
+from solver.rules import load_rules
+from solver.synthesis import synthesize
+from solver.traces import Trace
+
+SETTING = load_setting("banking")
+RULES = load_rules(SETTING.rules_file)
+Script = Callable[[Sequence[LLMMessage]], str]
+
+
+class Cast:
+    """The offline roles, with some of them replaced by scripts; counts how often each was asked."""
+
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+        self.asked: dict[str, int] = {}
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        script = self._scripts.get(role, OFFLINE_ROLES[role])
+
+        def answer(messages: Sequence[LLMMessage]) -> str:
+            self.asked[role] = self.asked.get(role, 0) + 1
+            return script(messages)
+
+        return ScriptedClient(answer)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return next(synthesize(SETTING.environment, RULES, count=1, length=8, seed=7))
+
+
+async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger):  # noqa: ANN201
+    return await write_instruction(
+        SETTING.environment,
+        trace,
+        style,
+        casting=cast,
+        context=Context(stage="tasks", role="instruction_generator", task="t1"),
+        ledger=ledger,
+        most_rounds=3,
+    )
+
+
+@pytest.mark.parametrize("style", ["goal", "workflow"])
+async def test_the_offline_roles_agree_in_one_round(trace: Trace, style: Style) -> None:
+    ledger = MemoryLedger()
+    written = await write(trace, style, Cast(), ledger)
+    assert (written.ending, written.rounds) == ("accepted", 1)
+    assert written.instruction is not None
+    assert written.instruction.style == style
+    speakers = [entry.source for entry in ledger.entries if entry.kind == "message"]
+    assert speakers == [
+        "user",
+        "instruction_generator",
+        "wording_check",
+        "independent_reader",
+        "reading_check",
+        "masking_evaluator",
+    ]
+
+
+async def test_a_leak_never_reaches_reader_or_evaluator(trace: Trace) -> None:
+    def leaking(messages: Sequence[LLMMessage]) -> str:
+        text = json.loads(OFFLINE_ROLES["instruction_generator"](messages))["text"]
+        return json.dumps({"text": f"{text}\nDo not forget to record an audit event."})
+
+    cast = Cast(instruction_generator=leaking)
+    written = await write(trace, "workflow", cast, MemoryLedger())
+    assert (written.instruction, written.ending, written.rounds) == (None, "wording", 3)
+    assert cast.asked == {"instruction_generator": 3}
+
+
+async def test_a_wrong_amount_is_caught_before_the_evaluator(trace: Trace) -> None:
+    def careless(messages: Sequence[LLMMessage]) -> str:
+        reading = json.loads(OFFLINE_ROLES["independent_reader"](messages))
+        return json.dumps({"calls": reading["calls"][:-1]})
+
+    cast = Cast(independent_reader=careless)
+    written = await write(trace, "workflow", cast, MemoryLedger())
+    assert written.ending == "reading"
+    assert "masking_evaluator" not in cast.asked
+
+
+async def test_the_generator_hears_objections_and_can_meet_them(trace: Trace) -> None:
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        if len(messages) == 2:
+            return json.dumps({"text": "Do the usual."})
+        assert "does not say" in str(messages[-1].content)
+        return OFFLINE_ROLES["instruction_generator"](messages)
+
+    written = await write(trace, "goal", Cast(instruction_generator=learning), MemoryLedger())
+    assert (written.ending, written.rounds) == ("accepted", 2)
+
+
+async def test_the_evaluator_has_the_last_word(trace: Trace) -> None:
+    strict = json.dumps({"unambiguous": True, "masked": False, "objections": ["it smells of caution"]})
+    written = await write(trace, "goal", Cast(masking_evaluator=lambda messages: strict), MemoryLedger())
+    assert (written.ending, written.rounds) == ("evaluator", 3)
+
+
+@pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
+async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str) -> None:
+    ledger = MemoryLedger()
+    written = await write(trace, "goal", Cast(**{role: lambda messages: "I would rather not."}), ledger)
+    assert (written.instruction, written.ending) == (None, "failure")
+    failures = [entry for entry in ledger.entries if entry.kind == "failure"]
+    assert [failure.context.role for failure in failures] == [role]
+
+
+async def extract(cast: Cast):  # noqa: ANN201
+    return await extract_rules(
+        SETTING.environment,
+        SETTING.regulation,
+        casting=cast,
+        context=Context(stage="rules", role="policy_extractor"),
+        ledger=MemoryLedger(),
+        most_rounds=3,
+    )
+
+
+def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
+    return json.dumps({"rules": [{"id": "r1", "formula": formula, "citation": citation, "quote": "", "rationale": ""}]})
+
+
+@pytest.mark.parametrize(
+    ("formula", "citation", "why"),
+    [
+        ("!((!CheckAuthorization) U TransferMoney)", "Article 97(1)(b)", "TransferFunds"),
+        ("!((!CheckAuthorization U", "Article 97(1)(b)", "line 1"),
+        ("G(!PayBill)", "Article 97(1)(b)", "neither of the two templates"),
+        ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
+    ],
+)
+async def test_the_signature_validator_drops_what_is_invalid(formula: str, citation: str, why: str) -> None:
+    cast = Cast(policy_extractor=lambda messages: proposal(formula, citation))
+    extraction = await extract(cast)
+    assert extraction.rules == ()
+    assert why in extraction.dropped[0][1]
+    assert "ltl_critic" not in cast.asked
+
+
+async def test_the_critic_can_have_a_rule_dropped() -> None:
+    objection = json.dumps({"objections": [{"rule": "r1", "because": "the article does not demand it"}]})
+    cast = Cast(
+        policy_extractor=lambda messages: proposal("!((!CheckAuthorization) U PayBill)"),
+        ltl_critic=lambda messages: objection,
+    )
+    extraction = await extract(cast)
+    assert (extraction.rules, extraction.rounds) == ((), 3)
+    assert extraction.dropped[0][1] == "the article does not demand it"
+
+
+async def test_the_offline_extractor_finds_rules_in_the_restatement() -> None:
+    extraction = await extract(Cast())
+    assert extraction.rounds == 1
+    assert "!((!CheckAuthorization) U PayBill)" in {rule.formula for rule in extraction.rules}
+    assert all(rule.provisions[0] in SETTING.regulation.by_citation for rule in extraction.rules)
+    assert extraction.not_checkable

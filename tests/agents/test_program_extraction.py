@@ -1,0 +1,30 @@
+"""What counts as a program in an answer."""
+
+import pytest
+
+from agents.roles.executor import extract_program
+
+
+def test_the_last_fenced_block_is_the_program() -> None:
+    answer = "First idea:\n```python\na()\n```\nBetter:\n```python\nBankManager.CheckAuthorization()\n```\nThat is all."
+    assert extract_program(answer, "BankManager") == "BankManager.CheckAuthorization()\n"
+
+
+@pytest.mark.parametrize("fence", ["```python\n", "```py\n", "```\n", "```Python \n", "``` python3\r\n"])
+def test_fences_come_in_many_forms(fence: str) -> None:
+    assert extract_program(f"{fence}pass\n```", "BankManager") == "pass\n"
+
+
+def test_a_cut_off_block_is_still_a_program() -> None:
+    assert extract_program("```python\nBankManager.SearchPayee(", "BankManager") == "BankManager.SearchPayee("
+
+
+def test_bare_python_that_uses_the_object_is_a_program() -> None:
+    assert extract_program("BankManager.CheckAuthorization()", "BankManager") == "BankManager.CheckAuthorization()"
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "I cannot help with that.", "Use BankManager to pay the bill.", "```python\n\n```", "x = 1"]
+)
+def test_no_program_is_made_up(answer: str) -> None:
+    assert extract_program(answer, "BankManager") is None
