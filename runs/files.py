@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -58,7 +59,8 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
     except OSError as error:
         raise CannotCarryOut(f"{path}: cannot be written: {error.strerror}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
     return count
 
 

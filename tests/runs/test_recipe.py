@@ -1,0 +1,46 @@
+"""Recipes: what they say, and what they must not say."""
+
+from pathlib import Path
+
+import pytest
+
+from environments.errors import InputError
+from runs.recipe import Recipe, load_recipe
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_recipe_without_words_is_the_quickstart(tmp_path: Path) -> None:
+    assert load_recipe(write(tmp_path, "")) == Recipe()
+
+
+def test_a_recipe_survives_its_own_record() -> None:
+    recipe = Recipe(seed=7)
+    assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("sed = 3", r"unknown key 'sed'; did you mean 'seed'\?"),
+        ("[tasks]\ncuont = 3", r"unknown key 'tasks.cuont'; did you mean 'count'\?"),
+        ("[tasks]\ncount = 0", "tasks.count"),
+        ("[attempts]\nmodels = ['opnai:gpt-5']", "did you mean 'openai'"),
+        ("[models]\nltl_critic = 'os:system'", "models.ltl_critic"),
+        ("seed = ", "not a TOML file"),
+        ("[attempts]\nstyles = ['poem']", "attempts.styles"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint) as caught:
+        load_recipe(write(tmp_path, text))
+    assert "recipe.toml" in str(caught.value)
+
+
+def test_a_missing_recipe_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.toml"):
+        load_recipe(tmp_path / "nowhere.toml")
