@@ -14,7 +14,10 @@ __all__ = ["BuildFunnel", "CoverageLine", "DeletionCheck", "ExtractionScore", "R
 class CoverageLine:
     """One line of the coverage table (P Table 2): a set of traces measured, and the ceiling of its profile.
 
-    ``model_written`` is the coverage of the model-written baseline, or None where nobody measured it.
+    Attributes:
+        model_written: the coverage of the model-written baseline, or None where nobody measured it.
+        tools: all tools of the environment, for the map of adjacent pairs; empty shows those that occur.
+        possible_pairs: the pairs that count towards the ceiling; None if only their number is known.
     """
 
     scenario: str
@@ -23,6 +26,8 @@ class CoverageLine:
     search: Coverage
     ceiling_pairs: int
     model_written: Coverage | None = None
+    tools: tuple[str, ...] = ()
+    possible_pairs: frozenset[tuple[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,68 @@
+"""Matplotlib figures as inline SVG: no file, no global pyplot state, the same figure gives the same bytes.
+
+Many figures stand in one page, in light and in dark. So the ids of each are made its own, and whatever was drawn in
+INK takes the colour of the surrounding text.
+"""
+
+# pyright: reportUnknownMemberType=false
+# (matplotlib leaves keyword arguments without a type)
+
+import io
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from markupsafe import Markup, escape
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.typing import RcKeyType
+
+__all__ = ["INK", "figure_of", "render_svg", "svg_settings"]
+
+INK = "#010203"
+"""Drawn in this, a line or a text appears in the colour of the page's text."""
+
+_SETTINGS: dict[RcKeyType, Any] = {
+    "svg.hashsalt": "lawtrace",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "hatch.linewidth": 0.6,
+    "text.color": INK,
+    # A dollar sign in a model's name is no formula.
+    "text.parse_math": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@contextmanager
+def svg_settings() -> Generator[None]:
+    """Draw and render inside this: matplotlib reads these settings in both."""
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+def figure_of(width: float, height: float) -> Figure:
+    """An empty figure of that size in inches, transparent, laid out so that no label is cut."""
+    figure = Figure(figsize=(width, height), layout="constrained", frameon=False)
+    FigureCanvasSVG(figure)
+    return figure
+
+
+def render_svg(figure: Figure, name: str, description: str) -> Markup:
+    """The figure as an ``<svg>`` element; ``name`` is unique in the page, ``description`` for screen readers."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    text = buffer.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r'\b(id|xlink:href)="(#?)', rf'\1="\2{name}-', text)
+    text = text.replace("url(#", f"url(#{name}-").replace(INK, "currentColor")
+    text = re.sub(r"\n\s*", "\n", text)
+    width = figure.get_size_inches()[0] * 72
+    opening = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{width:.0f}pt" viewBox='
+    return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704

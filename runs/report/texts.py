@@ -1,0 +1,51 @@
+"""Values as text that fits into a table. What is cut says so, with how much is missing."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from environments.events import Event, Json
+from runs.metrics import Interval
+
+__all__ = ["cut", "percent", "show_call", "show_interval", "show_value", "visible"]
+
+RESULT_CHARACTERS = 500
+ARGUMENTS_CHARACTERS = 400
+
+# Control characters, and those that make a browser show text in another order than it runs in.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """The text with characters that a reader could not see written as escapes; a program shows what it runs."""
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.replace("\r\n", "\n"))
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or its beginning and how many characters follow."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} … ({len(text) - limit:,} more characters)"
+
+
+def percent(share: float | None, *, digits: int = 1, missing: str = "–") -> str:
+    return missing if share is None else f"{100 * share:.{digits}f} %"
+
+
+def show_interval(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
+
+
+def show_value(value: Json, limit: int = RESULT_CHARACTERS) -> str:
+    """A JSON value on one line."""
+    return visible(cut(json.dumps(value, ensure_ascii=False), limit))
+
+
+def show_call(event: Event) -> str:
+    """A call as a program would write it."""
+    return f"{visible(event.tool)}({_show_arguments(event.arguments)})"
+
+
+def _show_arguments(arguments: Mapping[str, Json]) -> str:
+    shown = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return visible(cut(shown, ARGUMENTS_CHARACTERS))
