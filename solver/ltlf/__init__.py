@@ -4,6 +4,7 @@ from solver.ltlf.alphabet import Alphabet, World
 from solver.ltlf.automaton import Automaton, Verdict
 from solver.ltlf.compiler import compile_formula
 from solver.ltlf.conditions import Condition
+from solver.ltlf.dot import to_dot
 from solver.ltlf.language import (
     Witness,
     complement,
@@ -89,5 +90,6 @@ __all__ = [
     "shortest_accepted",
     "shortest_difference",
     "shortest_rejected",
+    "to_dot",
     "true_atoms",
 ]

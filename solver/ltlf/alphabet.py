@@ -71,9 +71,17 @@ class Alphabet:
         """The atoms that are true in a step with this letter."""
         return frozenset(atom for number, atom in enumerate(self.atoms) if letter >> number & 1)
 
+    def text(self, letter: int) -> str:
+        """The letter for people: its true atoms, or a dash."""
+        return " & ".join(str(atom) for number, atom in enumerate(self.atoms) if letter >> number & 1) or "-"
+
     def mask(self, event: Event) -> int:
         """The letter of a step in which exactly this event happens."""
-        return sum(bit for bit, atom in self.by_tool.get(event.tool, ()) if atom.matches(event))
+        letter = 0
+        for bit, atom in self.by_tool.get(event.tool, ()):
+            if atom.matches(event):
+                letter |= bit
+        return letter
 
     def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
         """The letter of a completed (or only attempted) call of a tool, where the name alone decides it, else None."""

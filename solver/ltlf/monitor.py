@@ -16,13 +16,15 @@ number is below s before the trigger and s higher from then on, and the columns 
 Without a history, memory does not grow with the trace.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from environments.events import Event
 from solver.ltlf.automaton import Automaton, Verdict
 from solver.ltlf.semantics import holds
+from solver.ltlf.syntax import Formula
 from solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 
 __all__ = ["Ending", "Monitor", "RuleStatus"]
@@ -76,12 +78,12 @@ class Monitor:
     def run(self, events: Iterable[Event]) -> None:
         """More events, in their order. The same as feeding them one by one, and faster."""
         numbers, violated, history = self._numbers, self._violated, self._history
-        completed, attempted = self._plan.completed, self._plan.attempted
-        elsewhere, conditional = self._plan.elsewhere, self._plan.conditional
+        by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
-            steps = (completed if event.outcome == "completed" else attempted).get(event.tool, elsewhere)
-            if event.tool in conditional:
-                steps = [*steps, *self._plan.decided(event)]
+            completed, attempted, undecided = by_tool.get(event.tool, elsewhere)
+            steps = completed if event.outcome == "completed" else attempted
+            if undecided:
+                steps = [*steps, *((rule, of[automaton.mask(event)]) for rule, automaton, of in undecided)]
             for rule, column in steps:
                 before = numbers[rule]
                 after = column[before]
@@ -143,48 +145,47 @@ _Steps = list[tuple[int, _Column]]
 """Rules that move, by their place in the rule set, and how."""
 
 
+_Undecided = list[tuple[int, Automaton, dict[int, _Column]]]
+"""Rules that have a condition on the tool and must look at the event first, with the column of each letter."""
+
+_Moves = tuple[_Steps, _Steps, _Undecided]
+"""The rules that a call of one tool can move: if it completed, if it did not, and those that must look first."""
+
+
 class _Plan:
-    """Which rules an event moves, found by the name of its tool.
+    """Which rules an event moves: by the name of its tool, and for the tools that no rule names, `elsewhere`."""
 
-    Attributes:
-        completed, attempted: by tool, the rules that a completed (any other) call of it can move.
-        elsewhere: the rules that a call of a tool that no rule names can move.
-        conditional: by tool, the rules that must look at the event first, with the column of each letter.
-    """
-
-    def __init__(self, automata: Iterable[Automaton]) -> None:
-        columns = [_columns(automaton) for automaton in automata]
-        numbered = list(enumerate(automata))
+    def __init__(self, automata: Sequence[Automaton]) -> None:
+        self._rules: Final = [
+            (rule, automaton, _columns(automaton, automaton.formula)) for rule, automaton in enumerate(automata)
+        ]
         tools = {atom.tool for automaton in automata for atom in automaton.atoms}
+        self.by_tool: Final = {tool: self._moves(tool) for tool in tools}
+        self.elsewhere: Final = self._moves("")
 
-        def steps(tool: str, completed: bool) -> Iterator[tuple[int, _Column]]:
-            for rule, automaton in numbered:
-                letter = automaton.mask_of(tool, completed=completed)
-                if letter is not None and not _stays(column := columns[rule][letter]):
-                    yield rule, column
-
-        self.completed: Final[dict[str, _Steps]] = {tool: list(steps(tool, True)) for tool in tools}
-        self.attempted: Final[dict[str, _Steps]] = {tool: list(steps(tool, False)) for tool in tools}
-        self.elsewhere: Final[_Steps] = [(rule, of[0]) for rule, of in enumerate(columns) if not _stays(of[0])]
-        self.conditional: Final[dict[str, list[tuple[int, Automaton, dict[int, _Column]]]]] = {}
-        for rule, automaton in numbered:
-            for tool in {atom.tool for atom in automaton.atoms if atom.condition is not None}:
-                self.conditional.setdefault(tool, []).append((rule, automaton, columns[rule]))
-
-    def decided(self, event: Event) -> Iterator[tuple[int, _Column]]:
-        """How the rules move that must look at the event first."""
-        for rule, automaton, columns in self.conditional[event.tool]:
-            yield rule, columns[automaton.mask(event)]
+    def _moves(self, tool: str) -> _Moves:
+        completed: _Steps = []
+        attempted: _Steps = []
+        undecided: _Undecided = []
+        for rule, automaton, columns in self._rules:
+            for steps, completes in ((completed, True), (attempted, False)):
+                letter = automaton.mask_of(tool, completed=completes)
+                if letter is None:
+                    undecided.append((rule, automaton, columns))
+                    break
+                if columns[letter] != tuple(range(len(columns[letter]))):  # else the rule stays where it is
+                    steps.append((rule, columns[letter]))
+        return completed, attempted, undecided
 
 
-def _stays(column: _Column) -> bool:
-    return column == tuple(range(len(column)))
+@lru_cache(maxsize=1024)
+def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, _Column]:
+    """For each letter the next number by the present one, doubled to remember the trigger.
 
-
-def _columns(automaton: Automaton) -> dict[int, _Column]:
-    """For each letter the next number by the present one, doubled to remember the trigger."""
+    The formula is named beside the automaton because formulas of one meaning may differ in what triggers them.
+    """
     states = len(automaton.table)
-    triggers = _triggers(automaton)
+    triggers = _triggers(automaton, formula)
     columns: dict[int, _Column] = {}
     for place, letter in enumerate(automaton.letters):
         column = [row[place] for row in automaton.table]
@@ -193,9 +194,9 @@ def _columns(automaton: Automaton) -> dict[int, _Column]:
     return columns
 
 
-def _triggers(automaton: Automaton) -> frozenset[int]:
+def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
     """The letters that trigger the rule."""
-    template = None if automaton.formula is None else match_template(automaton.formula)
+    template = None if formula is None else match_template(formula)
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):
             letters = automaton.letters
