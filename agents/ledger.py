@@ -59,7 +59,7 @@ class Context(_Frozen):
         conversation: tells apart conversations that agree in all of the above, by what they differ in (for attempts:
             the model under test).
         trial: number of the repetition, from 0. It is part of every request's hash, so that k trials are k answers.
-        turn: number of the round within the conversation, from 0.
+        turn: from 0; of a message, its place in the conversation; of a model call, how many its role made before.
     """
 
     stage: str

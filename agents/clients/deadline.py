@@ -43,6 +43,9 @@ async def abandonable(
     likes. So the work is cancelled and left behind rather than waited for. Raises ``TimeoutError`` after `seconds`,
     ``CancelledError`` when `token` is cancelled.
     """
+    if token is not None and token.is_cancelled():
+        work.close()
+        raise asyncio.CancelledError
     given_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     task = asyncio.ensure_future(work)
     if token is not None:

@@ -1,5 +1,6 @@
 """The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from json import JSONDecodeError
@@ -101,6 +102,8 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
         raise InputError(
             f"model '{spec}' needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant"
         )
+    # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
+    warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
     client = OpenAIChatCompletionClient(
         model=spec.name,
         base_url=address,

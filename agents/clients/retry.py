@@ -12,7 +12,8 @@ from tenacity import (
     retry_if_exception,
     stop_after_attempt,
     stop_before_delay,
-    wait_exponential_jitter,
+    wait_exponential,
+    wait_random,
 )
 
 from agents.clients.calls import Answerer, ModelCall
@@ -44,7 +45,7 @@ class Retrying:
     def __init__(self, inner: Answerer, ledger: Ledger, policy: RetryPolicy, deadline_seconds: float) -> None:
         self._inner = inner
         self._ledger = ledger
-        self._backoff = wait_exponential_jitter(policy.first_wait, policy.longest_wait, jitter=policy.first_wait)
+        self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
         self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
 
     async def ask(self, call: ModelCall) -> CreateResult:

@@ -131,15 +131,22 @@ class Record:
             )
 
     def entries(
-        self, *, kind: EntryKind | None = None, task: str | None = None, role: str | None = None
+        self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
     ) -> Iterator[Entry]:
-        """The entries in order, all of them or those of one kind, task or role. Reads page by page, so a record of any
-        size fits, and one that grows meanwhile is read to its end."""
-        chosen = {name: value for name, value in (("kind", kind), ("task", task), ("role", role)) if value is not None}
-        where = " AND ".join(["seq > :after", *(f"{name} = :{name}" for name in chosen)])
-        query = f"SELECT seq, payload FROM entries WHERE {where} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608 (own names)
+        """The entries in order: all of them, or those of some kinds, of a task, of a role.
+
+        Reads page by page, so that a record of any size fits and one that grows meanwhile is read to its end.
+        """
+        kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+        wanted: list[tuple[str, str | None]] = [("task = ?", task), ("role = ?", role)]
+        chosen = [(clause, value) for clause, value in wanted if value is not None]
+        clauses = ["seq > ?", *(clause for clause, _ in chosen)]
+        if kinds:
+            clauses.append(f"kind IN ({', '.join('?' * len(kinds))})")
+        query = f"SELECT seq, payload FROM entries WHERE {' AND '.join(clauses)} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608
+        values = [value for _, value in chosen]
         after = 0
-        while rows := self._rows(query, {**chosen, "after": after}):
+        while rows := self._rows(query, (after, *values, *kinds)):
             for seq, payload in rows:
                 yield self._parse(seq, payload)
             after = rows[-1][0]
@@ -228,7 +235,7 @@ class Record:
             raise InputError(f"{self.path} does not say its {key}; it is not a record of lawtrace")
         return rows[0][0]
 
-    def _rows(self, query: str, values: Sequence[object] | dict[str, object]) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._turn_to_use, translated(self.path):
             return self._connection.execute(query, values).fetchall()
 

@@ -1,0 +1,260 @@
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from agents.ledger import (
+    CallRetried,
+    Context,
+    Entry,
+    MessageSent,
+    ModelCalled,
+    RequestMessage,
+    RoleFailed,
+    StageFinished,
+)
+from environments.errors import CannotCarryOut, InputError
+from runs.record.storage import RECORD_FILE
+from runs.record.store import Record
+
+_WRITER = """
+import sys
+from pathlib import Path
+from agents.ledger import Context, MessageSent
+from runs.record.store import Record
+
+record = Record.create(Path(sys.argv[1]), recipe=None)
+for number in range(1_000_000):
+    record.record(MessageSent(context=Context(stage="s", role="r", turn=number), source="r", content="x" * 500))
+    print(number, flush=True)
+"""
+
+_FILLER = """
+import resource, sys
+from pathlib import Path
+from agents.ledger import Context, MessageSent
+from environments.errors import CannotCarryOut
+from runs.record.store import Record
+
+record = Record.create(Path(sys.argv[1]), recipe=None)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+written = 0
+try:
+    while True:
+        record.record(MessageSent(context=Context(stage="s", role="r"), source="r", content="x" * 5000))
+        written += 1
+except CannotCarryOut as error:
+    print(written, error)
+"""
+
+
+def call(context: Context, answer: str, *, occurrence: int = 0, request_hash: str = "h") -> ModelCalled:
+    return ModelCalled(
+        context=context,
+        request=(RequestMessage(role="user", content="hello"),),
+        request_hash=request_hash,
+        occurrence=occurrence,
+        answer=answer,
+        finish_reason="stop",
+        prompt_tokens=1,
+        completion_tokens=1,
+        latency_ms=12.5,
+    )
+
+
+def test_every_kind_of_entry_comes_back_as_it_went_in(record: Record, context: Context, message: MessageSent) -> None:
+    entries: list[Entry] = [
+        message,
+        call(context.at(model="openai:a", turn=1), "answer \ufffd ✓"),
+        CallRetried(context=context, try_number=1, error="429", waited_seconds=0.5),
+        RoleFailed(context=context, reason="answer", text="no JSON"),
+        StageFinished(stage="tasks", file="tasks.jsonl", sha256="0" * 64, rows=3),
+    ]
+    for entry in entries:
+        record.record(entry)
+    assert list(record.entries()) == entries
+    record.close()
+    with Record.open(record.path.parent) as again:
+        assert list(again.entries()) == entries
+        assert again.recipe == {"seed": 7, "models": ["openai:a"]}
+        assert again.lawtrace_version
+
+
+def test_entries_are_chosen_by_kind_task_and_role(record: Record, context: Context, message: MessageSent) -> None:
+    other = message.model_copy(update={"context": context.at(task="task-2", role="masking_evaluator")})
+    failure = RoleFailed(context=context, reason="deadline", text="late")
+    for entry in (message, other, failure):
+        record.record(entry)
+    assert list(record.entries(kind="message")) == [message, other]
+    assert list(record.entries(kind=("failure", "stage"))) == [failure]
+    assert list(record.entries(task="task-1")) == [message, failure]
+    assert list(record.entries(kind="message", task="task-2", role="masking_evaluator")) == [other]
+    assert list(record.entries(role="nobody")) == []
+
+
+def test_the_time_comes_from_the_clock_that_was_given(record: Record, message: MessageSent) -> None:
+    record.record(message)
+    with sqlite3.connect(record.path) as connection:
+        assert connection.execute("SELECT at FROM entries").fetchall() == [("2025-06-01T12:00:00+00:00",)]
+    connection.close()
+
+
+def test_a_record_can_be_read_while_it_is_written(record: Record, message: MessageSent) -> None:
+    record.record(message)
+    with Record.open(record.path.parent) as reader:
+        entries = reader.entries()
+        assert next(entries) == message
+        for _ in range(600):  # more than a page
+            record.record(message)
+        assert len(list(entries)) >= 600 - 255
+        assert len(list(reader.entries())) == 601
+        record.close()  # with a reader in the way
+    with Record.open(record.path.parent) as reader:
+        assert len(list(reader.entries())) == 601
+
+
+def test_a_closed_record_is_one_file_that_needs_no_company(
+    record: Record, message: MessageSent, tmp_path: Path
+) -> None:
+    record.record(message)
+    record.close()
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    shutil.copy(record.path, archive)
+    with Record.open(archive) as copy:
+        assert list(copy.entries()) == [message]
+    assert [path.name for path in archive.iterdir()] == [RECORD_FILE]
+
+
+def test_only_one_writer(record: Record, message: MessageSent) -> None:
+    with pytest.raises(CannotCarryOut, match="being written by another process"):
+        Record.resume(record.path.parent)
+    code = (
+        "import sys; from pathlib import Path; from runs.record.store import Record; Record.resume(Path(sys.argv[1]))"
+    )
+    other = subprocess.run([sys.executable, "-c", code, str(record.path.parent)], capture_output=True, text=True)
+    assert "being written by another process" in other.stderr
+    record.record(message)
+    record.close()
+    with Record.resume(record.path.parent) as resumed:
+        resumed.record(message)
+        assert list(resumed.entries()) == [message, message]
+
+
+def test_a_reader_cannot_write(record: Record, message: MessageSent) -> None:
+    with Record.open(record.path.parent) as reader, pytest.raises(CannotCarryOut, match="reading only"):
+        reader.record(message)
+
+
+def test_threads_may_write_together(record: Record, message: MessageSent) -> None:
+    threads = [threading.Thread(target=lambda: [record.record(message) for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(list(record.entries())) == 200
+
+
+def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(run)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout
+    for line in writer.stdout:
+        if int(line) >= 300:
+            break
+    writer.send_signal(signal.SIGKILL)
+    committed = [int(line) for line in writer.stdout.read().split()]
+    writer.wait()
+    writer.stdout.close()
+    last = max(committed, default=300)
+    with Record.open(run) as record:
+        turns = [entry.context.turn for entry in record.entries() if isinstance(entry, MessageSent)]
+    assert turns == list(range(len(turns)))
+    assert len(turns) >= last + 1
+    with Record.resume(run) as record:
+        record.record(StageFinished(stage="s", file="f", sha256="", rows=0))
+        assert len(list(record.entries())) == len(turns) + 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files through the operating system")
+def test_a_full_disk_is_said_with_a_remedy_and_leaves_the_record_whole(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    filler = subprocess.run([sys.executable, "-c", _FILLER, str(run)], capture_output=True, text=True)
+    assert "free some space, then `lawtrace resume" in filler.stdout, filler.stderr
+    written = int(filler.stdout.split()[0])
+    assert written > 0
+    with Record.open(run) as record:
+        assert len(list(record.entries())) == written
+
+
+def test_a_run_is_begun_once(record: Record) -> None:
+    record.close()
+    with pytest.raises(InputError, match="lawtrace resume"):
+        Record.create(record.path.parent, recipe=None)
+
+
+def test_a_run_that_was_killed_while_it_began_can_begin_again(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / RECORD_FILE).close()
+    (tmp_path / RECORD_FILE).touch()
+    with pytest.raises(InputError, match="not a record"):
+        Record.resume(tmp_path)
+    with Record.create(tmp_path, recipe=None) as record:
+        assert record.recipe is None
+
+
+def test_what_is_no_record_is_refused(tmp_path: Path, record: Record) -> None:
+    with pytest.raises(InputError, match="holds no record"):
+        Record.open(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="holds no record"):
+        Record.resume(tmp_path)
+    (tmp_path / RECORD_FILE).write_text("some notes of mine, much longer than a header\n" * 100)
+    with pytest.raises(InputError, match="not a record"):
+        Record.open(tmp_path)
+    with pytest.raises(InputError, match="not a record"):
+        Record.resume(tmp_path)
+    with pytest.raises(CannotCarryOut, match="cannot make"):
+        Record.create(tmp_path / RECORD_FILE / "below", recipe=None)
+
+
+def test_a_newer_record_asks_for_an_upgrade(record: Record) -> None:
+    record.close()
+    with sqlite3.connect(record.path) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
+    connection.close()
+    with pytest.raises(InputError, match="upgrade lawtrace"):
+        Record.open(record.path.parent)
+
+
+def test_an_entry_that_cannot_be_read_is_named(record: Record, message: MessageSent) -> None:
+    record.record(message)
+    record.close()
+    with sqlite3.connect(record.path) as connection:
+        connection.execute("UPDATE entries SET payload = ?", (json.dumps({"kind": "dream"}),))
+    connection.close()
+    with Record.open(record.path.parent) as damaged, pytest.raises(InputError, match="entry 1: cannot be read"):
+        list(damaged.entries())
+
+
+def test_answers_are_found_by_seat_request_and_occurrence(record: Record, context: Context) -> None:
+    a = context.at(model="openai:a")
+    failed = RoleFailed(context=a, reason="deadline", text="late", request_hash="h", occurrence=0)
+    record.record(failed)
+    assert record.answer(a, "h", 0) == failed
+    first, second = call(a, "first"), call(a, "second", occurrence=1)
+    elsewhere = call(a.at(task=None, style=None, model="openai:b"), "elsewhere")
+    for entry in (first, second, elsewhere):
+        record.record(entry)
+    assert record.answer(a, "h", 0) == first  # an answer counts for more than an earlier failure
+    assert record.answer(a.at(turn=5, conversation="x"), "h", 1) == second
+    assert record.answer(a.at(task=None, style=None), "h", 0) == elsewhere
+    assert record.answer(a, "h", 2) is None
+    assert record.answer(a.at(role="executor"), "h", 0) is None
+    assert [model.model for model in record.models(a.role)] == ["openai:a", "openai:b"]
+    assert list(record.calls(a.role)) == [first, second, elsewhere]

@@ -1,0 +1,172 @@
+"""A small server on loopback that speaks the OpenAI protocol, for tests that want a real endpoint without a model.
+
+    with serving(lambda request: "hello") as server:
+        server.then(Status(429, {"Retry-After": "0"}), Hang(2))   # the next two requests; then answers again
+        ...server.base_url..., server.requests
+
+Runs in threads of its own, so a test may talk to it from an event loop or from a subprocess.
+"""
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+__all__ = ["Answer", "Drop", "Hang", "OpenAIServer", "Raw", "Status", "serving"]
+
+Answer = Callable[[Mapping[str, Any]], str | Mapping[str, Any]]
+"""From the request's JSON to the text of the answer, or to a whole assistant message (with ``tool_calls``)."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """Refuses with an HTTP status."""
+
+    code: int
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    error_code: str | None = None
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Says nothing for some seconds, then answers."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Closes the connection without a word."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Answers 200 with a body that is no chat completion."""
+
+    body: str
+    content_type: str = "application/json"
+
+
+Behaviour = Status | Hang | Drop | Raw
+
+
+class OpenAIServer:
+    """Answers ``/v1/chat/completions`` and ``/v1/models``. Keeps every request it was sent."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.requests: list[Mapping[str, Any]] = []
+        self._answer = answer
+        self._next: deque[Behaviour] = deque()
+        self._released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables that make ``openai:`` specs mean this server."""
+        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "loopback"}
+
+    def then(self, *behaviours: Behaviour) -> None:
+        """How to treat the next requests, one each, before going back to answering."""
+        self._next.extend(behaviours)
+
+    def behaviour(self) -> Behaviour | None:
+        return self._next.popleft() if self._next else None
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, but not past the end of the test."""
+        self._released.wait(seconds)
+
+    def completion(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        answered = self._answer(request)
+        message = {"content": answered} if isinstance(answered, str) else {"content": None, **answered}
+        prompt = sum(len(str(sent.get("content") or "").split()) for sent in request["messages"])
+        reply = len(str(message["content"] or "").split())
+        return {
+            "id": "chatcmpl-loopback",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": request["model"],
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", **message},
+                    "finish_reason": "tool_calls" if message.get("tool_calls") else "stop",
+                }
+            ],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
+        }
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@contextmanager
+def serving(answer: Answer) -> Generator[OpenAIServer]:
+    """A server that runs until the block ends."""
+    server = OpenAIServer(answer)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            models = [{"id": "loopback", "object": "model", "created": 0, "owned_by": "tests"}]
+            self._reply(200, {"object": "list", "data": models})
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.requests.append(request)
+            match server.behaviour():
+                case Status(code, headers, error_code):
+                    self._reply(code, {"error": {"message": f"status {code}", "code": error_code}}, headers)
+                case Drop():
+                    self.close_connection = True
+                case Raw(body, content_type):
+                    self._send(200, body.encode(), {"Content-Type": content_type})
+                case Hang(seconds):
+                    server.wait(seconds)
+                    self._reply(200, server.completion(request))
+                case None:
+                    self._reply(200, server.completion(request))
+
+        def _reply(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
+            self._send(status, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
+
+        def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+            try:
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True  # the client gave up on us, as some tests want it to
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name for it)
+            """Nothing: the requests are kept instead."""
+
+    return Handler
