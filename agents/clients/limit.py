@@ -1,7 +1,7 @@
 """No more calls at once than the endpoint should see."""
 
 import asyncio
-import time
+from collections.abc import Callable
 
 from autogen_core.models import CreateResult
 
@@ -13,12 +13,13 @@ __all__ = ["Limit"]
 class Limit:
     """Lets a call through when the semaphore has a slot, and notes how long that took."""
 
-    def __init__(self, inner: Answerer, slots: asyncio.Semaphore) -> None:
+    def __init__(self, inner: Answerer, slots: asyncio.Semaphore, clock: Callable[[], float]) -> None:
         self._inner = inner
         self._slots = slots
+        self._clock = clock
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        asked = time.monotonic()
+        asked = self._clock()
         async with self._slots:
-            call.progress.queued_seconds = time.monotonic() - asked
+            call.progress.queued_seconds = self._clock() - asked
             return await self._inner.ask(call)

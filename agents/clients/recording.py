@@ -1,7 +1,6 @@
 """The outermost layer, the client that a role holds: nothing is asked without an entry in the ledger."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -54,8 +53,8 @@ class RecordedClient(RequestClient):
         occurrences: Occurrences,
         parameters: ModelParameters,
         model_info: ModelInfo,
-        earlier: ReplaySource | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        earlier: ReplaySource | None,
+        clock: Callable[[], float],
     ) -> None:
         super().__init__(model_info)
         self.context = context

@@ -11,6 +11,7 @@ Live, replayed and scripted roles differ in the innermost layer only.
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,7 @@ class ModelClients:
         environment: where addresses and keys come from.
         open_replay: opens the record of a run directory, for ``replay:`` specs.
         earlier: the record of this same run before it was interrupted; what it holds is not asked again.
+        clock: seconds, for latencies.
     """
 
     def __init__(
@@ -64,12 +66,14 @@ class ModelClients:
         environment: Mapping[str, str] = os.environ,
         open_replay: Callable[[Path], ReplaySource] | None = None,
         earlier: ReplaySource | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ledger = ledger
         self._settings = settings or CallSettings()
         self._environment = environment
         self._open_replay = open_replay
         self._earlier = earlier
+        self._clock = clock
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._occurrences = Occurrences()
         self._endpoints: dict[ModelSpec, Endpoint] = {}
@@ -135,11 +139,12 @@ class ModelClients:
         seconds = self._settings.deadline_seconds
         retrying = Retrying(innermost, self._ledger, self._settings.retry, seconds)
         return RecordedClient(
-            Limit(Deadline(retrying, seconds), self._slots),
+            Limit(Deadline(retrying, seconds), self._slots, self._clock),
             context,
             ledger=self._ledger,
             occurrences=self._occurrences,
             parameters=parameters,
             model_info=model_info,
             earlier=self._earlier,
+            clock=self._clock,
         )

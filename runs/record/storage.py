@@ -84,6 +84,8 @@ def take_lock(directory: Path) -> sqlite3.Connection:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         lock.close()
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            raise
         raise CannotCarryOut(
             f"the record in {directory} is being written by another process; wait for it, or read with "
             f"`lawtrace messages {directory}`"

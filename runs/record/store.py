@@ -53,9 +53,9 @@ class Record:
     ) -> None:
         self.path = path
         self._connection = connection
-        self._writer = lock
+        self._lock = lock
         self._clock = clock
-        self._turn_to_use = Lock()
+        self._one_at_a_time = Lock()
 
     @classmethod
     def create(cls, directory: Path, *, recipe: Json, clock: Clock = utc_now) -> Self:
@@ -107,7 +107,7 @@ class Record:
 
     def record(self, entry: Entry) -> None:
         """Appends an entry and returns when it is committed. May be called from any thread."""
-        if self._writer is None:
+        if self._lock is None:
             raise CannotCarryOut(f"the record {self.path} is open for reading only; resume the run to write")
         context = None if isinstance(entry, StageFinished) else entry.context
         asked = entry if isinstance(entry, ModelCalled | RoleFailed) else None
@@ -123,7 +123,7 @@ class Record:
             asked and asked.occurrence,
             entry.model_dump_json(),
         )
-        with self._turn_to_use, translated(self.path):
+        with self._one_at_a_time, translated(self.path):
             self._connection.execute(
                 "INSERT INTO entries (at, kind, stage, task, style, role, turn, request_hash, occurrence, payload)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -184,13 +184,13 @@ class Record:
 
     def close(self) -> None:
         """Ends writing. A finished record becomes a single file, which can be read where nothing can be written."""
-        if self._writer is not None:
+        if self._lock is not None:
             self._connection.execute("PRAGMA busy_timeout=0")
             with suppress(sqlite3.OperationalError):  # Somebody is reading: complete as it is, but in two files.
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
-        if self._writer is not None:
-            self._writer.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -236,7 +236,7 @@ class Record:
         return rows[0][0]
 
     def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self._turn_to_use, translated(self.path):
+        with self._one_at_a_time, translated(self.path):
             return self._connection.execute(query, values).fetchall()
 
     def _parse(self, seq: int, payload: str) -> Entry:
