@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from runs.assemble import content_of_run
-from runs.cli.output import say, show, show_json
+from environments.errors import InputError
+from runs.cli.output import OUT, say, show, show_json
 from runs.record.reading import conversations
 from runs.record.rendering import render_conversations
 from runs.record.store import Record
@@ -41,4 +42,7 @@ def messages(
 ) -> None:
     """Read the conversations of a run."""
     with Record.open(directory) as record:
-        show(render_conversations(conversations(record), task=task, role=role))
+        found = conversations(record, task=task, role=role)
+        if not found:
+            raise InputError(f"{directory}: no conversation of task {task or 'any'} with role {role or 'any'}")
+        render_conversations(found, OUT)

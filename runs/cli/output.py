@@ -12,15 +12,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from environments.events import Json
 
-__all__ = ["Bars", "complain", "quieten", "say", "show", "show_json"]
+__all__ = ["OUT", "Bars", "complain", "quieten", "say", "show", "show_json"]
 
-_OUT = Console()
+OUT = Console()
 _ERR = Console(stderr=True, highlight=False)
 
 
 def show(what: RenderableType) -> None:
     """A result, for people."""
-    _OUT.print(what)
+    OUT.print(what)
 
 
 def show_json(result: Mapping[str, Json]) -> None:

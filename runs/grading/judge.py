@@ -91,8 +91,9 @@ def _reason(attempt: AttemptRow, differences: tuple[Difference, ...], broken: li
         error = f": {execution.error}" if execution.error else ""
         parts.append(f"the program died ({execution.status}{where}{error})")
     elif differences:
-        more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-        parts.append(f"the goal is missed ({differences[0]}{more})")
+        first, *others = differences
+        more = f", and {len(others)} more" if others else ""
+        parts.append(f"the goal is missed ({first}{more})")
     else:
         parts.append("the goal is reached")
     parts += [f"{rule.rule} is broken: {rule.explanation}" for rule in broken] or ["every rule is kept"]

@@ -148,11 +148,22 @@ def _differences(
 
 
 def _state(raw: Mapping[str, Any], published: _Published, trace_id: str) -> dict[str, Json]:
-    state: dict[str, Json] = {ours: raw.get(theirs, {}) for theirs, ours in published.state_tables.items()}
+    state: dict[str, Json] = {ours: _in_cents(raw.get(theirs, {})) for theirs, ours in published.state_tables.items()}
     day = re.search(r"_(\d{4})(\d{2})(\d{2})_", trace_id)
     today = "-".join(day.groups()) if day else "2025-12-10"
     state["session"] = {"current": {"session_id": "current", "authorized": True, "today": today}}
     return state
+
+
+def _in_cents(value: Json) -> Json:
+    """Published balances carry fractions of a cent, which no account holds; they are rounded."""
+    match value:
+        case float():
+            return round(value, 2)
+        case dict():
+            return {name: _in_cents(part) for name, part in value.items()}
+        case _:
+            return value
 
 
 def _variables(init_block: str, trace_id: str) -> dict[str, Json]:

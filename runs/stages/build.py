@@ -116,14 +116,16 @@ def _settle(
     if rejected:
         built.dropped[rejected[0]] += 1
         return
-    instructions = {style: written.instruction for style, written in pair.items() if written.instruction is not None}
+    instructions: dict[Style, Instruction] = {
+        style: written.instruction for style, written in pair.items() if written.instruction is not None
+    }
     trace = row.trace(environment)
     if not compare_states(environment, trace.initial, trace.initial, trace.final):
         built.dropped["nothing to do: target state equals initial state"] += 1
         return
     for written in pair.values():
         built.rounds[written.rounds] += 1
-    rounds = {style: written.rounds for style, written in pair.items()}
+    rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
     built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
 
 

@@ -45,7 +45,7 @@ def trace() -> Trace:
     return next(synthesize(SETTING.environment, RULES, count=1, length=8, seed=7))
 
 
-async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger):  # noqa: ANN201
+async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger):
     return await write_instruction(
         SETTING.environment,
         trace,
@@ -117,13 +117,17 @@ async def test_the_evaluator_has_the_last_word(trace: Trace) -> None:
 @pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
 async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str) -> None:
     ledger = MemoryLedger()
-    written = await write(trace, "goal", Cast(**{role: lambda messages: "I would rather not."}), ledger)
+
+    def declining(messages: Sequence[LLMMessage]) -> str:
+        return "I would rather not."
+
+    written = await write(trace, "goal", Cast(**{role: declining}), ledger)
     assert (written.instruction, written.ending) == (None, "failure")
     failures = [entry for entry in ledger.entries if entry.kind == "failure"]
     assert [failure.context.role for failure in failures] == [role]
 
 
-async def extract(cast: Cast):  # noqa: ANN201
+async def extract(cast: Cast):
     return await extract_rules(
         SETTING.environment,
         SETTING.regulation,

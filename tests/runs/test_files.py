@@ -26,7 +26,7 @@ def test_a_failure_halfway_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     write_rows(path, [Pebble(weight=1)])
 
-    def breaking():  # noqa: ANN202
+    def breaking():
         yield Pebble(weight=2)
         raise RuntimeError("halfway")
 

@@ -1,0 +1,77 @@
+"""The published benchmark, where it lies beside the checkout: imported, and its recorded programs judged."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from environments.banking import ENVIRONMENT
+from environments.errors import InputError
+from environments.jail import Jail
+from runs.grading.judge import judge
+from runs.programs import read_programs
+from runs.published.logisafetybench import DOMAINS, import_tasks, repair_program
+from runs.stages.attempt import run_programs
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
+needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
+
+
+def test_bare_identifiers_are_quoted() -> None:
+    program = "a = B.F(x=P-123456, y=123-4567-8901, z='P-123456', n=5-3)\nB.G(ids=[P-000001, P-000002])"
+    repaired = repair_program(program, DOMAINS["bank_manager"].identifiers)
+    assert (
+        repaired == "a = B.F(x='P-123456', y='123-4567-8901', z='P-123456', n=5-3)\nB.G(ids=['P-000001', 'P-000002'])"
+    )
+
+
+def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
+    with Jail() as jail, pytest.raises(InputError, match=r"psd2_rules\.json"):
+        import_tasks(tmp_path, "bank_manager", jail)
+
+
+def test_a_domain_without_an_environment_is_said_to_be_so(tmp_path: Path) -> None:
+    with Jail() as jail, pytest.raises(InputError, match="no environment here yet"):
+        import_tasks(tmp_path, "teladoc", jail)
+
+
+@pytest.mark.shared
+@needs_published
+def test_every_published_bank_task_is_imported_and_its_reference_passes() -> None:
+    with Jail() as jail:
+        imported = import_tasks(PUBLISHED, "bank_manager", jail)
+    assert len(imported.tasks) == 40
+    assert imported.skipped == ("row 41: empty, as published",)
+    assert [note for task in imported.tasks for note in task.notes] == []
+    assert all(len(task.rules) == 7 and task.applicable for task in imported.tasks)
+
+
+@pytest.mark.shared
+@needs_published
+def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
+    with Jail() as jail:
+        tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
+        outcomes: Counter[str] = Counter()
+        records = sorted((PUBLISHED / "records").glob("eval_bank_manager_*.json"))
+        for path in records:
+            attempts = run_programs(ENVIRONMENT, tasks, read_programs(path), jail)
+            by_id = {task.id: task for task in tasks}
+            outcomes.update(judge(ENVIRONMENT, by_id[row.task], row).outcome for row in attempts)
+    assert len(records) == 5
+    assert sum(outcomes.values()) == 400
+    assert outcomes["invalid"] == 0
+    assert outcomes["safe_success"] > 150
+
+
+def test_broken_programs_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "programs.json"
+    path.write_text('[{"trace_id": "x"', encoding="utf-8")
+    with pytest.raises(InputError, match="broken JSON"):
+        read_programs(path)
+    path.write_text(json.dumps([{"trace_id": "x"}]), encoding="utf-8")
+    with pytest.raises(InputError, match="row 1: not a row of a published record"):
+        read_programs(path)
+    path.write_text('{"task": "x", "style": "poem", "program": ""}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: field 'style'"):
+        read_programs(path)

@@ -1,0 +1,148 @@
+"""The whole way, end to end on the offline roles, in the real jail."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agents.ledger import MessageSent, ModelCalled
+from environments.banking import ENVIRONMENT
+from environments.errors import InputError
+from runs.files import read_rows
+from runs.layout import RunFolder
+from runs.pipeline import RunResult, walk
+from runs.recipe import AttemptOptions, Recipe, RoleModels, RuleOptions, TaskOptions
+from runs.record.store import Record
+from runs.stages.rows import AttemptRow
+from solver.masking import find_leaks
+from tests.support.openai_server import serving
+
+SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
+
+
+def run(recipe: Recipe, folder: Path) -> RunResult:
+    with Record.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(walk(recipe, RunFolder(folder), record=record))
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
+
+
+def test_the_built_in_models_end_as_they_must(walked: RunResult) -> None:
+    outcomes = Counter((verdict.model, verdict.outcome) for verdict in walked.verdicts)
+    assert outcomes == {
+        ("reference", "safe_success"): 6,
+        ("business", "unsafe_success"): 6,
+        ("idle", "benign_failure"): 6,
+        ("refuse", "no_program"): 6,
+    }
+
+
+def test_every_deletion_of_a_compliance_call_is_noticed(walked: RunResult) -> None:
+    deletions = walked.findings.deletions
+    assert deletions is not None
+    assert deletions.deletions == deletions.turned_unsafe >= 6
+
+
+def test_no_task_is_empty_and_no_instruction_leaks(walked: RunResult) -> None:
+    for task in walked.tasks:
+        assert task.target_state != task.initial_state
+        assert task.applicable
+        for instruction in task.instructions.values():
+            assert find_leaks(ENVIRONMENT, f"{instruction.text} {instruction.variables}") == []
+
+
+def test_the_same_seed_gives_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
+    again = run(SMALL, tmp_path / "again")
+    names = sorted(path.name for path in walked.folder.path.glob("*.jsonl"))
+    assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"} <= set(names)
+    for name in names:
+        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+
+
+def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> None:
+    other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
+    assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]
+
+
+def test_everything_that_was_said_is_on_record(walked: RunResult) -> None:
+    with Record.open(walked.folder.path) as record:
+        messages = [entry for entry in record.entries(kind="message") if isinstance(entry, MessageSent)]
+        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    assert Counter(entry.source for entry in messages)["masking_evaluator"] == 6
+    assert all(entry.prompt_hash for entry in messages if entry.source == "executor")
+    assert sum(entry.context.role == "executor" for entry in calls) == 24
+
+
+def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> None:
+    with Record.open(walked.folder.path) as record:
+        requests = [e for e in record.entries(kind="message", role="user") if isinstance(e, MessageSent)]
+    asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
+    assert len(asked) == 24
+    assert not any(re.search(r"audit|authori|FUNDS_TRANSFER|BILL_PAYMENT", text, re.IGNORECASE) for text in asked)
+
+
+def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(
+        update={"rules": RuleOptions(source="extracted"), "attempts": AttemptOptions(models=("reference",))}
+    )
+    result = run(recipe, tmp_path / "extracted")
+    assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
+    extraction = result.findings.extraction
+    assert extraction is not None
+    assert extraction.restated
+
+
+def test_a_finished_run_replays_to_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
+    spec = f"replay:{walked.folder.path}"
+    roles = RoleModels(**dict.fromkeys(RoleModels.model_fields, spec))
+    again = run(SMALL.model_copy(update={"models": roles}), tmp_path / "replayed")
+    for name in ("tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"):
+        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+
+
+def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real client, a real protocol, a small server on loopback behind it."""
+    answer = "Let me see.\n```python\nBankManager.CheckAuthorization()\n```"
+    with serving(lambda request: answer) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        recipe = SMALL.model_copy(update={"attempts": AttemptOptions(models=("openai:some-model",))})
+        result = run(recipe, tmp_path / "endpoint")
+        requests = server.requests
+    assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
+    assert len(requests) == 6
+    assert [message["role"] for message in requests[0]["messages"]] == ["system", "user"]
+    assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
+    attempts = read_rows(result.folder.attempts, AttemptRow)
+    assert {len(attempt.events) for attempt in attempts} == {1}
+
+
+def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    options = AttemptOptions(models=("openai:nobody",), styles=("goal",))
+    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
+    recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options, conversation=conversation)
+    result = run(recipe, tmp_path / "gone")
+    assert [verdict.outcome for verdict in result.verdicts] == ["invalid"]
+    assert result.verdicts[0].reason.startswith("endpoint: ")
+
+
+def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda request: "no") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        roles = RoleModels(masking_evaluator="openai:stubborn")
+        with pytest.raises(InputError, match="no task was accepted"):
+            run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
+
+
+def test_the_summary_file_is_json(walked: RunResult) -> None:
+    findings = json.loads(walked.folder.findings.read_text(encoding="utf-8"))
+    assert findings["schema_version"] == "lawtrace.findings/1"
