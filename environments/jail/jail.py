@@ -1,0 +1,81 @@
+"""The jail as its users see it: open it, run programs in it one after the other, close it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from environments.jail.bubblewrap import JailUnavailable
+from environments.jail.conversation import Conversation
+from environments.jail.program import CallHandler, Execution, Limits, Program, Returned
+from environments.jail.worker import Worker, WorkerGone
+
+__all__ = ["Diagnosis", "Jail", "diagnose"]
+
+
+class Jail:
+    """Runs programs in a bubblewrap jail, each in a fresh fork of one warm interpreter.
+
+    A context manager for one thread; several jails may be open at once. A worker that died or that a program left in
+    another condition than before (a file in /tmp, a changed limit) is replaced before the next program.
+
+    >>> with Jail(Limits(seconds=2)) as jail:  # doctest: +SKIP
+    ...     jail.run(program, handler).status
+    'finished'
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._worker: Worker | None = None
+
+    def __enter__(self) -> Self:
+        """Start the worker; `JailUnavailable` if this machine does not allow it."""
+        self._worker = Worker.start(self._limits.memory_bytes)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker. A jail that is used again starts another."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def run(self, program: Program, handler: CallHandler) -> Execution:
+        """Run one program; ``handler`` answers its calls. What the program does is data; what the handler raises
+        passes through, and `JailUnavailable` means that no program ran."""
+        if self._worker is not None and not self._worker.alive:
+            self.close()
+        worker = self._worker or Worker.start(self._limits.memory_bytes)
+        self._worker = None  # kept only if the program leaves it as it was
+        conversation = Conversation(worker, program, handler, self._limits)
+        try:
+            with conversation:
+                return conversation.run()
+        except WorkerGone as error:
+            raise JailUnavailable.because("the warm parent died before the program started") from error
+        finally:
+            if conversation.clean:
+                self._worker = worker
+            else:
+                worker.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Whether programs can be run on this machine, and in one sentence how or why not."""
+
+    possible: bool
+    detail: str
+
+
+def diagnose() -> Diagnosis:
+    """Open a jail and run a program in it."""
+    probe = Program("print(Probe.echo(value=1))", "Probe", {"echo": ("value",)})
+    try:
+        with Jail(Limits(seconds=5)) as jail:
+            execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
+    except JailUnavailable as error:
+        return Diagnosis(False, str(error))
+    if execution.died or execution.output != "1\n":
+        return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
+    return Diagnosis(True, "programs run in a bubblewrap jail")

@@ -1,0 +1,129 @@
+"""What goes into the jail and what comes out: values, and nothing that runs.
+
+    Limits + Program + CallHandler  ->  Execution
+
+The handler is the judge's side of a tool call. It runs outside, on the host, one call at a time, and answers with
+`Returned` or `Raised`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from environments.errors import InputError
+from environments.events import Json
+
+__all__ = ["CallHandler", "Execution", "ExecutionStatus", "Limits", "Program", "Raised", "Reply", "Returned"]
+
+MINIMUM_MEMORY = 64 * 2**20
+"""Below this CPython itself has no room, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one program may use.
+
+    Attributes:
+        seconds: wall clock from start to end, measured by the host; the answers of the handler count too, so that
+            a run can rely on it. Processor time is bounded a second later.
+        memory_bytes: address space of each process of the program, and the size of its /tmp.
+        processes: processes and threads at once, the program itself included.
+        output_bytes: what is kept of everything printed (standard output and error together); a program that prints
+            more is ended.
+        calls: tool calls; the next one ends the program unanswered.
+        message_bytes: size of one call, as JSON.
+    """
+
+    seconds: float = 10.0
+    memory_bytes: int = 512 * 2**20
+    processes: int = 16
+    output_bytes: int = 64 * 2**10
+    calls: int = 20_000
+    message_bytes: int = 2**20
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if getattr(self, limit.name) <= 0:
+                raise InputError(f"the limit {limit.name!r} of the jail must be greater than zero")
+        if self.memory_bytes < MINIMUM_MEMORY:
+            raise InputError(f"the limit 'memory_bytes' of the jail must be at least {MINIMUM_MEMORY}")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program and the names that it finds when it starts.
+
+    Attributes:
+        source: module-level Python; it runs as ``__main__``.
+        object_name: the one object with the tools, such as ``BankManager``.
+        tools: parameter names in documented order, by tool. Positional arguments are given these names; more of them
+            than there are names is a TypeError in the program. All else is for the handler to judge.
+        exceptions: names of the documented exceptions; each is a global class below ``ToolError``.
+        variables: further globals, as JSON values.
+    """
+
+    source: str
+    object_name: str
+    tools: Mapping[str, tuple[str, ...]]
+    exceptions: tuple[str, ...] = ()
+    variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The tool returned this value."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The tool raised. A name that the program does not document becomes a fresh subclass of its ``ToolError``."""
+
+    name: str
+    message: str
+
+
+Reply = Returned | Raised
+
+CallHandler = Callable[[str, dict[str, Json]], Reply]
+"""Answers one call: tool name and arguments by name. Both come from the program and may be anything that is JSON."""
+
+ExecutionStatus = Literal[
+    "finished",
+    "syntax_error",
+    "exception",
+    "time_limit",
+    "memory_limit",
+    "output_limit",
+    "call_limit",
+    "killed",
+]
+"""How a program ended. ``killed``: by a signal, without its normal end, or because it broke the tool protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How one program ran. No clock in it: the same program and the same answers give the same execution.
+
+    Attributes:
+        status: how it ended.
+        error: one line that says why, such as ``KeyError: 'accounts'``; None if it finished. Memory addresses are
+            left out of it and of the output, since they differ from run to run.
+        error_type: the class of the uncaught exception, if one ended it.
+        line: the line of the program where that happened, counted from 1.
+        output: what it printed, up to the limit.
+        calls: how many calls the handler was asked to answer.
+    """
+
+    status: ExecutionStatus
+    error: str | None
+    error_type: str | None
+    line: int | None
+    output: str
+    calls: int
+
+    @property
+    def died(self) -> bool:
+        """A program that died has not reached its goal, whatever state it left."""
+        return self.status != "finished"

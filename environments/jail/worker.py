@@ -1,0 +1,101 @@
+"""One running jail with its warm parent: started, given programs, asked to stop them, ended."""
+
+import socket
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
+
+from environments.jail.bubblewrap import JailUnavailable, start_bubblewrap
+from environments.jail.inside import READY, REPORT
+
+__all__ = ["Report", "Worker", "WorkerGone"]
+
+START_SECONDS = 20.0
+STOP_SECONDS = 5.0
+
+
+class WorkerGone(Exception):
+    """The warm parent is not there any more. It never leaves the jail package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Of a program that ended: the kernel's wait status, and whether the jail is as it was before."""
+
+    wait_status: int
+    clean: bool
+
+
+class Worker:
+    """A warm parent behind its walls. `launch` and `report` alternate; `close` always works."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        self._process = process
+        self.control = control
+        """Readable when a report has come, or when the worker is gone."""
+
+    @classmethod
+    def start(cls, memory_bytes: int) -> Self:
+        """Start bubblewrap and wait until the warm parent is ready; `JailUnavailable` if it does not come up."""
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with tempfile.TemporaryFile() as complaints:
+            try:
+                with theirs:
+                    worker = cls(start_bubblewrap(memory_bytes, theirs, complaints), control)
+            except BaseException:
+                control.close()
+                raise
+            if not worker._is_ready():
+                worker.close()
+                complaints.seek(0)
+                lines = complaints.read().decode(errors="replace").splitlines()
+                raise JailUnavailable.because(lines[-1] if lines else "the warm parent does not answer")
+        return worker
+
+    def _is_ready(self) -> bool:
+        try:
+            self.control.settimeout(START_SECONDS)
+            ready = self.control.recv(len(READY)) == READY
+            self.control.settimeout(STOP_SECONDS)
+        except OSError:
+            return False
+        return ready
+
+    @property
+    def alive(self) -> bool:
+        """False once the warm parent is gone: bubblewrap ends with it."""
+        return self._process.poll() is None
+
+    def launch(self, tool_socket: int, output: int) -> None:
+        """Start a program that holds these two descriptors and no others."""
+        try:
+            socket.send_fds(self.control, [b"run"], [tool_socket, output])
+        except OSError as error:
+            raise WorkerGone from error
+
+    def report(self) -> Report:
+        """How the program ended; all its processes have ended with it. Waits for it a few seconds at most."""
+        try:
+            data = self.control.recv(REPORT.size)
+        except OSError as error:
+            raise WorkerGone from error
+        if len(data) != REPORT.size:
+            raise WorkerGone
+        return Report(*REPORT.unpack(data))
+
+    def stop(self) -> Report:
+        """End the program now."""
+        with suppress(OSError):
+            self.control.send(b"stop")
+        return self.report()
+
+    def close(self) -> None:
+        """End the jail and everything in it."""
+        self.control.close()
+        try:
+            self._process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
