@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.answers import UnusableAnswer, parse_answer
 from agents.clients.errors import CallFailed
+from environments.errors import LawtraceError
 from prompts.loader import Prompt
 
 __all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "content_of"]
@@ -34,6 +35,8 @@ class RoleFailure(BaseModel):
     role: str
     reason: str
     text: str = ""
+    answered: bool = True
+    """Whether there was an answer, and it was unusable; otherwise no answer came."""
 
 
 def content_of(message: BaseChatMessage) -> BaseModel | str:
@@ -77,6 +80,9 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
         self._attend = attend
         self._remembers = remembers
         self._history: list[LLMMessage] = []
+        self.stopped_by: LawtraceError | None = None
+        """What the whole run must stop for (a full disk, nothing left to replay). An exception that crossed the team
+        would lose its type, so whoever holds the conversation raises it afterwards."""
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -95,11 +101,17 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
             )
             text = result.content if isinstance(result.content, str) else ""
             answer = parse_answer(text, self._answer)
-        except (UnusableAnswer, CallFailed) as error:
-            failure = RoleFailure(role=self.name, reason=str(error), text=text[:2000])
-            return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
+        except UnusableAnswer as error:
+            return self._failed(RoleFailure(role=self.name, reason=str(error), text=text[:2000]))
+        except LawtraceError as error:
+            if not isinstance(error, CallFailed):
+                self.stopped_by = error
+            return self._failed(RoleFailure(role=self.name, reason=str(error), answered=False))
         self._history.append(AssistantMessage(content=text, source=self.name))
         return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+
+    def _failed(self, failure: RoleFailure) -> Response:
+        return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         self._history.clear()

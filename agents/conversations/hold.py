@@ -37,7 +37,8 @@ async def hold_conversation(
 ) -> list[Said]:
     """Run the conversation to its end and return everything that was said, the opening first.
 
-    A :class:`RoleFailure` ends it at once. ``most_messages`` is a hard limit, whatever ``next_speaker`` wants.
+    A :class:`RoleFailure` ends it at once. ``most_messages`` is a hard limit, whatever ``next_speaker`` wants. Raises
+    what the whole run must stop for, such as a record that cannot be written.
     """
     said: list[Said] = []
 
@@ -77,7 +78,10 @@ async def hold_conversation(
                 prompt_hash=prompt.hash if prompt else None,
             )
         )
-        if isinstance(content, RoleFailure):
+        if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
             ledger.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
         said.append((message.source, content))
+    for agent in participants:
+        if isinstance(agent, RoleSpeaker) and agent.stopped_by is not None:
+            raise agent.stopped_by
     return said
