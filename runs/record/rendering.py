@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable
+from typing import cast
 
-from rich.console import Console, RenderableType
-from rich.json import JSON
+from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
@@ -48,14 +48,27 @@ def _speaker(line: Line) -> Text:
     return text
 
 
-def _words(line: Line) -> RenderableType:
+def _words(line: Line) -> Text:
     if not isinstance(line, MessageSent):
         return _plain(line.text)
     try:
-        is_object = isinstance(json.loads(line.content), dict)
+        content = json.loads(line.content)
     except ValueError:
-        is_object = False
-    return JSON(line.content) if is_object else _plain(line.content)
+        return _plain(line.content)
+    if not isinstance(content, dict):
+        return _plain(line.content)
+    fields = cast("dict[str, object]", content)
+    return _plain("\n".join(f"{name}: {_readable(value)}" for name, value in fields.items()))
+
+
+def _readable(value: object) -> str:
+    """Text as it reads, a list an item a line, anything else as compact JSON: nothing is cut off."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value:
+        items = cast("list[object]", value)
+        return "".join(f"\n  - {item if isinstance(item, str) else json.dumps(item)}" for item in items)
+    return json.dumps(value)
 
 
 def _plain(content: str) -> Text:

@@ -1,0 +1,66 @@
+"""What the README and docs/ show is true: commands parse, recipes load, JSON lines are rows."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperGroup
+
+from runs.cli.app import app
+from runs.recipe import Recipe, load_recipe
+from runs.stages.rows import ProgramRow
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def commands() -> list[str]:
+    """Every indented line that calls lawtrace, without a comment behind it."""
+    found: list[str] = []
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            match = re.match(r"    (?:\.venv/bin/)?lawtrace (?P<words>[^#]+)", line)
+            if match:
+                found.append(match["words"].strip())
+    return found
+
+
+def blocks(language: str) -> list[str]:
+    pages = [page.read_text(encoding="utf-8") for page in PAGES]
+    return [block for page in pages for block in re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)]
+
+
+@pytest.mark.parametrize("words", commands())
+def test_every_command_shown_parses(words: str) -> None:
+    command, arguments = typer.main.get_command(app), shlex.split(words)
+    context = command.context_class(command)
+    while isinstance(command, TyperGroup):
+        _, found, arguments = command.resolve_command(context, arguments)
+        assert found is not None
+        command = found
+    command.make_context("lawtrace", list(arguments))
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_every_recipe_shown_is_one(block: str) -> None:
+    Recipe.model_validate(tomllib.loads(block))
+
+
+@pytest.mark.parametrize("block", blocks("json"))
+def test_every_program_line_shown_is_one(block: str) -> None:
+    for line in block.splitlines():
+        ProgramRow.model_validate_json(line)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_recipe_that_ships_loads(path: Path) -> None:
+    load_recipe(path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"

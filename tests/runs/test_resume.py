@@ -1,0 +1,58 @@
+"""A run that was killed goes on: no answer that was committed is asked for again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.ledger import ModelCalled
+from runs.cli import main
+from runs.record.store import Record
+from tests.support.openai_server import Hang, serving
+
+RECIPE = """
+[tasks]
+count = 4
+spare = 0
+
+[conversation]
+concurrency = 2
+
+[attempts]
+models = ["openai:slow"]
+"""
+
+
+def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    run = tmp_path / "run"
+    with serving(lambda request: "```python\nBankManager.CheckAuthorization()\n```") as server:
+        server.then(*[Hang(0.15)] * 8)
+        environment = {**os.environ, **server.environment}
+        command = [Path(sys.executable).with_name("lawtrace"), "run", tmp_path / "recipe.toml", "--out", run]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while len(server.requests) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with Record.open(run) as record:
+            committed = [e for e in record.entries(kind="model_call", role="executor")]
+        assert 0 < len(committed) < 8
+        assert not (run / "verdicts.jsonl").exists()
+
+        asked_before = len(server.requests)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "argv", ["lawtrace", "resume", str(run), "--json"])
+        main()
+        assert len(server.requests) - asked_before == 8 - len(committed)
+    with Record.open(run) as record:
+        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    live = [entry for entry in calls if entry.context.role == "executor" and not entry.replayed]
+    assert len({(entry.context.task, entry.context.style) for entry in live}) == len(live) == 8
+    assert len((run / "verdicts.jsonl").read_text().splitlines()) == 8
