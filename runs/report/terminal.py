@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -14,30 +15,31 @@ __all__ = ["outcome_table"]
 
 
 def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None) -> Table:
-    """A row for each model and style: Pass@1 with its 95 % interval, the outcomes counted, the inference gap.
+    """A row for each model and style: Pass@1 with its 95 % interval, and the outcomes counted. Fits 80 columns.
 
     ``environments`` (task id -> environment) splits the rows by environment, if there is more than one.
     """
     rows = list(verdicts)
-    places = environments or {row.task: "" for row in rows}
-    groups = group_verdicts(rows, places)
+    groups = group_verdicts(rows, environments or {row.task: "" for row in rows})
     split = len({group.environment for group in groups}) > 1
-    table = Table(caption="Pass@1 and gap: shares of all attempts but the invalid ones; 95 % Wilson interval")
-    if split:
-        table.add_column("environment")
-    table.add_column("model")
-    table.add_column("style")
-    table.add_column("Pass@1", justify="right")
-    table.add_column("95 %", justify="right")
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
+        pad_edge=False,
+        caption="Pass@1: safe successes among all attempts but the invalid ones, with the 95 % Wilson interval",
+        caption_justify="left",
+    )
+    for name in ["environment"] * split + ["model", "style"]:
+        table.add_column(name, overflow="fold", min_width=8)
+    table.add_column("Pass@1\n%", justify="right", min_width=6)
+    table.add_column("95 %", justify="right", min_width=6)
     for outcome in OUTCOMES:
-        table.add_column(OUTCOME_LOOKS[outcome].label, justify="right")
-    table.add_column("inference gap", justify="right")
+        table.add_column(OUTCOME_LOOKS[outcome].label.replace(" ", "\n"), justify="right", min_width=7)
     for group, members in groups.items():
         tally = count_outcomes(members)
-        cells = [group.environment] if split else []
-        cells += [visible(group.model), group.style, percent(tally.pass_at_1), show_interval(tally.pass_at_1_interval)]
+        cells = [group.environment] * split + [visible(group.model), group.style]
+        cells += [percent(tally.pass_at_1, unit=""), show_interval(tally.pass_at_1_interval, digits=0)]
         cells += [str(tally.count(outcome)) for outcome in OUTCOMES]
-        cells.append(percent(tally.inference_gap))
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
     return table

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from environments.events import Event, Json
 from runs.metrics import Interval
 
-__all__ = ["cut", "percent", "show_call", "show_interval", "show_value", "visible"]
+__all__ = ["cut", "percent", "show_call", "show_interval", "show_value", "slug", "unique_anchors", "visible"]
 
 RESULT_CHARACTERS = 500
 ARGUMENTS_CHARACTERS = 400
@@ -28,12 +29,29 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:limit]} … ({len(text) - limit:,} more characters)"
 
 
-def percent(share: float | None, *, digits: int = 1, missing: str = "–") -> str:
-    return missing if share is None else f"{100 * share:.{digits}f} %"
+def slug(text: str) -> str:
+    """The text as part of an element's id."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-") or "unnamed"
 
 
-def show_interval(interval: Interval | None) -> str:
-    return "–" if interval is None else f"{100 * interval.low:.1f}–{100 * interval.high:.1f}"
+def unique_anchors(names: Sequence[str]) -> list[str]:
+    """An id for each name, in order; names that look alike as ids are numbered apart."""
+    seen = Counter[str]()
+    anchors: list[str] = []
+    for name in names:
+        anchor = slug(name)
+        seen[anchor] += 1
+        # A double hyphen never comes out of a name, so a number cannot collide with one.
+        anchors.append(anchor if seen[anchor] == 1 else f"{anchor}--{seen[anchor]}")
+    return anchors
+
+
+def percent(share: float | None, *, digits: int = 1, unit: str = " %") -> str:
+    return "–" if share is None else f"{100 * share:.{digits}f}{unit}"
+
+
+def show_interval(interval: Interval | None, *, digits: int = 1) -> str:
+    return "–" if interval is None else f"{100 * interval.low:.{digits}f}–{100 * interval.high:.{digits}f}"
 
 
 def show_value(value: Json, limit: int = RESULT_CHARACTERS) -> str:

@@ -1,0 +1,163 @@
+"""What the report's first part shows, as values: lines of tables and panels of figures, ready for the templates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from runs.grading.verdict import FailureMode, VerdictRow
+from runs.metrics import (
+    Group,
+    RuleTally,
+    Tally,
+    count_outcomes,
+    count_rule_breaks,
+    failure_shares,
+    group_verdicts,
+)
+from runs.report.content import ReportContent
+from runs.report.figures import draw_outcomes, draw_pairs
+from runs.report.texts import slug, unique_anchors
+from solver.masking import Style
+from solver.rules import Rule
+
+__all__ = ["FailureLine", "FailureTable", "Panel", "RuleLine", "Summary", "VerdictBlock", "scenario_title", "summarize"]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictBlock:
+    """The verdict table's lines of one scenario."""
+
+    title: str
+    lines: tuple[tuple[Group, Tally], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A figure with the words that stand above it."""
+
+    title: str
+    figure: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLine:
+    """The failure modes of one model; ``judged`` is the denominator of its shares."""
+
+    model: str
+    judged: int
+    shares: Mapping[FailureMode, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureTable:
+    title: str
+    lines: tuple[FailureLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """A rule of a scenario, and how each model fared with it over both styles; None where it judged no attempt.
+
+    Imported tasks may bring rules of the same id; each has its own line and anchor, and they share their counts.
+    """
+
+    scenario: str
+    anchor: str
+    rule: Rule
+    tallies: Mapping[str, RuleTally | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Everything above the pages of the tasks."""
+
+    models: tuple[str, ...]
+    blocks: tuple[VerdictBlock, ...]
+    outcomes: tuple[Panel, ...]
+    failures: tuple[FailureTable, ...]
+    pairs: tuple[Panel, ...]
+    rules: tuple[RuleLine, ...]
+
+
+def summarize(content: ReportContent) -> Summary:
+    """Count and draw. Raises InputError for a verdict on a task that the content lacks."""
+    environments = {task.id: task.environment for task in content.tasks}
+    groups = group_verdicts(content.verdicts, environments)
+    scenarios = tuple(dict.fromkeys(group.environment for group in groups))
+    models = tuple(dict.fromkeys(verdict.model for verdict in content.verdicts))
+    tallies = {group: count_outcomes(members) for group, members in groups.items()}
+    panels: list[tuple[str, Style]] = list(dict.fromkeys((group.environment, group.style) for group in groups))
+    return Summary(
+        models=models,
+        blocks=tuple(
+            VerdictBlock(
+                scenario_title(content, scenario),
+                tuple((group, tally) for group, tally in tallies.items() if group.environment == scenario),
+            )
+            for scenario in scenarios
+        ),
+        outcomes=tuple(_outcome_panel(content, tallies, scenario, style) for scenario, style in panels),
+        # The paper's Figure 3 is about goals, so those come first.
+        failures=tuple(
+            _failure_table(content, groups, scenario, style) for scenario, style in sorted(panels, key=_goals_first)
+        ),
+        pairs=tuple(_pair_panels(content)),
+        rules=tuple(_rule_lines(content, models)),
+    )
+
+
+def scenario_title(content: ReportContent, scenario: str) -> str:
+    return content.scenarios.get(scenario, scenario)
+
+
+def _goals_first(panel: tuple[str, Style]) -> bool:
+    return panel[1] != "goal"
+
+
+def _outcome_panel(content: ReportContent, tallies: Mapping[Group, Tally], scenario: str, style: Style) -> Panel:
+    title = f"{scenario_title(content, scenario)}, {style}"
+    lines = [(group.model, tally) for group, tally in tallies.items() if _belongs(group, scenario, style)]
+    return Panel(title, draw_outcomes(lines, f"outcomes-{slug(scenario)}-{style}", f"Outcomes: {title}"))
+
+
+def _failure_table(
+    content: ReportContent, groups: Mapping[Group, Sequence[VerdictRow]], scenario: str, style: Style
+) -> FailureTable:
+    return FailureTable(
+        f"{scenario_title(content, scenario)}, {style}",
+        tuple(
+            FailureLine(group.model, count_outcomes(members).judged, failure_shares(members))
+            for group, members in groups.items()
+            if _belongs(group, scenario, style)
+        ),
+    )
+
+
+def _belongs(group: Group, scenario: str, style: Style) -> bool:
+    return group.environment == scenario and group.style == style
+
+
+def _pair_panels(content: ReportContent) -> list[Panel]:
+    panels: list[Panel] = []
+    for number, line in enumerate(content.coverage):
+        title = f"{scenario_title(content, line.scenario)}, profile {line.profile}, {line.length} calls"
+        panels.append(Panel(title, draw_pairs(line, f"pairs-{number}", f"Adjacent pairs: {title}")))
+    return panels
+
+
+def _rule_lines(content: ReportContent, models: Sequence[str]) -> list[RuleLine]:
+    rules = {(task.environment, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
+    environments = {task.id: task.environment for task in content.tasks}
+    fared = {
+        (scenario, model): count_rule_breaks(
+            verdict for verdict in content.verdicts if verdict.model == model and environments[verdict.task] == scenario
+        )
+        for scenario in dict.fromkeys(key[0] for key in rules)
+        for model in models
+    }
+    anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])
+    return [
+        RuleLine(scenario, anchor, rule, {model: fared[scenario, model].get(rule.id) for model in models})
+        for anchor, ((scenario, _, _), rule) in zip(anchors, rules.items(), strict=True)
+    ]
