@@ -14,8 +14,8 @@ from environments.declaration import Environment, Insert, RowsResult, Tool, Upda
 from environments.events import Event, Json
 from environments.kinds import Value, WrongFormat, WrongType
 from environments.logic import PLAIN, Logic
-from environments.state import Row, State
-from environments.terms import Compiled, Scope, bind, row_variable
+from environments.state import Entity, Row, State
+from environments.terms import Compiled, RowVariable, Scope, bind, row_variable
 
 __all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
 
@@ -51,17 +51,19 @@ class CompiledTool:
             result.name: result.term.compile(logic) for result in tool.results if not isinstance(result, RowsResult)
         }
         self._rows = [
-            (result, result.where(row_variable(result.entity)).compile(logic))
+            (result, row, result.where(row).compile(logic))
             for result in tool.results
             if isinstance(result, RowsResult)
+            for row in [row_variable(result.entity)]
         ]
 
-    def _compile_effect(self, effect: Update | Insert) -> tuple[Update | Insert, Compiled | None, dict[str, Compiled]]:
+    def _compile_effect(self, effect: Update | Insert) -> "_Effect":
         if isinstance(effect, Insert):
-            return effect, None, {name: term.compile(self._logic) for name, term in effect.values.items()}
+            values = {name: term.compile(self._logic) for name, term in effect.values.items()}
+            return _Effect(effect.entity, values)
         row = row_variable(effect.entity)
         values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
-        return effect, effect.where(row).compile(self._logic), values
+        return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
 
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         """What follows if the call neither raises nor is rejected. ``succeeded`` guards every effect.
@@ -71,48 +73,56 @@ class CompiledTool:
         """
         scope = Scope(state, arguments, {"succeeded": succeeded})
         after = state
-        for effect, where, values in self._effects:
-            table = effect.entity.table
-            if isinstance(effect, Insert):
-                fields = {name: value(scope) for name, value in values.items()}
+        for effect in self._effects:
+            rows = after.tables[effect.entity.table]
+            if effect.where is None:
+                fields = {name: value(scope) for name, value in effect.values.items()}
                 row = {name: fields.get(name) for name in effect.entity.fields}
-                row[effect.entity.key] = effect.entity.generated_key(after.tables[table])
-                after = after.with_table(table, (*after.tables[table], Row(row, succeeded)))
+                row[effect.entity.key] = effect.entity.generated_key(rows)
+                after = after.with_table(effect.entity.table, (*rows, Row(row, succeeded)))
             else:
-                after = after.with_table(table, self._updated(effect, where, values, scope, after))
+                after = after.with_table(effect.entity.table, self._updated(effect, scope, rows))
         results: dict[str, Value | Rows] = {name: value(scope) for name, value in self._values.items()}
-        for declared, where in self._rows:
-            results[declared.name] = self._listed(declared, where, scope)
+        for declared, row, where in self._rows:
+            results[declared.name] = self._listed(declared, row, where, scope)
         return Transition(after, results)
 
-    def _updated(
-        self, effect: Update, where: Compiled | None, values: dict[str, Compiled], scope: Scope, after: State
-    ) -> tuple[Row, ...]:
-        table, variable = effect.entity.table, effect.entity.singular
-        before = scope.state.tables[table]
-        changed = list(after.tables[table])
-        for index, row in enumerate(bind(scope, variable, before)):
-            hit = self._logic.all([scope.bound["succeeded"], row.present, where(scope) if where else True])
+    def _updated(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        assert effect.row is not None
+        assert effect.where is not None
+        changed = list(rows)
+        for index, row in enumerate(bind(scope, effect.row, scope.state.tables[effect.entity.table])):
+            hit = self._logic.all([scope.bound["succeeded"], row.present, effect.where(scope)])
             if hit is False:
                 continue
             fields = dict(changed[index].values)
-            for name, value in values.items():
+            for name, value in effect.values.items():
                 fields[name] = self._logic.choose(hit, value(scope), fields[name])
             changed[index] = Row(fields, row.present)
         return tuple(changed)
 
-    def _listed(self, declared: RowsResult, where: Compiled, scope: Scope) -> Rows:
+    def _listed(self, declared: RowsResult, variable: RowVariable, where: Compiled, scope: Scope) -> Rows:
         return Rows(
             tuple(
                 (self._logic.all([row.present, where(scope)]), row)
-                for row in bind(scope, declared.entity.singular, scope.state.tables[declared.entity.table])
+                for row in bind(scope, variable, scope.state.tables[declared.entity.table])
             )
         )
 
     def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> Rows:
         """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
-        declared, where = next(pair for pair in self._rows if pair[0].name == result)
-        return self._listed(declared, where, Scope(state, arguments, {"succeeded": True}))
+        declared, row, where = next(compiled for compiled in self._rows if compiled[0].name == result)
+        return self._listed(declared, row, where, Scope(state, arguments, {"succeeded": True}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """A compiled effect: an update with the row it is written over and its condition, an insert without."""
+
+    entity: Entity
+    values: Mapping[str, Compiled]
+    row: RowVariable | None = None
+    where: Compiled | None = None
 
 
 @lru_cache(maxsize=1024)

@@ -50,7 +50,8 @@ class Scope:
 
     state: State
     arguments: Mapping[str, Value]
-    bound: dict[str, Any] = field(default_factory=dict[str, Any])
+    bound: dict[object, Any] = field(default_factory=dict[object, Any])
+    """By variable, not by the variable's name: a condition may look at two rows of one table."""
 
 
 Compiled = Callable[[Scope], Value]
@@ -141,7 +142,7 @@ class Argument(Term):
 class Bound(Term):
     """A row's field, or an item of a list, that an enclosing term has bound."""
 
-    variable: str
+    variable: "Variable"
     field: str | None = None
 
     def compile(self, logic: Logic) -> Compiled:
@@ -151,7 +152,7 @@ class Bound(Term):
         return lambda scope: scope.bound[variable].values[name]
 
     def __str__(self) -> str:
-        return self.variable if self.field is None else f"{self.variable}.{self.field}"
+        return str(self.variable) if self.field is None else f"{self.variable}.{self.field}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +168,7 @@ class Equal(Term):
         return iter((self.left, self.right))
 
     def __str__(self) -> str:
-        return f"{self.left} = {self.right}"
+        return f"{_operand(self.left)} = {_operand(self.right)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +188,7 @@ class Binary(Term):
         return iter((self.left, self.right))
 
     def __str__(self) -> str:
-        return f"{self.left} {self.symbol} {self.right}"
+        return f"{_operand(self.left)} {self.symbol} {_operand(self.right)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +233,7 @@ class Not(Term):
         return iter((self.term,))
 
     def __str__(self) -> str:
-        return f"not {self.term}"
+        return f"not {_operand(self.term)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,7 +277,7 @@ class Exists(Term):
     """Some row of the table meets the condition."""
 
     entity: Entity
-    variable: str
+    variable: "Variable"
     condition: Term
 
     def compile(self, logic: Logic) -> Compiled:
@@ -301,7 +302,7 @@ class ValueOf(Term):
     """A field of the first row that meets the condition; ``otherwise`` where none does."""
 
     entity: Entity
-    variable: str
+    variable: "Variable"
     condition: Term
     field: str
     otherwise: Value
@@ -334,7 +335,7 @@ class AnyItem(Term):
     """Some item of a list argument meets the condition."""
 
     items: Term
-    variable: str
+    variable: "Variable"
     condition: Term
 
     def compile(self, logic: Logic) -> Compiled:
@@ -416,19 +417,36 @@ class Succeeded(Term):
 SUCCEEDED = Succeeded()
 
 
-class RowVariable:
+def _operand(term: Term) -> str:
+    """The term as an operand: in parentheses where a reader could take it apart in another way."""
+    return f"({term})" if isinstance(term, Binary | Equal | Not) else str(term)
+
+
+class Variable:
+    """What an enclosing term binds. Each is itself and no other, whatever it is called."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __str__(self) -> str:
+        return self._name
+
+
+class RowVariable(Variable):
     """A row inside a lambda: ``a.balance`` is a term, and a field that the entity lacks is an error at once."""
 
-    __slots__ = ("_entity", "_name")
+    __slots__ = ("_entity",)
 
-    def __init__(self, entity: Entity, name: str) -> None:
+    def __init__(self, entity: Entity) -> None:
+        super().__init__(entity.singular)
         self._entity = entity
-        self._name = name
 
     def __getattr__(self, name: str) -> Term:
         if name not in self._entity.fields:
             raise InputError(f"{self._entity.singular} has no field {name!r}; it has {list(self._entity.fields)}")
-        return Bound(self._name, name)
+        return Bound(self, name)
 
 
 RowCondition = Callable[[RowVariable], Term]
@@ -444,24 +462,27 @@ def constant(value: Value) -> Term:
 
 
 def row_variable(entity: Entity) -> RowVariable:
-    return RowVariable(entity, entity.singular)
+    return RowVariable(entity)
 
 
 def exists(entity: Entity, condition: RowCondition) -> Term:
     """Some row of the entity's table meets the condition."""
-    return Exists(entity, entity.singular, condition(row_variable(entity)))
+    row = row_variable(entity)
+    return Exists(entity, row, condition(row))
 
 
 def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Value = None) -> Term:
     """The ``field`` of the first row that meets the condition, else ``otherwise``."""
     if field not in entity.fields:
         raise InputError(f"{entity.singular} has no field {field!r}; it has {list(entity.fields)}")
-    return ValueOf(entity, entity.singular, condition(row_variable(entity)), field, otherwise)
+    row = row_variable(entity)
+    return ValueOf(entity, row, condition(row), field, otherwise)
 
 
 def any_item(items: Argument, condition: Callable[[Term], Term]) -> Term:
     """Some item of the list argument meets the condition."""
-    return AnyItem(items, "item", condition(Bound("item")))
+    item = Variable("item")
+    return AnyItem(items, item, condition(Bound(item)))
 
 
 def if_given(optional: Argument, body: Term, default: object = True) -> Term:
@@ -505,11 +526,11 @@ def arguments_of(term: Term) -> set[str]:
 
 def tables_of(term: Term) -> set[str]:
     """The tables that the term looks at."""
-    own = {term.entity.table} if isinstance(term, Exists | ValueOf) else set[str]()
+    own = {term.entity.table} if isinstance(term, Exists | ValueOf | FreshKey) else set[str]()
     return own.union(*(tables_of(part) for part in term.parts()))
 
 
-def bind(scope: Scope, variable: str, values: tuple[Any, ...] | tuple[Row, ...]) -> Iterator[Any]:
+def bind(scope: Scope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Iterator[Any]:
     """Each value in turn, bound to the variable while the loop's body looks at it."""
     outer = scope.bound.get(variable)
     try:
