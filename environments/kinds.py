@@ -91,7 +91,7 @@ class Pattern:
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
-        if not re.fullmatch(self.expression, text):
+        if not re.fullmatch(self.expression, text, re.ASCII):
             raise WrongFormat(f"{text[:40]!r} is not in the format {self.shape!r}")
         return text
 
@@ -163,7 +163,7 @@ class _Money:
 
     def decode(self, value: Json) -> int:
         number = _number(value)
-        if abs(number) > 1e13:  # beyond this a float no longer holds the cents
+        if abs(number) > 1e10:  # beyond this a float no longer holds cents to the tolerance below
             raise WrongFormat(f"{number} is beyond what an account can hold")
         cents = round(number * 100)
         # Callers add amounts as floats, so 0.1 + 0.2 must still be thirty cents; a tenth of a cent must not.
@@ -186,7 +186,7 @@ class _Date:
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
             raise WrongFormat(f"{text[:40]!r} is not in the format 'YYYY-MM-DD'")
         try:
             return dt.date.fromisoformat(text).toordinal()

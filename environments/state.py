@@ -124,7 +124,7 @@ def decode_state(raw: Mapping[str, Json], entities: Mapping[str, Entity]) -> Sta
             if not isinstance(row, dict):
                 raise InputError(f"state: table {table!r}, row {key!r} must be an object")
             decoded.append(entity.decode_row(row))
-            if decoded[-1].values[entity.key] != key:
+            if str(decoded[-1].values[entity.key]) != key:
                 raise InputError(f"state: table {table!r}: row {key!r} has another {entity.key!r} inside")
         tables[table] = tuple(decoded)
     return State(tables)
