@@ -1,0 +1,171 @@
+"""One declaration, two readings: what the simulator does, the encoding says, and planted bugs do not go unnoticed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from environments.banking import ENVIRONMENT
+from environments.declaration import Tool
+from environments.kinds import Value
+from environments.logic import Logic
+from environments.simulation import CompiledTool, Rows, Transition, compiled_tool
+from environments.state import State
+from solver.symbolic import SymbolicLogic
+from tests.support.translation import SHARES, Openness, disagreements, draw_case, sequence_disagreements
+
+SETTLED = frozenset({"session"})
+CASES = 6
+
+
+@pytest.mark.parametrize("openness", SHARES)
+@pytest.mark.parametrize("name", ENVIRONMENT.tools)
+def test_every_tool_is_read_alike(name: str, openness: Openness) -> None:
+    for number in range(CASES):
+        random = Random(f"{name}/{openness}/{number}")
+        case = draw_case(ENVIRONMENT, ENVIRONMENT.tools[name], random, SETTLED)
+        assert disagreements(ENVIRONMENT, case, openness, random, settled=SETTLED) == [], f"case {number}: {case}"
+
+
+def test_models_of_a_few_open_calls_run_as_planned() -> None:
+    outcomes: set[tuple[str, str]] = set()
+    for number in range(25):
+        random = Random(f"sequence/{number}")
+        tools = random.choices(list(ENVIRONMENT.tools.values()), k=4)
+        found, events = sequence_disagreements(ENVIRONMENT, ENVIRONMENT.populate(random), tools, random)
+        assert found == [], f"sequence {number}: {events}"
+        outcomes |= {(event.tool, event.outcome) for event in events}
+    # The test would be worth little if the models only ever showed one side.
+    for name in ("TransferFunds", "PayBill"):
+        assert {(name, "completed"), (name, "failed"), (name, "raised")} <= outcomes
+
+
+# Planted bugs: each breaks one thing in the symbolic reading, and the check above must find it.
+
+
+class AnyAsAll(SymbolicLogic):
+    def any(self, truths: Sequence[Value]) -> Value:
+        return super().all(truths)
+
+
+class AllAsAny(SymbolicLogic):
+    def all(self, truths: Sequence[Value]) -> Value:
+        return super().any(truths)
+
+
+class NegationLost(SymbolicLogic):
+    def negate(self, truth: Value) -> Value:
+        return truth
+
+
+class NegationLostWhereOpen(SymbolicLogic):
+    def negate(self, truth: Value) -> Value:
+        return not truth if isinstance(truth, bool) else truth
+
+
+class ChoiceSwapped(SymbolicLogic):
+    def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        return super().choose(condition, otherwise, then)
+
+
+class ChoiceSwappedWhereOpen(SymbolicLogic):
+    def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        pair = (then, otherwise) if isinstance(condition, bool) else (otherwise, then)
+        return super().choose(condition, *pair)
+
+
+class IndexOffByOne(SymbolicLogic):
+    """Concrete strings meet open ones one place further in the pool."""
+
+    def equal(self, left: Value, right: Value) -> Value:
+        if isinstance(left, str) is isinstance(right, str):
+            return super().equal(left, right)
+        return super().equal(*(self._next(side) if isinstance(side, str) else side for side in (left, right)))
+
+    def _next(self, text: str) -> str:
+        self.index(text)
+        return self.word((self.index(text) + 1) % (self.index("the last word") + 1))
+
+
+class PartsReversed(SymbolicLogic):
+    """Asks whether the part contains the whole."""
+
+    def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
+        return super().apply(function, *reversed(texts))
+
+
+class FirstWordOnly(SymbolicLogic):
+    """Tabulates the first word of the pool and takes its answer for all."""
+
+    def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
+        return function(*(text if isinstance(text, str) else self.word(0) for text in texts))
+
+
+class EffectsUnguarded(CompiledTool):
+    """A call that is refused changes the state all the same."""
+
+    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+        after = super().transition(state, arguments, succeeded=True).state
+        return Transition(after, super().transition(state, arguments, succeeded=succeeded).results)
+
+
+class PresenceForgotten(CompiledTool):
+    """Absent rows are listed like any other."""
+
+    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+        transition = super().transition(state, arguments, succeeded=succeeded)
+        results = {
+            name: Rows(tuple((True, row) for _, row in value.listed)) if isinstance(value, Rows) else value
+            for name, value in transition.results.items()
+        }
+        return Transition(transition.state, results)
+
+
+class ResultsOfTheStateAfter(CompiledTool):
+    """Results are read one state too late."""
+
+    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+        after = super().transition(state, arguments, succeeded=succeeded).state
+        return Transition(after, super().transition(after, arguments, succeeded=succeeded).results)
+
+
+BROKEN: dict[str, tuple[type[SymbolicLogic], Callable[[Tool, Logic], CompiledTool]]] = {
+    **{
+        logic.__name__: (logic, compiled_tool)
+        for logic in (
+            AnyAsAll,
+            AllAsAny,
+            NegationLost,
+            NegationLostWhereOpen,
+            ChoiceSwapped,
+            ChoiceSwappedWhereOpen,
+            IndexOffByOne,
+            PartsReversed,
+            FirstWordOnly,
+        )
+    },
+    **{
+        compiler.__name__: (SymbolicLogic, compiler)
+        for compiler in (EffectsUnguarded, PresenceForgotten, ResultsOfTheStateAfter)
+    },
+}
+
+
+@pytest.mark.parametrize("bug", BROKEN)
+def test_a_planted_bug_is_found(bug: str) -> None:
+    logic, compiler = BROKEN[bug]
+
+    def finds(name: str, openness: Openness, number: int) -> bool:
+        random = Random(f"{name}/{openness}/{number}")
+        case = draw_case(ENVIRONMENT, ENVIRONMENT.tools[name], random, SETTLED)
+        options: dict[str, Any] = {"logic": logic(), "compiler": compiler, "settled": SETTLED}
+        return bool(disagreements(ENVIRONMENT, case, openness, random, **options))
+
+    # The very cases of the first test: it would fail.
+    assert any(
+        finds(name, openness, number)
+        for number in range(CASES)
+        for name in ENVIRONMENT.tools
+        for openness in ("mixed", "symbolic", "concrete")
+    )

@@ -1,0 +1,190 @@
+"""Small random environments: two entities and one tool with random terms in refusals, effects and results.
+
+Everything follows from a seed, since the lambdas of a declaration are called more than once and must say the same
+each time.
+"""
+
+from random import Random
+
+from environments.declaration import (
+    Environment,
+    Fails,
+    FromUser,
+    Insert,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
+    Tool,
+    Update,
+    ValueResult,
+)
+from environments.domains import Options
+from environments.kinds import BOOLEAN, INTEGER, TEXT, TEXTS, Kind
+from environments.state import Entity, Field, Row, State
+from environments.terms import (
+    SUCCEEDED,
+    RowVariable,
+    Term,
+    any_item,
+    argument,
+    choose,
+    constant,
+    contains_text,
+    exists,
+    if_given,
+    is_empty,
+    value_of,
+)
+
+__all__ = ["random_environment"]
+
+WORDS = ("", "a", "Ab", "b", "abba")
+ENTITIES = {
+    name: Entity(
+        name,
+        name.removesuffix("s"),
+        "id",
+        {"id": Field(TEXT), "word": Field(TEXT), "size": Field(INTEGER), "live": Field(BOOLEAN)},
+        key_prefix=f"{name[0].upper()}-",
+    )
+    for name in ("boxes", "marks")
+}
+BOXES, MARKS = ENTITIES.values()
+KINDS: dict[str, Kind] = {"word": TEXT, "size": INTEGER, "live": BOOLEAN}
+PARAMETERS: dict[str, Kind] = {"text": TEXT, "number": INTEGER, "flag": BOOLEAN, "list": TEXTS, "limit": INTEGER}
+
+Rows = tuple[RowVariable, ...]
+
+
+class _Terms:
+    """Random terms of a kind, over the arguments and the rows that are bound."""
+
+    def __init__(self, seed: str) -> None:
+        self.random = Random(seed)
+
+    def truth(self, rows: Rows = (), depth: int = 3) -> Term:
+        below = depth - 1
+        leaves = [
+            lambda: argument("flag") == self.random.choice((True, False)),
+            lambda: self._field("live", rows) == constant(True),
+            lambda: self.number(rows, below) < self.number(rows, below),
+            lambda: self.word(rows, below) == self.word(rows, below),
+            lambda: is_empty(argument("list")),
+            lambda: if_given(argument("limit"), argument("limit") >= self.number(rows, 0), default=False),
+            lambda: contains_text(self.word(rows, 0), self.word(rows, 0)),
+            lambda: any_item(argument("list"), lambda item: item == self.word(rows, 0)),
+        ]
+        branches = [
+            lambda: self.truth(rows, below) & self.truth(rows, below),
+            lambda: self.truth(rows, below) | self.truth(rows, below),
+            lambda: ~self.truth(rows, below),
+            lambda: choose(self.truth(rows, below), self.truth(rows, below), self.truth(rows, below)),
+            lambda: exists(self._entity(), lambda row: self.truth((*rows, row), below)),
+        ]
+        return self.random.choice(branches if depth > 0 and self.random.random() < 0.6 else leaves)()
+
+    def number(self, rows: Rows = (), depth: int = 2) -> Term:
+        below = depth - 1
+        leaves = [
+            lambda: constant(self.random.randint(-3, 3)),
+            lambda: argument("number"),
+            lambda: self._field("size", rows),
+        ]
+        branches = [
+            lambda: self.number(rows, below) + self.number(rows, below),
+            lambda: self.number(rows, below) - self.number(rows, below),
+            lambda: -self.number(rows, below),
+            lambda: choose(self.truth(rows, below), self.number(rows, below), self.number(rows, below)),
+            lambda: value_of(self._entity(), lambda row: self.truth((*rows, row), below), "size", otherwise=1),
+        ]
+        return self.random.choice(branches if depth > 0 and self.random.random() < 0.6 else leaves)()
+
+    def word(self, rows: Rows = (), depth: int = 2) -> Term:
+        below = depth - 1
+        leaves = [
+            lambda: constant(self.random.choice(WORDS)),
+            lambda: argument("text"),
+            lambda: self._field("word", rows),
+        ]
+        branches = [
+            lambda: choose(self.truth(rows, below), self.word(rows, below), self.word(rows, below)),
+            lambda: value_of(self._entity(), lambda row: self.truth((*rows, row), below), "word", otherwise="b"),
+        ]
+        return self.random.choice(branches if depth > 0 and self.random.random() < 0.5 else leaves)()
+
+    def of(self, field: str, rows: Rows = ()) -> Term:
+        return {"word": self.word, "size": self.number, "live": self.truth}[field](rows)
+
+    def _field(self, name: str, rows: Rows) -> Term:
+        """The field of a row that is bound, the innermost as often as any other; a constant where none is."""
+        if rows:
+            return getattr(self.random.choice(rows), name)
+        return constant({"word": "a", "size": 2, "live": True}[name])
+
+    def _entity(self) -> Entity:
+        return self.random.choice((BOXES, MARKS))
+
+
+def random_environment(seed: int) -> Environment:
+    """The environment of that seed, with one tool, ``Do``."""
+    random = Random(seed)
+
+    def fresh() -> _Terms:
+        return _Terms(f"{seed}/{random.random()}")
+
+    def update() -> Update:
+        label, fields = f"{seed}/{random.random()}", random.sample(list(KINDS), random.randint(1, 2))
+        return Update(
+            random.choice((BOXES, MARKS)),
+            lambda row: _Terms(label).truth((row,)),
+            {field: lambda row, field=field: _Terms(label + field).of(field, (row,)) for field in fields},
+        )
+
+    def rows(name: str) -> RowsResult:
+        label = f"{seed}/{random.random()}"
+        fields = tuple(random.sample(["id", *KINDS], 2))
+        return RowsResult(name, "-", random.choice((BOXES, MARKS)), lambda row: _Terms(label).truth((row,)), fields)
+
+    inserts = [Insert(random.choice((BOXES, MARKS)), {field: fresh().of(field) for field in KINDS})]
+    tool = Tool(
+        "Do",
+        "Does what its seed says.",
+        parameters=tuple(
+            Parameter(name, kind, "-", FromUser(Options((None,))), required=name != "limit")
+            for name, kind in PARAMETERS.items()
+        ),
+        raises=(
+            Raises("InvalidRequestException", "-", fresh().truth(depth=2)),
+            Raises("InvalidRequestException", "-"),
+        ),
+        fails=(Fails("-", fresh().truth(depth=2)),),
+        effects=tuple(random.sample([update(), update(), *inserts], 3)),
+        results=(
+            ValueResult("success", "-", BOOLEAN, SUCCEEDED),
+            ValueResult("number", "-", INTEGER, fresh().number()),
+            ValueResult("word", "-", TEXT, fresh().word()),
+            rows("found"),
+        ),
+        phrases=Phrases("Do it."),
+    )
+    return Environment("random", "Random", "Random", "-", ENTITIES, {"Do": tool}, _populate)
+
+
+def _populate(random: Random) -> State:
+    def row(key: str) -> Row:
+        return Row(
+            {
+                "id": key,
+                "word": random.choice(WORDS),
+                "size": random.randint(-3, 3),
+                "live": random.random() < 0.5,
+            }
+        )
+
+    return State(
+        {
+            name: tuple(row(f"{entity.key_prefix}{number:05d}") for number in range(random.randint(1, 3)))
+            for name, entity in ENTITIES.items()
+        }
+    )
