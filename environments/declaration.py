@@ -9,6 +9,7 @@ program could not break it. Where a caller takes an argument from is a parameter
 demands that the caller could know it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from environments.errors import InputError
 from environments.events import Event
 from environments.kinds import BOOLEAN, Kind, Value
 from environments.state import Entity, State
-from environments.terms import RowCondition, Term, arguments_of, row_variable
+from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of
 
 __all__ = [
     "Environment",
@@ -250,7 +251,12 @@ def check_tool(environment: Environment, tool: Tool) -> None:
     """What makes a declaration meaningless is an error when it is built. Raises InputError naming tool and place."""
     place = f"environment {environment.name!r}, tool {tool.name!r}"
     names = {parameter.name for parameter in tool.parameters}
+    for entity in _entities(tool):
+        if environment.entities.get(entity.table) is not entity:
+            raise InputError(f"{place}: it speaks of {entity.table!r}, which is no table of the environment")
     for term in _terms(tool):
+        if unheld := tables_of(term) - set(environment.entities):
+            raise InputError(f"{place}: a term looks at {sorted(unheld)[0]!r}, which is no table of the environment")
         unknown = arguments_of(term) - names
         if unknown:
             raise InputError(f"{place}: a term uses the argument {sorted(unknown)[0]!r}, which it does not declare")
@@ -262,6 +268,14 @@ def check_tool(environment: Environment, tool: Tool) -> None:
             raise InputError(
                 f"{place}: it inserts a {effect.entity.singular}, whose key has no prefix to generate from"
             )
+        if effect.entity.key in effect.values:
+            raise InputError(f"{place}: an effect sets {effect.entity.key!r}, the key of {effect.entity.singular}")
+        if unset := _unset_fields(effect):
+            raise InputError(f"{place}: it inserts a {effect.entity.singular} without its field {unset[0]!r}")
+    for result in tool.results:
+        unknown = set(result.fields) - set(result.entity.fields) if isinstance(result, RowsResult) else set[str]()
+        if unknown:
+            raise InputError(f"{place}: {result.name!r} lists {sorted(unknown)[0]!r}, which its rows do not have")
     documented = {raised.exception for raised in tool.raises}
     for parameter in tool.parameters:
         if _can_be_malformed(parameter.kind) and parameter.malformed not in documented:
@@ -270,6 +284,8 @@ def check_tool(environment: Environment, tool: Tool) -> None:
             )
     if (tool.phrases is None) != tool.compliance:
         raise InputError(f"{place}: a business tool needs phrases, and a compliance tool has none")
+    if unknown := _phrased(tool.phrases) - names:
+        raise InputError(f"{place}: its phrases speak of {sorted(unknown)[0]!r}, which is no parameter")
     says_success = any(result.name == "success" and _is_boolean(result) for result in tool.results)
     if tool.fails and not says_success:
         raise InputError(f"{place}: it can fail, but documents no boolean result 'success' to say so")
@@ -289,9 +305,33 @@ def _terms(tool: Tool) -> list[Term]:
     return terms
 
 
+def _entities(tool: Tool) -> list[Entity]:
+    """The entities that the declaration names outside of terms."""
+    sources = [parameter.source for parameter in tool.parameters]
+    return [
+        *(source.entity for source in sources if isinstance(source, FromLookup)),
+        *(effect.entity for effect in tool.effects),
+        *(result.entity for result in tool.results if isinstance(result, RowsResult)),
+    ]
+
+
+def _unset_fields(effect: Update | Insert) -> list[str]:
+    """The fields that a row to be inserted must have and would lack."""
+    if isinstance(effect, Update):
+        return []
+    needed = {name for name, declared in effect.entity.fields.items() if not declared.optional} - {effect.entity.key}
+    return sorted(needed - set(effect.values))
+
+
+def _phrased(phrases: Phrases | None) -> set[str]:
+    """The parameters that the phrases speak of, as ``{name}`` or ``[name: words]``."""
+    texts = [phrases.step, phrases.outcome or "", phrases.thing or ""] if phrases else []
+    return {name for text in texts for name in re.findall(r"[{\[](\w+)[}:]", text)}
+
+
 def _can_be_malformed(kind: Kind) -> bool:
     schema = kind.schema()
-    return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] == "number"
+    return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] in {"number", "integer"}
 
 
 def _is_boolean(result: RowsResult | ValueResult) -> bool:
