@@ -110,7 +110,7 @@ RECORD_AUDIT_EVENT = Tool(
     parameters=(
         Parameter("events", TEXTS, "The names of the events to record.", FromTrace("pending_events", pending_events)),
     ),
-    raises=(Raises(INVALID_REQUEST, "The list 'events' is missing or empty.", is_empty(argument("events"))),),
+    raises=(Raises(INVALID_REQUEST, "The list 'events' is empty.", is_empty(argument("events"))),),
     effects=(Insert(AUDIT_LOG, {"events": argument("events")}),),
     results=(ValueResult("log_entry_id", "The identifier of the new entry.", TEXT, fresh_key(AUDIT_LOG)),),
     compliance=True,
@@ -335,7 +335,7 @@ SEARCH_TRANSACTIONS = Tool(
     summary="Finds transactions of an account. A filter that is not given is not applied.",
     phrases=Phrases(
         step=(
-            "Search the transactions of {account_number}[keyword: with the words \"{keyword}\" in the description]"
+            'Search the transactions of {account_number}[keyword: with the words "{keyword}" in the description]'
             "[min_amount: of at least {min_amount}][max_amount: of at most {max_amount}]."
         )
     ),
