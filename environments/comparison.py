@@ -5,9 +5,10 @@ what depends on the order of calls. A created row is known by its content: its f
 created row replaced by that row's content in turn. So two payments made in either order are the same two payments.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
+from typing import cast
 
 from environments.declaration import Environment
 from environments.events import Json
@@ -49,86 +50,89 @@ class Difference:
 
 def compare_states(environment: Environment, initial: State, expected: State, actual: State) -> tuple[Difference, ...]:
     """What differs between the expected and the actual final state, both reached from ``initial``; empty if nothing."""
+    wanted, found = (_created_rows(environment, initial, state) for state in (expected, actual))
     differences: list[Difference] = []
     for table, entity in environment.entities.items():
         if table in environment.compliance_tables:
             continue
         before = {row.values[entity.key] for row in initial.rows(table)}
-        differences += _compare_kept(entity, before, expected, actual)
-        differences += _compare_created(environment, entity, initial, expected, actual)
+        kept = ({row.values[entity.key]: row for row in state.rows(table)} for state in (expected, actual))
+        wanted_rows, found_rows = ({key: row for key, row in rows.items() if key in before} for rows in kept)
+        differences += _compare_kept(entity, wanted_rows, found_rows, wanted, found)
+        differences += _compare_created(entity, wanted, found)
     return tuple(differences)
 
 
-def _compare_kept(entity: Entity, before: set[Value], expected: State, actual: State) -> list[Difference]:
-    wanted = {row.values[entity.key]: row for row in expected.rows(entity.table) if row.values[entity.key] in before}
-    found = {row.values[entity.key]: row for row in actual.rows(entity.table) if row.values[entity.key] in before}
+_Created = Mapping[Value, list[tuple[Entity, Row]]]
+"""The rows that the calls made, by key; two tables may hand out the same one."""
+
+
+def _created_rows(environment: Environment, initial: State, state: State) -> _Created:
+    created: dict[Value, list[tuple[Entity, Row]]] = {}
+    for table, entity in environment.entities.items():
+        before = {row.values[entity.key] for row in initial.rows(table)}
+        for row in state.rows(table):
+            if row.values[entity.key] not in before:
+                created.setdefault(row.values[entity.key], []).append((entity, row))
+    return created
+
+
+def _compare_kept(
+    entity: Entity, wanted: Mapping[Value, Row], found: Mapping[Value, Row], wanted_new: _Created, found_new: _Created
+) -> list[Difference]:
     differences: list[Difference] = []
     for key in [*wanted, *(key for key in found if key not in wanted)]:
         if key not in found or key not in wanted:
-            differences.append(
-                Difference(
-                    entity.table,
-                    str(key),
-                    None,
-                    entity.encode_row(wanted[key]) if key in wanted else None,
-                    entity.encode_row(found[key]) if key in found else None,
-                )
-            )
+            whole = (entity.encode_row(rows[key]) if key in rows else None for rows in (wanted, found))
+            differences.append(Difference(entity.table, str(key), None, *whole))
             continue
         for name, declared in entity.fields.items():
             left, right = wanted[key].values[name], found[key].values[name]
-            if left != right and not declared.order_dependent:
+            same = _unnamed(left, wanted_new, REFERENCE_DEPTH) == _unnamed(right, found_new, REFERENCE_DEPTH)
+            if not same and not declared.order_dependent:
                 shown = (None if value is None else declared.kind.encode(value) for value in (left, right))
                 differences.append(Difference(entity.table, str(key), name, *shown))
     return differences
 
 
-def _compare_created(
-    environment: Environment, entity: Entity, initial: State, expected: State, actual: State
-) -> list[Difference]:
-    wanted = _created(environment, entity, initial, expected)
-    found = _created(environment, entity, initial, actual)
+def _compare_created(entity: Entity, wanted: _Created, found: _Created) -> list[Difference]:
+    here, there = _by_content(entity, wanted), _by_content(entity, found)
     differences: list[Difference] = []
-    for content, row in wanted.items():
-        differences += [
-            Difference(entity.table, "(created)", None, _shown(entity, row[1]), None)
-            for _ in range(row[0] - found.get(content, (0, row[1]))[0])
-        ]
-    for content, row in found.items():
-        differences += [
-            Difference(entity.table, "(created)", None, None, _shown(entity, row[1]))
-            for _ in range(row[0] - wanted.get(content, (0, row[1]))[0])
-        ]
+    for content, rows in here.items():
+        missing = rows[len(there.get(content, ())) :]
+        differences += [Difference(entity.table, "(created)", None, _shown(entity, row), None) for row in missing]
+    for content, rows in there.items():
+        surplus = rows[len(here.get(content, ())) :]
+        differences += [Difference(entity.table, "(created)", None, None, _shown(entity, row)) for row in surplus]
     return differences
 
 
-def _created(environment: Environment, entity: Entity, initial: State, state: State) -> dict[str, tuple[int, Row]]:
-    """The rows that are new in the state, by content: how many have it, and one of them."""
-    fresh: dict[Value, tuple[Entity, Row]] = {}
-    for table, other in environment.entities.items():
-        before = {row.values[other.key] for row in initial.rows(table)}
-        for row in state.rows(table):
-            if row.values[other.key] not in before:
-                fresh[row.values[other.key]] = (other, row)
-    rows = [row for other, row in fresh.values() if other is entity]
-    counts = Counter(_content(entity, row, fresh, REFERENCE_DEPTH) for row in rows)
-    return {
-        content: (counts[content], row) for row in rows for content in [_content(entity, row, fresh, REFERENCE_DEPTH)]
-    }
+def _by_content(entity: Entity, created: _Created) -> dict[str, list[Row]]:
+    """The created rows of one entity, those with the same content together."""
+    rows: dict[str, list[Row]] = {}
+    for other, row in chain.from_iterable(created.values()):
+        if other is entity:
+            rows.setdefault(_content(entity, row, created, REFERENCE_DEPTH), []).append(row)
+    return rows
 
 
-def _content(entity: Entity, row: Row, fresh: Mapping[Value, tuple[Entity, Row]], depth: int) -> str:
-    parts: list[str] = []
-    for name, declared in entity.fields.items():
-        value = row.values[name]
-        if name == entity.key or declared.order_dependent:
-            continue
-        if isinstance(value, str) and value in fresh and depth:
-            other, mentioned = fresh[value]
-            parts.append(f"{name}=<{_content(other, mentioned, fresh, depth - 1)}>")
-        else:
-            parts.append(f"{name}={value!r}")
+def _content(entity: Entity, row: Row, created: _Created, depth: int) -> str:
+    parts = [
+        f"{name}={_unnamed(row.values[name], created, depth)!r}"
+        for name, declared in entity.fields.items()
+        if name != entity.key and not declared.order_dependent
+    ]
     return f"{entity.table}({', '.join(parts)})"
+
+
+def _unnamed(value: Value, created: _Created, depth: int) -> Value:
+    """The value, with each mention of a created row replaced by the row's content."""
+    if isinstance(value, tuple):
+        return tuple(_unnamed(item, created, depth) for item in cast("tuple[Value, ...]", value))
+    if not isinstance(value, str) or not depth:
+        return value
+    mentioned = [_content(entity, row, created, depth - 1) for entity, row in created.get(value, ())]
+    return f"<{' or '.join(mentioned)}>" if mentioned else value
 
 
 def _shown(entity: Entity, row: Row) -> Json:

@@ -1,0 +1,178 @@
+"""Comparing final states: what a goal leaves open does not matter, everything else does."""
+
+from random import Random
+
+import pytest
+
+from environments.banking import ENVIRONMENT
+from environments.comparison import Difference, compare_states
+from environments.declaration import Environment
+from environments.events import Json
+from environments.kinds import INTEGER, TEXT, TEXTS
+from environments.simulation import call
+from environments.state import Entity, Field, Row, State
+from tests.support.small_bank import BILL, MAIN, NEST, SPARE, STATE, TRANSFER
+
+Calls = list[tuple[str, dict[str, Json]]]
+OTHER_BILL: dict[str, Json] = {**BILL, "payee_id": "P-000002", "amount": 12.25}
+TARGET: Calls = [("PayBill", BILL), ("TransferFunds", TRANSFER), ("PayBill", OTHER_BILL)]
+
+
+def after(calls: Calls) -> State:
+    state = STATE
+    for name, arguments in calls:
+        event, state = call(ENVIRONMENT, state, name, arguments)
+        assert event.completed
+    return state
+
+
+def differences(actual: Calls, expected: Calls = TARGET) -> tuple[Difference, ...]:
+    return compare_states(ENVIRONMENT, STATE, after(expected), after(actual))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_payments_does_not_matter(seed: int) -> None:
+    assert differences(Random(seed).sample(TARGET, 3)) == ()
+
+
+def test_nor_do_the_names_of_created_rows() -> None:
+    state = after(TARGET)
+    renamed = tuple(
+        Row({**row.values, "transaction_id": f"X-{number}"}) if number >= 2 else row
+        for number, row in enumerate(state.tables["transactions"])
+    )
+    assert compare_states(ENVIRONMENT, STATE, state, state.with_table("transactions", renamed)) == ()
+
+
+def test_nor_running_balances() -> None:
+    rows = after(TARGET).tables["transactions"]
+    other = tuple(Row({**row.values, "balance": 1}) for row in rows)
+    assert compare_states(ENVIRONMENT, STATE, after(TARGET), after(TARGET).with_table("transactions", other)) == ()
+
+
+def test_nor_what_only_compliance_tools_write() -> None:
+    recorded: Calls = [("CheckAuthorization", {}), *TARGET, ("RecordAuditEvent", {"events": ["BILL_PAYMENT"]})]
+    assert after(recorded).tables["audit_log"] != ()
+    assert differences(recorded) == ()
+    assert differences(TARGET, recorded) == ()
+
+
+def test_look_ups_change_nothing() -> None:
+    assert differences([("SearchPayee", {"keywords": ["water"]}), *TARGET]) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "value"),
+    [
+        ({**BILL, "amount": 25.51}, "amount", -25.51),
+        ({**BILL, "payment_date": "2026-02-04"}, "date", "2026-02-04"),
+        ({**BILL, "service_account_number": "43"}, "reference", "43"),
+        ({**BILL, "payee_id": "P-000002"}, "description", "Harbour Taxes"),
+        ({**BILL, "from_account_number": SPARE, "amount": 20}, "account_number", SPARE),
+    ],
+)
+def test_a_wrong_value_is_found(wrong: dict[str, Json], field: str, value: Json) -> None:
+    found = differences([("PayBill", wrong)], [("PayBill", BILL)])
+    surplus = [
+        difference.actual for difference in found if difference.row == "(created)" and difference.expected is None
+    ]
+    missing = [
+        difference.expected for difference in found if difference.row == "(created)" and difference.actual is None
+    ]
+    assert len(surplus) == len(missing) == 1
+    assert isinstance(surplus[0], dict)
+    assert isinstance(missing[0], dict)
+    assert surplus[0][field] == value != missing[0][field]
+    assert "transaction_id" not in surplus[0]
+    assert "balance" not in surplus[0]
+
+
+def test_a_missing_payment_is_found() -> None:
+    found = differences(TARGET[:2])
+    assert {(difference.table, difference.row, difference.field) for difference in found} == {
+        ("accounts", MAIN, "balance"),
+        ("transactions", "(created)", None),
+    }
+    assert any(str(d).startswith("transactions (created): missing, expected") for d in found)
+    assert f"accounts {MAIN}, balance: expected 52.25, is 64.5" in [str(difference) for difference in found]
+
+
+def test_a_payment_made_twice_is_found() -> None:
+    found = differences([*TARGET, ("PayBill", OTHER_BILL)])
+    assert [difference.row for difference in found] == [MAIN, "(created)"]
+    assert str(found[1]).startswith("transactions (created): not expected, is")
+
+
+def test_the_same_money_to_another_account_is_found() -> None:
+    detour = differences([("TransferFunds", {**TRANSFER, "to_account_number": NEST})], [("TransferFunds", TRANSFER)])
+    assert {difference.row for difference in detour} == {SPARE, NEST, "(created)"}
+
+
+def test_a_row_that_is_gone_is_found() -> None:
+    state = after(TARGET)
+    emptied = state.with_table("payees", tuple(Row(row.values, present=False) for row in state.tables["payees"]))
+    found = compare_states(ENVIRONMENT, STATE, state, emptied)
+    assert [(difference.table, difference.row, difference.actual) for difference in found] == [
+        ("payees", "P-000001", None),
+        ("payees", "P-000002", None),
+    ]
+
+
+# Created rows that are mentioned elsewhere, which banking does not have: a small world of its own.
+
+GUESTS = Entity("guests", "guest", "id", {"id": Field(TEXT), "name": Field(TEXT)}, key_prefix="N-")
+VISITS = Entity(
+    "visits", "visit", "id", {"id": Field(TEXT), "guest": Field(TEXT), "hours": Field(INTEGER)}, key_prefix="N-"
+)
+DOORS = Entity("doors", "door", "id", {"id": Field(TEXT), "last": Field(TEXT), "invited": Field(TEXTS)})
+HOUSE = Environment(
+    "house",
+    "House",
+    "House",
+    "-",
+    {entity.table: entity for entity in (GUESTS, VISITS, DOORS)},
+    {},
+    lambda random: INITIAL,
+)
+INITIAL = State({"guests": (), "visits": (), "doors": (Row({"id": "D", "last": "", "invited": ()}),)})
+
+
+def house(guests: dict[str, str], visits: list[tuple[str, str, int]], last: str = "", *invited: str) -> State:
+    return State(
+        {
+            "guests": tuple(Row({"id": key, "name": name}) for key, name in guests.items()),
+            "visits": tuple(Row({"id": key, "guest": guest, "hours": hours}) for key, guest, hours in visits),
+            "doors": (Row({"id": "D", "last": last, "invited": invited}),),
+        }
+    )
+
+
+EXPECTED = house({"N-1": "Ann", "N-2": "Bob"}, [("N-3", "N-2", 3)], "N-2", "N-1", "N-2")
+
+
+def test_created_rows_are_known_by_content_wherever_they_are_mentioned() -> None:
+    """Also in rows that were there before, and in lists."""
+    swapped = house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-7", "N-8", "N-7")
+    assert compare_states(HOUSE, INITIAL, EXPECTED, swapped) == ()
+
+
+@pytest.mark.parametrize(
+    "actual",
+    [
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-8", 3)], "N-7", "N-8", "N-7"),
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-8", "N-8", "N-7"),
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-7", "N-7", "N-8"),
+        house({"N-7": "Bob"}, [("N-9", "N-7", 3)], "N-7", "N-8", "N-7"),
+        house({"N-1": "Ann", "N-2": "Bob"}, [], "N-2", "N-1", "N-2"),
+    ],
+)
+def test_another_one_in_its_place_is_found(actual: State) -> None:
+    assert compare_states(HOUSE, INITIAL, EXPECTED, actual) != ()
+    assert compare_states(HOUSE, INITIAL, actual, EXPECTED) != ()
+
+
+def test_two_tables_may_hand_out_the_same_key() -> None:
+    both = house({"N-1": "Ann"}, [("N-1", "-", 3)])
+    assert compare_states(HOUSE, INITIAL, both, house({"N-5": "Ann"}, [("N-6", "-", 3)])) == ()
+    assert [d.table for d in compare_states(HOUSE, INITIAL, both, house({"N-1": "Ann"}, []))] == ["visits"]
+    assert [d.table for d in compare_states(HOUSE, INITIAL, both, house({}, [("N-1", "-", 3)]))] == ["guests"]
