@@ -73,6 +73,8 @@ def load_regulation(path: Path) -> Regulation:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such regulation file") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
     try:
