@@ -2,7 +2,7 @@
 
 import typer
 
-from runs.cli import attempt, doctor, grade, inspect, rules, run, tasks, traces
+from runs.cli import attempt, doctor, grade, inspect, ltlf, rules, run, tasks, traces
 
 __all__ = ["app"]
 
@@ -22,5 +22,6 @@ app.command("doctor")(doctor.doctor)
 app.command("attempt")(attempt.attempt)
 app.command("grade")(grade.grade)
 app.add_typer(rules.app, name="rules")
+app.add_typer(ltlf.app, name="ltlf")
 app.add_typer(traces.app, name="traces")
 app.add_typer(tasks.app, name="tasks")

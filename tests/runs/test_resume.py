@@ -49,7 +49,9 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(sys, "argv", ["lawtrace", "resume", str(run), "--json"])
-        main()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
         assert len(server.requests) - asked_before == 8 - len(committed)
     with Record.open(run) as record:
         calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]

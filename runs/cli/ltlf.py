@@ -1,0 +1,89 @@
+"""``lawtrace ltlf``: formulas on traces, and their automata."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel, ConfigDict
+from rich.table import Table
+
+from environments.errors import FormulaError
+from environments.events import Json
+from runs.cli.output import show, show_json
+from runs.files import read_rows
+from solver.ltlf import Atom, Automaton, compile_formula, parse
+
+__all__ = ["app"]
+
+app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True)
+
+
+class _Case(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    formula: str
+    trace: tuple[tuple[str, ...], ...]
+
+
+@app.command("verdicts")
+def verdicts_command(
+    file: Annotated[
+        Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists the atoms that are true.')
+    ],
+) -> None:
+    """Print each line with "holds": whether the formula holds on the trace."""
+    for number, case in enumerate(read_rows(file, _Case), 1):
+        try:
+            automaton = compile_formula(parse(case.formula), "free")
+        except FormulaError as error:
+            raise FormulaError(f"{file}, line {number}: {error}") from error
+        holds = automaton.accepts([{Atom(name) for name in step} for step in case.trace])
+        trace: Json = [[*step] for step in case.trace]
+        show_json({"formula": case.formula, "trace": trace, "holds": holds})
+
+
+@app.command("dfa")
+def dfa_command(
+    formula: Annotated[str, typer.Argument(help="A formula, in symbols or in the published words.")],
+    dot: Annotated[bool, typer.Option("--dot", help="Print a picture for Graphviz instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Print the states and transitions of the minimal automaton over tool calls."""
+    automaton = compile_formula(parse(formula))
+    if dot:
+        typer.echo(_dot(automaton))
+    elif as_json:
+        show_json(
+            {
+                "formula": str(automaton.formula),
+                "letters": [automaton.alphabet.text(letter) for letter in automaton.letters],
+                "table": [[*row] for row in automaton.table],
+                "verdicts": [*automaton.verdicts],
+            }
+        )
+    else:
+        show(_table(automaton))
+
+
+def _table(automaton: Automaton) -> Table:
+    letters = [automaton.alphabet.text(letter) for letter in automaton.letters]
+    table = Table("state", "verdict", *letters, title=str(automaton.formula))
+    for state, row in enumerate(automaton.table):
+        table.add_row(str(state), automaton.verdict(state), *map(str, row))
+    return table
+
+
+def _dot(automaton: Automaton) -> str:
+    lines = ["digraph {", "  rankdir=LR;", "  start [shape=point];", "  start -> 0;"]
+    for state, row in enumerate(automaton.table):
+        shape = "doublecircle" if state in automaton.accepting else "circle"
+        lines.append(f"  {state} [shape={shape}, tooltip={json.dumps(automaton.verdict(state))}];")
+        for target in dict.fromkeys(row):
+            labels = [
+                automaton.alphabet.text(letter)
+                for letter, to in zip(automaton.letters, row, strict=True)
+                if to == target
+            ]
+            lines.append(f"  {state} -> {target} [label={json.dumps(', '.join(labels))}];")
+    return "\n".join([*lines, "}"])
