@@ -88,8 +88,9 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
         if rule.id in seen:
             raise InputError(f"rule {rule.id!r} occurs twice; give each rule its own id")
         seen.add(rule.id)
+        formula = rule.parsed
         try:
-            check_names(rule.parsed, environment.signatures)
+            check_names(formula, environment.signatures)
         except FormulaError as error:
             raise FormulaError(f"rule {rule.id!r}: {error}") from error
         if regulation is None or rule.regulation != regulation.id:
@@ -115,10 +116,16 @@ def read_curated_rules(path: Path) -> tuple[Rule, ...]:
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a file: TOML as curated, or JSON lines as a stage writes them. Raises InputError naming the line."""
-    if path.suffix == ".toml":
-        return read_curated_rules(path)
+    rules = read_curated_rules(path) if path.suffix == ".toml" else _read_rule_lines(path)
+    if not rules:
+        raise InputError(f"{path}: holds no rule; an empty rule set would judge everything as kept")
+    return rules
+
+
+def _read_rule_lines(path: Path) -> tuple[Rule, ...]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not splitlines(): a JSON string may hold other line separators than the one that ends a row.
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     rules: list[Rule] = []
@@ -130,8 +137,6 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number}: not JSON: {error}") from error
         rules.append(_validated(entry, f"{path}, line {number}"))
-    if not rules:
-        raise InputError(f"{path}: holds no rule; an empty rule set would judge everything as kept")
     return tuple(rules)
 
 
