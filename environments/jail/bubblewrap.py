@@ -89,8 +89,8 @@ def _spawn_as_root(
 
     Why so: RLIMIT_NPROC does not bind uid 0, and being root in a user namespace that root made is still uid 0. Another
     user could not even start the jail where the interpreter or bubblewrap lies below root's home. So bubblewrap and
-    the warm parent start as root, with the two capabilities it takes to become nobody, and that is the first thing
-    the warm parent does. In a namespace of its own, nobody's processes are counted for this jail alone.
+    the warm parent start as root, with the capabilities it takes to close the namespace and become nobody; that is
+    the first thing the warm parent does. In a namespace of its own, nobody's processes count for this jail alone.
     """
     information, their_information = os.pipe()
     their_signal, signal = os.pipe()
@@ -138,7 +138,10 @@ def _command(
     ]
     if information is not None and wait_for is not None:
         arguments += ["--info-fd", str(information), "--userns-block-fd", str(wait_for)]
-        arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]  # given up before the first program
+        for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SYS_RESOURCE"):  # given up before the first program
+            arguments += ["--cap-add", capability]
+    else:
+        arguments.append("--disable-userns")  # bubblewrap cannot when it waits; then the warm parent does it
     for name, value in ENVIRONMENT.items():
         arguments += ["--setenv", name, value]
     arguments += ["--perms", "1777", "--size", str(memory_bytes), "--tmpfs", "/tmp"]  # noqa: S108

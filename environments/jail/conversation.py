@@ -83,7 +83,8 @@ class Conversation:
     def run(self) -> Execution:
         """See the program to its end. What the handler raises passes through; the worker is not clean then."""
         try:
-            return self._judge(self._until_reported(time.monotonic() + self._limits.seconds))
+            self._deadline = time.monotonic() + self._limits.seconds
+            return self._judge(self._until_reported())
         except _HostEnds as end:
             if not self._reported:
                 with suppress(WorkerGone):
@@ -92,24 +93,27 @@ class Conversation:
         except WorkerGone:
             return self._execution("killed", "the program brought its jail down")
 
-    def _until_reported(self, deadline: float) -> Report:
+    def _until_reported(self) -> Report:
         self._selector.register(self._worker.control, selectors.EVENT_READ)
         self._selector.register(self._output, selectors.EVENT_READ)
         self._selector.register(self._tools, selectors.EVENT_WRITE)
         while True:
-            remaining = deadline - time.monotonic()
+            remaining = self._deadline - time.monotonic()
             ready = {key.fileobj for key, _ in self._selector.select(max(0.0, remaining))}
             if self._worker.control in ready:
                 report = self._worker.report()
                 self._reported, self.clean = True, report.clean
                 self._hear_the_rest()
                 return report
-            if remaining <= 0:
-                raise _HostEnds("time_limit", f"ran longer than {self._limits.seconds:g} seconds")
+            self._check_time()
             if self._output in ready and not self._read_output():
                 self._selector.unregister(self._output)
             if self._tools in ready:
                 self._attend_tools()
+
+    def _check_time(self) -> None:
+        if time.monotonic() >= self._deadline:
+            raise _HostEnds("time_limit", f"ran longer than {self._limits.seconds:g} seconds")
 
     def _attend_tools(self) -> None:
         """Go on writing if an answer waits, otherwise listen; and watch for whichever comes next."""
@@ -158,6 +162,7 @@ class Conversation:
 
     def _answer(self, call: Call) -> None:
         self._read_output()
+        self._check_time()
         if self._calls == self._limits.calls:
             raise _HostEnds("call_limit", f"made more than {self._limits.calls} calls")
         self._calls += 1

@@ -68,6 +68,8 @@ OPEN_FILES = 64
 REPORT_MEMORY = 32 * 2**20
 MESSAGE_CHARACTERS = 500
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "itertools", "logging", "re", "typing", "uuid")
 """Modules that programs like to import: loaded once in the warm parent instead of once in each program."""
@@ -106,7 +108,7 @@ def require_json(value: object, depth: int = DEPTH) -> None:
 
 def frame(message: Mapping[str, object]) -> bytes:
     """One message as it travels. Strict on purpose: NaN and lone surrogates raise ValueError."""
-    body = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    body = ENCODER.encode(message).encode()
     return HEADER.pack(len(body)) + body
 
 
@@ -314,7 +316,7 @@ def isolate(tool_socket: int, output: int) -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+    if LIBC.prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
 
 
@@ -326,6 +328,8 @@ def settle() -> None:
     the kernel's eyes: RLIMIT_NPROC does not bind uid 0, whatever the namespace calls it.
     """
     if os.getuid() == 0:
+        # No user namespaces below this one, where a program would be root again and free to mount and to attack.
+        Path("/proc/sys/user/max_user_namespaces").write_text("0")
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
@@ -393,11 +397,11 @@ def serve(control: socket.socket) -> None:
 
 def main() -> None:
     control = socket.socket(fileno=os.dup(0))
+    settle()  # what goes wrong up to here is on standard error, which the host reads if no READY comes
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     os.close(nothing)
-    settle()
     serve(control)
 
 

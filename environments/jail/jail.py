@@ -23,12 +23,12 @@ class Jail:
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._worker: Worker | None = None
 
     def __enter__(self) -> Self:
         """Start the worker; `JailUnavailable` if this machine does not allow it."""
-        self._worker = Worker.start(self._limits.memory_bytes)
+        self._worker = Worker.start(self.limits.memory_bytes)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -45,9 +45,9 @@ class Jail:
         passes through, and `JailUnavailable` means that no program ran."""
         if self._worker is not None and not self._worker.alive:
             self.close()
-        worker = self._worker or Worker.start(self._limits.memory_bytes)
+        worker = self._worker or Worker.start(self.limits.memory_bytes)
         self._worker = None  # kept only if the program leaves it as it was
-        conversation = Conversation(worker, program, handler, self._limits)
+        conversation = Conversation(worker, program, handler, self.limits)
         try:
             with conversation:
                 return conversation.run()

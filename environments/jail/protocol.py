@@ -81,7 +81,7 @@ def read_message(body: bytes) -> Call | End:
             "message": str() | None as reason,
             "line": int() | None as line,
             **rest,
-        } if not rest:
+        } if not rest and not isinstance(line, bool):
             return End(ending, _cut(kind, NAME_CHARACTERS), _cut(reason, MESSAGE_CHARACTERS), line)
         case _:
             raise BrokenProtocol("neither a call nor an end")
