@@ -32,21 +32,20 @@ def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
     return replace(_compiled(formula, letters), formula=formula)
 
 
-@lru_cache(maxsize=4096)
 def _compiled(formula: Formula, world: World) -> Automaton:
     if is_propositional(formula):
         return progress(formula, Alphabet.of([formula], world))
     match formula:
         case Not(f):
-            return complement(_compiled(f, world))
+            return complement(compile_formula(f, world))
         case And(operands):
-            return reduce(lambda one, other: product(one, other, _and), [_compiled(f, world) for f in operands])
+            return reduce(lambda one, other: product(one, other, _and), [compile_formula(f, world) for f in operands])
         case Or(operands):
-            return reduce(lambda one, other: product(one, other, _or), [_compiled(f, world) for f in operands])
+            return reduce(lambda one, other: product(one, other, _or), [compile_formula(f, world) for f in operands])
         case Implies(f, g):
-            return product(_compiled(f, world), _compiled(g, world), _implies)
+            return product(compile_formula(f, world), compile_formula(g, world), _implies)
         case Iff(f, g):
-            return product(_compiled(f, world), _compiled(g, world), _iff)
+            return product(compile_formula(f, world), compile_formula(g, world), _iff)
         case _:
             return progress(formula, Alphabet.of([formula], world))
 

@@ -8,7 +8,7 @@ monotone function has exactly one set of), and canonical states are what makes t
 of them: obligations kept as formula trees grow without end on a third of random formulas.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 from environments.errors import FormulaError
@@ -20,7 +20,8 @@ Obligation = frozenset[int]
 FALSE: Final[Obligation] = frozenset()
 TRUE: Final[Obligation] = frozenset({0})
 
-MAXIMUM_CLAUSES: Final = 20_000
+MAXIMUM_CLAUSES: Final = 5_000
+"""How many combinations one step may make. Only formulas that nobody can read need more."""
 
 
 def promise(node: int, *, lenient: bool) -> Obligation:
@@ -28,12 +29,8 @@ def promise(node: int, *, lenient: bool) -> Obligation:
     return frozenset({1 << (2 * node + lenient)})
 
 
-def any_of(one: Obligation, other: Obligation) -> Obligation:
-    if not one or other == TRUE:
-        return other
-    if not other or one == TRUE:
-        return one
-    return _without_implied(one | other)
+def any_of(*obligations: Obligation) -> Obligation:
+    return _without_implied(frozenset[int]().union(*obligations))
 
 
 def all_of(one: Obligation, other: Obligation) -> Obligation:
@@ -51,8 +48,10 @@ def settled(obligation: Obligation, strict: int) -> bool:
     return any(not clause & strict for clause in obligation)
 
 
-def _without_implied(clauses: Iterable[int]) -> Obligation:
+def _without_implied(clauses: Collection[int]) -> Obligation:
     """The clauses that contain no other clause: the others follow from those."""
+    if len(clauses) < 2:
+        return frozenset(clauses)
     kept: list[int] = []
     for clause in sorted(clauses, key=int.bit_count):
         if not any(smaller & clause == smaller for smaller in kept):

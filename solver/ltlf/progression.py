@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final, Literal, assert_never
 
+from environments.errors import FormulaError
 from solver.ltlf.alphabet import Alphabet
 from solver.ltlf.automaton import Automaton
 from solver.ltlf.construction import construct
@@ -44,7 +45,10 @@ from solver.ltlf.syntax import (
     Yesterday,
 )
 
-__all__ = ["progress"]
+__all__ = ["MAXIMUM_OWED", "progress"]
+
+MAXIMUM_OWED: Final = 50_000
+"""How many clauses the obligations of one formula may have together: a few seconds' work."""
 
 _Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
 _Node = tuple[_Kind, int, int]
@@ -155,6 +159,8 @@ class _Progression:
         self._letters: Final = alphabet.letters
         self._strict: Final = sum(1 << 2 * number for number in range(len(closure.nodes)))
         self._unfolded: Final[dict[tuple[int, tuple[bool, ...]], list[Obligation]]] = {}
+        self._progressed: Final[dict[tuple[int, int, tuple[bool, ...]], Obligation]] = {}
+        self._owed = 0
         # Before the first letter the whole formula is promised; if no letter comes, the empty trace decides.
         start = promise(root, lenient=closure.holds_on_empty(root))
         self.start: Final[_State] = (start, self._tracker.start)
@@ -163,28 +169,36 @@ class _Progression:
         return settled(state[0], self._strict)
 
     def row(self, state: _State) -> list[_State]:
+        self._owed += len(state[0])
+        if self._owed > MAXIMUM_OWED:
+            raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
         return [self._step(state, letter) for letter in self._letters]
 
     def _step(self, state: _State, letter: int) -> _State:
         obligation, registers = state
         if not self._past:
-            return self._after(obligation, self._unfold(letter, ())), 0
+            return self._after(obligation, letter, ()), 0
         true, registers = self._tracker.step(registers, letter)
-        after = self._after(obligation, self._unfold(letter, tuple(formula in true for formula in self._past)))
+        after = self._after(obligation, letter, tuple(formula in true for formula in self._past))
         # Where nothing is owed any more, the past no longer matters either.
         return after, (0 if after in (TRUE, FALSE) else registers)
 
-    def _after(self, obligation: Obligation, unfolded: Sequence[Obligation]) -> Obligation:
-        """The obligation, progressed: its promises replaced by what they leave."""
-        after = FALSE
-        for clause in obligation:
-            kept = TRUE
-            while clause and kept:
-                bit = clause & -clause
-                clause ^= bit
-                kept = all_of(kept, unfolded[(bit.bit_length() - 1) // 2])
-            after = any_of(after, kept)
-        return after
+    def _after(self, obligation: Obligation, letter: int, past: tuple[bool, ...]) -> Obligation:
+        """The obligation, progressed: each promise replaced by what its formula leaves."""
+        return any_of(*(self._clause_after((clause, letter, past)) for clause in obligation))
+
+    def _clause_after(self, step: tuple[int, int, tuple[bool, ...]]) -> Obligation:
+        """What one clause becomes. States share clauses, so this is worth remembering."""
+        if step not in self._progressed:
+            clause, letter, past = step
+            leaves = self._unfold(letter, past)
+            after = TRUE
+            while clause and after:
+                promised = clause & -clause
+                clause ^= promised
+                after = all_of(after, leaves[(promised.bit_length() - 1) // 2])
+            self._progressed[step] = after
+        return self._progressed[step]
 
     def _unfold(self, letter: int, past: tuple[bool, ...]) -> Sequence[Obligation]:
         """What each formula of the closure leaves after a letter, given the truth of the past formulas."""

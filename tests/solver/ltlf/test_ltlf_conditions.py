@@ -1,0 +1,90 @@
+"""Conditions on one call: total, typed as JSON is, and false where a value is missing."""
+
+import pytest
+
+from environments.errors import FormulaError
+from environments.events import Event
+from solver.ltlf import Atom, parse, true_atoms
+from solver.ltlf.conditions import Constant, Field
+
+EVENT = Event(
+    "Pay",
+    arguments={
+        "amount": 1500,
+        "memo": "rent",
+        "events": ["BILL_PAYMENT", "TRANSFER"],
+        "payee": {"name": "Ann"},
+        "urgent": True,
+        "none": None,
+    },
+    result={"authorized": True, "code": "ok", "rows": [{"id": 7}], "half": 0.5},
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("amount > 1000", True),
+        ("1000 < amount", True),
+        ("amount == 1500.0", True),
+        ("amount != 1500", False),
+        ("amount >= 1500 and amount <= 1500", True),
+        ("amount > half", False),
+        ("amount > result.half", True),
+        ('"BILL_PAYMENT" in events', True),
+        ('"REFUND" in events', False),
+        ('memo in ["rent", "energy"]', True),
+        ('memo == "rent"', True),
+        ('memo < "sent"', True),
+        ('"ren" in memo', False),
+        ('payee.name == "Ann"', True),
+        ("result.authorized", True),
+        ("result.code", False),
+        ("result.rows.0.id == 7", True),
+        ("result.rows.1.id == 7", False),
+        ("urgent == true", True),
+        ("urgent == 1", False),
+        ("1 in [true]", False),
+        ("urgent", True),
+        ("amount", False),
+        ("none == none", True),
+        ("none < none", False),
+        ('events == ["BILL_PAYMENT", "TRANSFER"]', True),
+        ("missing == missing", False),
+        ("missing != 1", False),
+        ("not (missing == 1)", True),
+        ('amount == "1500"', False),
+        ('amount != "1500"', False),
+        ('amount < "2"', False),
+        ("true < false", False),
+        ("not urgent or amount > 1", True),
+        ("result.authorized.deeper", False),
+    ],
+)
+def test_conditions(condition: str, expected: bool) -> None:
+    atom = parse(f"Pay({condition})")
+    assert isinstance(atom, Atom)
+    assert atom.matches(EVENT) is expected
+
+
+def test_true_and_one_are_different_constants() -> None:
+    assert Constant(True) != Constant(1)
+    assert parse("Pay(x == 1)") != parse("Pay(x == true)")
+
+
+def test_a_plain_atom_is_a_completed_call_and_an_attempted_one_any() -> None:
+    atoms = [Atom("Pay"), Atom("Pay", attempted=True), Atom("Check")]
+    assert true_atoms(Event("Pay", {}), atoms) == {atoms[0], atoms[1]}
+    for outcome in ("failed", "raised", "rejected"):
+        assert true_atoms(Event("Pay", {}, outcome), atoms) == {atoms[1]}
+
+
+@pytest.mark.parametrize("path", [(), (0,), ("a b",), ("and",), ("x", "in")])
+def test_a_field_has_a_path_that_can_be_read_back(path: tuple[str | int, ...]) -> None:
+    with pytest.raises(FormulaError):
+        Field(path)
+
+
+def test_a_number_has_digits() -> None:
+    with pytest.raises(FormulaError):
+        Constant(float("inf"))

@@ -1,0 +1,109 @@
+"""Monitors: what a rule set comes to along a trace."""
+
+import pytest
+
+from environments.events import Event
+from solver.ltlf import Monitor, RuleStatus, compile_formula, parse
+
+RULES = {
+    "check": "!(!Check U (Pay | Transfer))",
+    "audit": "G((Pay | Transfer) -> F Audit)",
+    "adjacent": "G(Transfer -> X Notify)",
+    "small": "G !Pay(amount > 100)",
+    "once": "G(Audit -> O Check)",
+}
+
+
+def calls(*tools: str) -> list[Event]:
+    """Completed calls; a tool with a question mark was refused."""
+    return [Event(t.rstrip("?"), {}, "raised" if t.endswith("?") else "completed") for t in tools]
+
+
+def monitor(*rules: str, history: bool = False) -> Monitor:
+    return Monitor({rule: compile_formula(parse(RULES.get(rule, rule))) for rule in rules}, history=history)
+
+
+def test_kept_and_triggered() -> None:
+    watch = monitor(*RULES)
+    watch.run(calls("Check", "Pay", "Audit"))
+    assert watch.at_end() == dict.fromkeys(RULES, "kept")
+    assert {rule for rule, status in watch.statuses().items() if status.triggered} == {"check", "audit", "once"}
+    assert watch.events == 3
+    assert watch.history == ()
+
+
+def test_the_first_event_after_which_nothing_helps() -> None:
+    watch = monitor("check", "audit")
+    watch.run(calls("Audit", "Pay", "Check", "Pay"))
+    assert watch.first_irreparable == {"check": 1, "audit": None}
+    assert watch.status("check") == RuleStatus(
+        state=watch.status("check").state, verdict="violated", triggered=True, first_irreparable=1, ending="broken"
+    )
+    assert watch.status("audit").verdict == "open"
+    assert watch.at_end() == {"check": "broken", "audit": "left_open"}
+    watch.feed(calls("Audit")[0])
+    assert watch.at_end() == {"check": "broken", "audit": "kept"}
+    assert watch.first_irreparable["check"] == 1
+
+
+def test_a_call_that_did_not_complete_is_no_call_for_a_plain_atom() -> None:
+    watch = monitor("check", "!(!Check U attempted(Pay))")
+    watch.run(calls("Pay?"))
+    assert watch.at_end() == {"check": "kept", "!(!Check U attempted(Pay))": "broken"}
+    assert not watch.status("check").triggered
+
+
+def test_a_rule_that_counts_steps_moves_on_every_event() -> None:
+    watch = monitor("adjacent", history=True)
+    watch.run(calls("Transfer", "Nobody names this tool"))
+    assert watch.status("adjacent").first_irreparable == 1
+    assert len(watch.history) == 2
+    assert watch.history[0] != watch.history[1]
+
+
+def test_conditions_look_at_the_event() -> None:
+    watch = monitor("small", "check")
+    watch.run([Event("Pay", {"amount": 100}), Event("Pay", {}), Event("Pay", {"amount": 101}, "failed")])
+    assert watch.at_end()["small"] == "kept"
+    assert not watch.status("small").triggered
+    watch.feed(Event("Pay", {"amount": 101}))
+    assert watch.first_irreparable == {"small": 3, "check": 0}
+    assert watch.status("small").triggered
+
+
+def test_a_restriction_is_triggered_by_its_action_and_not_by_its_check() -> None:
+    watch = monitor("check", "Check R !Pay", "(!Pay) W Check")
+    watch.run(calls("Check"))
+    assert [status.triggered for status in watch.statuses().values()] == [False, False, True]
+    watch.run(calls("Pay"))
+    assert all(status.triggered for status in watch.statuses().values())
+
+
+def test_no_event_is_to_blame_for_a_rule_that_no_trace_keeps() -> None:
+    watch = monitor("Pay & !Pay")
+    assert watch.at_end() == {"Pay & !Pay": "broken"}
+    watch.run(calls("Pay"))
+    assert watch.first_irreparable == {"Pay & !Pay": None}
+
+
+def test_before_any_event_the_empty_trace_decides() -> None:
+    assert monitor("F Pay", "G Pay").at_end() == {"F Pay": "left_open", "G Pay": "kept"}
+
+
+def test_no_rules_at_all() -> None:
+    watch = monitor(history=True)
+    watch.run(calls("Pay"))
+    assert watch.statuses() == {}
+    assert watch.history == ((),)
+
+
+def test_a_name_that_is_no_rule() -> None:
+    with pytest.raises(ValueError, match="tuple"):
+        monitor("check").status("chekc")
+
+
+def test_a_hundred_thousand_events() -> None:
+    watch = monitor(*RULES)
+    watch.run(event for _ in range(25_000) for event in calls("Check", "Pay", "Audit", "Other"))
+    assert watch.events == 100_000
+    assert watch.at_end()["audit"] == "kept"

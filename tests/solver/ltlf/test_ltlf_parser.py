@@ -1,0 +1,134 @@
+"""Text to formula and back, and the errors between."""
+
+from pathlib import Path
+
+import pytest
+
+import solver.ltlf.parser
+from environments.errors import FormulaError
+from solver.ltlf import And, Atom, Formula, Iff, Implies, Next, Not, Or, Since, Until, parse
+from solver.ltlf.parser import MAXIMUM_NESTING
+from solver.ltlf.syntax import ATTEMPTED, RESERVED
+
+A, B, C = map(Atom, "abc")
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("a", A),
+        ("a & b & c", And(A, B, C)),
+        ("(a & b) & c", And(And(A, B), C)),
+        ("a | b & c", Or(A, And(B, C))),
+        ("! a U b", Until(Not(A), B)),
+        ("a U b & c", And(Until(A, B), C)),
+        ("a & b -> c", Implies(And(A, B), C)),
+        ("a <-> X b", Iff(A, Next(B))),
+        ("a SINCE b", Since(A, B)),
+        ("a -> (b -> c)", Implies(A, Implies(B, C))),
+        ("Fa", Atom("Fa")),
+        ("x_1", Atom("x_1")),
+    ],
+)
+def test_precedence(text: str, formula: Formula) -> None:
+    assert parse(text) == formula
+
+
+@pytest.mark.parametrize(
+    ("words", "symbols"),
+    [
+        ("NOT ((NOT CheckAuthorization) UNTIL PayBill)", "!(!CheckAuthorization U PayBill)"),
+        ("ALWAYS (PayBill IMPLIES EVENTUALLY(RecordAuditEvent))", "G(PayBill -> F RecordAuditEvent)"),
+        ("NEXT a AND WEAK_NEXT b OR N c", "X a & WX b | WX c"),
+        ("(a RELEASE b) IFF (a WEAK_UNTIL b)", "a R b <-> a W b"),
+        ("YESTERDAY a AND ONCE b AND HISTORICALLY c", "Y a & O b & H c"),
+        ("TRUE OR FALSE", "true | false"),
+        ("((!((a))))", "!a"),
+        ("attempted( PayBill ( amount>1e3 ) )", "attempted(PayBill(amount > 1000.0))"),
+        ('P(not (a.b == 1 or "x" in result.0.y) and z)', 'P(not (a.b == 1 or "x" in result.0.y) and z)'),
+        ("P(F == U and X.G in [1, true, \"é\"])", 'P(F == U and X.G in [1, true, "é"])'),
+    ],
+)  # fmt: skip
+def test_words_and_symbols_print_in_one_way(words: str, symbols: str) -> None:
+    assert str(parse(words)) == symbols
+    assert str(parse(symbols)) == symbols
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "said"),
+    [
+        ("a -> b -> c", 1, 8, "`->` does not chain"),
+        ("a <-> b -> c", 1, 9, "`->` does not chain"),
+        ("a U b U c", 1, 7, "`U` does not chain"),
+        ("G(a U b R c)", 1, 9, "`R` does not chain"),
+        ("", 1, 1, "the text ends where a formula was expected"),
+        ("a &", 1, 4, "the text ends where a formula was expected"),
+        ("a\n & | b", 2, 4, "found `|` where a formula was expected"),
+        ("(a", 1, 3, "the text ends where `)` was expected"),
+        ("a b", 1, 3, "found `b` where an operator"),
+        ("a Ub", 1, 3, "found `Ub` where an operator"),
+        ("X U", 1, 3, "`U` cannot name a tool"),
+        ("a)", 1, 2, "found `)`"),
+        ("a $ b", 1, 3, "`$` does not begin"),
+        ("P(x = 1)", 1, 5, "`=` does not begin"),
+        ("P(x <)", 1, 6, "found `)` where a value was expected"),
+        ("P(1)", 1, 4, "found `)` where a comparison was expected"),
+        ("P()", 1, 3, "found `)` where a condition was expected"),
+        ("P(x indeed)", 1, 5, "found `indeed`"),
+        ("P(x == 1e999)", 1, 8, "cannot be read"),
+        ('P(x == "\\q")', 1, 8, "cannot be read"),
+        (f"P(x == {'9' * 5000})", 1, 8, "cannot be read"),
+        ("a & Y F b", 1, 5, "`F` looks at the future and stands inside `Y`"),
+        ("a S (b & X c)", 1, 3, "`X` looks at the future and stands inside `S`"),
+    ],
+)
+def test_an_error_names_the_place_and_what_was_expected(text: str, line: int, column: int, said: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    first, excerpt, caret = str(caught.value).split("\n")
+    assert first.startswith(f"line {line}, column {column}: ")
+    assert said in first
+    assert excerpt.strip() in text
+    if column <= 50:
+        assert caret == " " * (4 + column - 1) + "^"
+
+
+def test_a_long_line_is_shown_around_the_place() -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(" & ".join(["Tool"] * 100) + " & & b")
+    _, excerpt, caret = str(caught.value).split("\n")
+    assert len(excerpt) <= 104
+    assert excerpt[caret.index("^") :].startswith("& b")
+
+
+@pytest.mark.parametrize("opening", ["!", "G ", "Y ", "a U (", "a -> (", "attempted(", "P(not "])
+def test_depth_is_an_error_and_never_a_crash(opening: str) -> None:
+    text = opening * 20_000 + "a" + ")" * (20_000 * opening.count("("))
+    with pytest.raises(FormulaError):
+        parse(text)
+
+
+def test_what_may_be_deep_or_long() -> None:
+    assert parse("(" * 20_000 + "a" + ")" * 20_000) == A
+    assert parse(" & ".join("a" * 5_000)) == And(*[A] * 5_000)
+    deepest = parse("!" * MAXIMUM_NESTING + "a")
+    assert parse(str(deepest)) == deepest
+
+
+def test_the_grammar_spells_the_operators_as_the_syntax_does() -> None:
+    grammar = Path(solver.ltlf.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    formulas, _ = grammar.split("// Conditions over")
+    rules = "\n".join(line for line in formulas.splitlines() if not line.startswith("//"))
+    assert set(rules.split('"')[1::2]) - {"(", ")"} == RESERVED
+    assert ATTEMPTED in RESERVED
+
+
+@pytest.mark.parametrize("name", ["U", "NOT", "true", "attempted", "two words", "9", ""])
+def test_an_atom_has_a_name_that_can_be_read_back(name: str) -> None:
+    with pytest.raises(FormulaError):
+        Atom(name)
+
+
+def test_and_joins_two_or_more() -> None:
+    with pytest.raises(FormulaError):
+        And(A)
