@@ -1,0 +1,71 @@
+"""What must be true of every synthesised trace, checked without the code that made it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from environments.declaration import Environment
+from environments.events import Derived, Event, FromResult, Json, Path, Said
+from environments.pending import pending_events
+from environments.simulation import call
+from environments.state import encode_state
+from solver.ltlf import Monitor, atoms_of, holds, parse, true_atoms
+from solver.rules import Rule
+from solver.traces import Trace
+from solver.wording import variables_of
+
+__all__ = ["check_trace", "keeps"]
+
+
+def keeps(formula: str, events: Sequence[Event]) -> bool:
+    """Whether the events satisfy the formula, by the equations."""
+    parsed = parse(formula)
+    atoms = atoms_of([parsed])
+    return holds(parsed, [true_atoms(event, atoms) for event in events])
+
+
+def check_trace(
+    environment: Environment, trace: Trace, rules: Sequence[Rule], formulas: Sequence[str], length: int
+) -> None:
+    """Assert that the trace is what was asked for: long enough, completed, compliant, knowable, repeatable."""
+    events = trace.events
+    assert len(events) == length
+    assert all(event.completed for event in events)
+    for formula in [*(rule.formula for rule in rules), *formulas]:
+        assert keeps(formula, events), formula
+    monitor = Monitor({rule.id: rule.automaton for rule in rules})
+    monitor.run(events)
+    assert set(monitor.at_end().values()) <= {"kept"}
+    _check_origins(environment, trace)
+    _check_replay(environment, trace)
+
+
+def _check_origins(environment: Environment, trace: Trace) -> None:
+    variables = list(variables_of(trace.calls, range(len(trace.calls))).values())
+    for number, planned in enumerate(trace.calls):
+        assert set(planned.origins) == set(planned.event.arguments)
+        for name, origin in planned.origins.items():
+            value = planned.event.arguments[name]
+            match origin:
+                case Said():
+                    assert value in variables
+                case FromResult(step, path):
+                    assert step < number
+                    assert resolve(trace.events[step].result, path) == value
+                case Derived(function):
+                    assert function == "pending_events"
+                    assert value == list(pending_events(environment, trace.events[:number]))
+
+
+def resolve(result: Json, path: Path) -> Json:
+    value: Any = result
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _check_replay(environment: Environment, trace: Trace) -> None:
+    state = trace.initial
+    for event in trace.events:
+        again, state = call(environment, state, event.tool, event.arguments)
+        assert again == event
+    assert encode_state(state, environment.entities) == encode_state(trace.final, environment.entities)
