@@ -111,8 +111,8 @@ class Monitor:
         return dict(zip(self.rules, self._irreparable, strict=True))
 
     def status(self, rule: str) -> RuleStatus:
-        """Where a rule stands now."""
-        return self._status(self.rules.index(rule))
+        """Where a rule stands now. A name that is no rule of this monitor is a KeyError."""
+        return self.statuses()[rule]
 
     def statuses(self) -> dict[str, RuleStatus]:
         """Where all rules stand now."""

@@ -74,6 +74,7 @@ class _Closure:
         self.nodes: Final[list[_Node]] = []
         self.past: Final[dict[Formula, int]] = {}
         self._numbers: Final[dict[_Node, int]] = {}
+        self._known: Final[dict[tuple[Formula, bool], int]] = {}
         self._atoms: Final = {atom: number for number, atom in enumerate(alphabet.atoms)}
 
     def add(self, kind: _Kind, one: int, other: int = 0) -> int:
@@ -84,6 +85,12 @@ class _Closure:
 
     def of(self, formula: Formula, truth: bool = True) -> int:
         """The number of the formula, or of its negation where `truth` is False."""
+        key = (formula, truth)  # an equivalence asks for each of its sides twice: remembered, or nests would explode
+        if key not in self._known:
+            self._known[key] = self._number(formula, truth)
+        return self._known[key]
+
+    def _number(self, formula: Formula, truth: bool) -> int:
         conjoin, disjoin = ("and", "or") if truth else ("or", "and")
         until, release = ("until", "release") if truth else ("release", "until")
         match formula:
@@ -126,25 +133,28 @@ class _Closure:
 
     def holds_on_empty(self, number: int) -> bool:
         """The verdict of the equations on the empty trace, where every witness is missing."""
-        kind, one, other = self.nodes[number]
-        match kind:
-            case "constant":
-                return bool(one)
-            case "atom":
-                return not other
-            case "past":
-                formula = list(self.past)[one]
-                return isinstance(formula, Historically) == bool(other)
-            case "and":
-                return self.holds_on_empty(one) and self.holds_on_empty(other)
-            case "or":
-                return self.holds_on_empty(one) or self.holds_on_empty(other)
-            case "next":
-                return bool(other)
-            case "until" | "release":
-                return kind == "release"
-            case _:
-                assert_never(kind)
+        past = tuple(self.past)
+        verdicts: list[bool] = []
+        for kind, one, other in self.nodes[: number + 1]:  # operands come before what they are operands of
+            match kind:
+                case "constant":
+                    verdict = bool(one)
+                case "atom":
+                    verdict = not other
+                case "past":
+                    verdict = isinstance(past[one], Historically) == bool(other)
+                case "and":
+                    verdict = verdicts[one] and verdicts[other]
+                case "or":
+                    verdict = verdicts[one] or verdicts[other]
+                case "next":
+                    verdict = bool(other)
+                case "until" | "release":
+                    verdict = kind == "release"
+                case _:
+                    assert_never(kind)
+            verdicts.append(verdict)
+        return verdicts[number]
 
 
 class _Progression:

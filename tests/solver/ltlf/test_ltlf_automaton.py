@@ -18,6 +18,7 @@ from solver.ltlf import (
     shortest_rejected,
     to_dot,
 )
+from solver.ltlf.parser import MAXIMUM_NESTING
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN_RULES = (
@@ -149,14 +150,28 @@ def test_an_automaton_is_a_value() -> None:
         "G(" + " & ".join(f"(P(x{i}) | F Q)" for i in range(13)) + ")",
         " & ".join(f"G(p{i} -> F q{i})" for i in range(16)),
         "F(" + " & ".join(f"(F p{i} | X q{i})" for i in range(16)) + ")",
+        "F(" + " & ".join(f"(F p{i} | X q{i})" for i in range(4)) + ")",
     ],
-    ids=["letters", "states", "alternatives"],
+    ids=["letters", "states", "combinations", "clauses"],
 )
 def test_what_would_grow_beyond_bounds_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solver.ltlf.construction.MAXIMUM_STATES", 500)
+    monkeypatch.setattr("solver.ltlf.progression.MAXIMUM_OWED", 500)
     monkeypatch.setattr("solver.ltlf.obligations.MAXIMUM_CLAUSES", 500)
     with pytest.raises(FormulaError, match="rules"):
         compile_formula(parse(text))
+
+
+def test_nested_equivalences_do_not_explode() -> None:
+    text = "a"
+    for _ in range(90):
+        text = f"(b <-> X {text})" if len(text) < 40 else f"(b <-> {text})"
+    assert len(compile_formula(parse(f"G {text}")).table) < 50
+
+
+def test_the_deepest_formula_compiles() -> None:
+    deepest = "G " * 50 + "F " * (MAXIMUM_NESTING - 50) + "a"
+    assert equivalent(compile_formula(parse(deepest)), compile_formula(parse("G F a")))
 
 
 def test_a_hundred_thousand_events_without_recursion() -> None:

@@ -98,7 +98,7 @@ def test_no_rules_at_all() -> None:
 
 
 def test_a_name_that_is_no_rule() -> None:
-    with pytest.raises(ValueError, match="tuple"):
+    with pytest.raises(KeyError, match="chekc"):
         monitor("check").status("chekc")
 
 
