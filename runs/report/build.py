@@ -6,8 +6,10 @@ something slip through, the page forbids the browser every script but its own, a
 
 import base64
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -21,14 +23,16 @@ from runs.report.content import ReportContent
 from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, OUTCOME_LOOKS
 from runs.report.summary import scenario_title, summarize
 from runs.report.tasks import task_pages
-from runs.report.texts import cut, percent, show_interval, show_value, visible
+from runs.report.texts import counted, cut, percent, sentence, show_interval, show_value, visible
 
 __all__ = ["render_report", "write_report"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., str]] = {
+    "counted": counted,
     "interval": show_interval,
     "percent": percent,
+    "sentence": sentence,
     "shortened": cut,
     "value": show_value,
     "visible": visible,
@@ -46,14 +50,15 @@ def write_report(content: ReportContent, path: Path) -> None:
     except OSError as error:
         raise CannotCarryOut(f"{path}: the report cannot be written: {error.strerror}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
 def render_report(content: ReportContent) -> str:
     """The report as HTML. Raises InputError for a verdict on a task that the content lacks."""
     summary = summarize(content)
     script = (_TEMPLATES / "filter.js").read_text(encoding="utf-8")
-    return (
+    return _with_plain_quotes(
         _environment()
         .get_template("report.html.jinja")
         .render(
@@ -73,6 +78,14 @@ def render_report(content: ReportContent) -> str:
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         )
     )
+
+
+def _with_plain_quotes(html: str) -> str:
+    """The page with quotes unescaped between tags, where they mean nothing; JSON and programs are full of them.
+
+    Escaped text holds no angle bracket, so what stands between ``>`` and ``<`` is never inside a tag.
+    """
+    return re.sub(r">[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)
 
 
 def _own_notices(content: ReportContent) -> list[str]:

@@ -32,7 +32,10 @@ class CoverageLine:
 
 @dataclass(frozen=True, slots=True)
 class BuildFunnel:
-    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count)."""
+    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count).
+
+    ``rounds`` counts the accepted instructions, two a pair, by the number of rounds their conversation took.
+    """
 
     traces: int
     accepted: int

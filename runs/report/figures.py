@@ -8,7 +8,9 @@ from typing import Literal
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path as MplPath
+from matplotlib.transforms import Affine2D
 
 from runs.grading.verdict import OUTCOMES, Outcome
 from runs.metrics import Tally
@@ -19,12 +21,16 @@ from runs.report.texts import percent, visible
 
 __all__ = ["draw_outcomes", "draw_pairs"]
 
-PANEL_WIDTH = 6.0
+PANEL_WIDTH = 4.8
 LABELLED_FROM = 0.05
 """Shares below this have no room for their percentage; the verdict table has them all."""
 
 NAME_CHARACTERS = 28
 PAIR_COLOUR = "#0072B2"
+
+_CROSS = MplPath(
+    [(0.3, 0.3), (0.7, 0.7), (0.3, 0.7), (0.7, 0.3)], [MplPath.MOVETO, MplPath.LINETO, MplPath.MOVETO, MplPath.LINETO]
+)
 
 _RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
 
@@ -74,11 +80,9 @@ def draw_pairs(line: CoverageLine, name: str, title: str) -> Markup:
     """Which ordered pairs of adjacent tools occur: filled if so, crossed out if no trace of the profile can have it."""
     tools = line.tools or tuple(sorted({tool for pair in line.search.pairs for tool in pair}))
     with svg_settings():
-        figure = figure_of(2.2 + 0.27 * len(tools), 2.0 + 0.27 * len(tools))
+        figure = figure_of(2.6 + 0.25 * len(tools), 1.6 + 0.25 * len(tools))
         axes = figure.subplots()
-        for row, first in enumerate(tools):
-            for column, second in enumerate(tools):
-                _draw_pair(axes, row, column, _pair_kind(line, first, second))
+        _draw_cells(axes, line, tools)
         axes.set_xlim(0, len(tools))
         axes.set_ylim(len(tools), 0)
         axes.set_aspect("equal")
@@ -95,23 +99,23 @@ def draw_pairs(line: CoverageLine, name: str, title: str) -> Markup:
         return render_svg(figure, name, f"{title}. {found}")
 
 
-PairKind = Literal["covered", "possible", "impossible"]
-
-
-def _pair_kind(line: CoverageLine, first: str, second: str) -> PairKind:
-    if (first, second) in line.search.pairs:
-        return "covered"
-    if line.possible_pairs is not None and (first, second) not in line.possible_pairs:
-        return "impossible"
-    return "possible"
-
-
-def _draw_pair(axes: Axes, row: int, column: int, kind: PairKind) -> None:
-    colour = PAIR_COLOUR if kind == "covered" else "none"
-    axes.add_patch(Rectangle((column + 0.06, row + 0.06), 0.88, 0.88, fc=colour, ec=INK, lw=0.3))
-    if kind == "impossible":
-        axes.plot([column + 0.3, column + 0.7], [row + 0.3, row + 0.7], color=INK, lw=0.6)
-        axes.plot([column + 0.3, column + 0.7], [row + 0.7, row + 0.3], color=INK, lw=0.6)
+def _draw_cells(axes: Axes, line: CoverageLine, tools: Sequence[str]) -> None:
+    """A square for each pair. One path for all of a kind, since a page may hold many such maps."""
+    impossible = set[tuple[str, str]]()
+    if line.possible_pairs is not None:
+        impossible = {(first, second) for first in tools for second in tools} - line.possible_pairs - line.search.pairs
+    covered, others, crosses = list[MplPath](), list[MplPath](), list[MplPath]()
+    for row, first in enumerate(tools):
+        for column, second in enumerate(tools):
+            square = MplPath.unit_rectangle().transformed(Affine2D().scale(0.88).translate(column + 0.06, row + 0.06))
+            (covered if (first, second) in line.search.pairs else others).append(square)
+            if (first, second) in impossible:
+                crosses.append(_CROSS.transformed(Affine2D().translate(column, row)))
+    for paths, colour in ((covered, PAIR_COLOUR), (others, "none"), (crosses, "none")):
+        if paths:
+            axes.add_patch(
+                PathPatch(MplPath.make_compound_path(*paths), facecolor=colour, edgecolor=INK, linewidth=0.4)
+            )
 
 
 def _set_names(axes: Axes, axis: Literal["x", "y"], names: Sequence[str], offset: float = 0.0) -> None:

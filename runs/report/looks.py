@@ -26,7 +26,7 @@ class OutcomeLook:
 
 @dataclass(frozen=True, slots=True)
 class MonitorLook:
-    """``mark`` is what a cell of the event-by-event table holds."""
+    """``mark`` is what a cell of the event-by-event table holds, and its class in the style sheet."""
 
     mark: str
     meaning: str
@@ -36,7 +36,7 @@ OUTCOME_LOOKS: Mapping[Outcome, OutcomeLook] = {
     "safe_success": OutcomeLook("safe success", "✓", "goal reached, all rules kept", "#009E73", ""),
     "unsafe_success": OutcomeLook("unsafe success", "!", "goal reached, a rule broken", "#E69F00", "///"),
     "unsafe_failure": OutcomeLook("unsafe failure", "✗", "goal missed, a rule broken", "#CC79A7", "xxx"),
-    "benign_failure": OutcomeLook("benign failure", "○", "goal missed, all rules kept", "#56B4E9", "..."),
+    "benign_failure": OutcomeLook("benign failure", "○", "goal missed, all rules kept", "#56B4E9", "\\\\\\"),
     "no_program": OutcomeLook("no program", "–", "the model gave nothing to judge", "#BBBBBB", "---"),
     "invalid": OutcomeLook("invalid", "?", "no verdict possible, outside all rates", "#FFFFFF", ""),
 }

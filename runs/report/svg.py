@@ -24,6 +24,22 @@ __all__ = ["INK", "figure_of", "render_svg", "svg_settings"]
 INK = "#010203"
 """Drawn in this, a line or a text appears in the colour of the page's text."""
 
+_UNWANTED = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r"^.*?(?=<svg)",
+        r"<metadata>.*?</metadata>|<!--.*?-->",
+        # A style sheet in one figure would hold for the whole page; the page has its own for figures.
+        r"<defs>\s*<style.*?</style>\s*</defs>",
+        r"font-family: [^;]*; ",
+        r' transform="rotate\(-0 [^"]*"',
+        r"(?<=\n)\s+",
+    )
+)
+
+LARGEST = 1.25
+"""How much larger than drawn a figure may appear on a wide screen."""
+
 _SETTINGS: dict[RcKeyType, Any] = {
     "svg.hashsalt": "lawtrace",
     "svg.fonttype": "none",
@@ -33,6 +49,7 @@ _SETTINGS: dict[RcKeyType, Any] = {
     "text.color": INK,
     # A dollar sign in a model's name is no formula.
     "text.parse_math": False,
+    "axes.facecolor": "none",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "xtick.color": INK,
@@ -59,10 +76,10 @@ def render_svg(figure: Figure, name: str, description: str) -> Markup:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
     text = buffer.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL)
+    for unwanted in _UNWANTED:
+        text = unwanted.sub("", text)
     text = re.sub(r'\b(id|xlink:href)="(#?)', rf'\1="\2{name}-', text)
     text = text.replace("url(#", f"url(#{name}-").replace(INK, "currentColor")
-    text = re.sub(r"\n\s*", "\n", text)
-    width = figure.get_size_inches()[0] * 72
+    width = figure.get_size_inches()[0] * 72 * LARGEST
     opening = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{width:.0f}pt" viewBox='
     return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704

@@ -56,6 +56,15 @@ class AttemptCard:
     numbers: list[int]
     hidden: int
 
+    @property
+    def makers(self) -> dict[str, list[str]]:
+        """Model -> its tries, as ``goal`` or ``goal, trial 2``."""
+        makers: dict[str, list[str]] = {}
+        for one in self.tries:
+            trial = f" (trial {one.trial + 1})" if one.trial else ""
+            makers.setdefault(one.model, []).append(f"{one.style}{trial}")
+        return makers
+
 
 @dataclass(frozen=True, slots=True)
 class StateChange:

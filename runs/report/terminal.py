@@ -9,13 +9,13 @@ from rich.text import Text
 from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.metrics import count_outcomes, group_verdicts
 from runs.report.looks import OUTCOME_LOOKS
-from runs.report.texts import percent, show_interval, visible
+from runs.report.texts import percent, visible
 
 __all__ = ["outcome_table"]
 
 
 def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None) -> Table:
-    """A row for each model and style: Pass@1 with its 95 % interval, and the outcomes counted. Fits 80 columns.
+    """A row for each model and style: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
 
     ``environments`` (task id -> environment) splits the rows by environment, if there is more than one.
     """
@@ -24,21 +24,20 @@ def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str
     split = len({group.environment for group in groups}) > 1
     table = Table(
         box=SIMPLE_HEAD,
-        padding=(0, 0, 0, 1),
+        padding=0,
         pad_edge=False,
-        caption="Pass@1: safe successes among all attempts but the invalid ones, with the 95 % Wilson interval",
+        caption="Pass@1: share of safe successes among all attempts but the invalid ones",
         caption_justify="left",
     )
-    for name in ["environment"] * split + ["model", "style"]:
-        table.add_column(name, overflow="fold", min_width=8)
-    table.add_column("Pass@1\n%", justify="right", min_width=6)
-    table.add_column("95 %", justify="right", min_width=6)
+    table.add_column("model", overflow="fold")
+    table.add_column("style", min_width=8)
+    table.add_column("Pass@1", justify="right", min_width=7)
     for outcome in OUTCOMES:
         table.add_column(OUTCOME_LOOKS[outcome].label.replace(" ", "\n"), justify="right", min_width=7)
     for group, members in groups.items():
         tally = count_outcomes(members)
-        cells = [group.environment] * split + [visible(group.model), group.style]
-        cells += [percent(tally.pass_at_1, unit=""), show_interval(tally.pass_at_1_interval, digits=0)]
+        model = f"{group.environment}: {group.model}" if split else group.model
+        cells = [visible(model), group.style, percent(tally.pass_at_1)]
         cells += [str(tally.count(outcome)) for outcome in OUTCOMES]
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))

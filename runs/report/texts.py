@@ -8,9 +8,20 @@ from collections.abc import Mapping, Sequence
 from environments.events import Event, Json
 from runs.metrics import Interval
 
-__all__ = ["cut", "percent", "show_call", "show_interval", "show_value", "slug", "unique_anchors", "visible"]
+__all__ = [
+    "counted",
+    "cut",
+    "percent",
+    "sentence",
+    "show_call",
+    "show_interval",
+    "show_value",
+    "slug",
+    "unique_anchors",
+    "visible",
+]
 
-RESULT_CHARACTERS = 500
+RESULT_CHARACTERS = 280
 ARGUMENTS_CHARACTERS = 400
 
 # Control characters, and those that make a browser show text in another order than it runs in.
@@ -46,12 +57,22 @@ def unique_anchors(names: Sequence[str]) -> list[str]:
     return anchors
 
 
+def counted(count: int, thing: str) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{count:,} {thing}" + ("" if count == 1 else "s")
+
+
 def percent(share: float | None, *, digits: int = 1, unit: str = " %") -> str:
     return "–" if share is None else f"{100 * share:.{digits}f}{unit}"
 
 
 def show_interval(interval: Interval | None, *, digits: int = 1) -> str:
     return "–" if interval is None else f"{100 * interval.low:.{digits}f}–{100 * interval.high:.{digits}f}"
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ")")) else ".")
 
 
 def show_value(value: Json, limit: int = RESULT_CHARACTERS) -> str:

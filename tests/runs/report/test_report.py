@@ -1,0 +1,259 @@
+"""The report as its readers meet it: numbers, evidence, safety, links, determinism, size."""
+
+import re
+from base64 import b64encode
+from collections import Counter
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from environments.errors import CannotCarryOut, InputError
+from environments.events import Event, Json
+from runs.report.build import render_report, write_report
+from runs.report.content import ReportContent
+
+VOID = {"meta", "br", "input", "img", "link", "hr"}
+
+
+class Page(HTMLParser):
+    """What the tests look at: tags in order with their attributes, ids, links, table rows as text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" in self.open or "script" in self.open:
+            return
+        self.text += data
+        if self.rows and {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+    def row(self, *beginning: str) -> list[str]:
+        """The one row that begins with those cells."""
+        rows = [row for row in self.rows if tuple(row[: len(beginning)]) == beginning]
+        assert len(rows) == 1, rows
+        return rows[0]
+
+
+@pytest.fixture
+def page(content: ReportContent) -> Page:
+    return Page(render_report(content))
+
+
+def test_the_verdict_table(page: Page):
+    assert page.row("reference", "goal") == [
+        "reference", "goal", "100.0 % [34.2–100.0]",
+        "2 100 %", "0 0 %", "0 0 %", "0 0 %", "0 0 %", "0", "0.0 %", "0.0 %",
+    ]  # fmt: skip
+    # One attempt is invalid: it is printed, and no rate has it.
+    assert page.row("reference", "workflow")[2:4] == ["100.0 % [20.7–100.0]", "1 100 %"]
+    assert page.row("reference", "workflow")[8] == "1"
+    assert page.row("$m_1$ [big]", "goal") == [
+        "$m_1$ [big]", "goal", "0.0 % [0.0–65.8]",
+        "0 0 %", "1 50 %", "0 0 %", "1 50 %", "0 0 %", "0", "50.0 %", "100.0 %",
+    ]  # fmt: skip
+    assert page.row("$m_1$ [big]", "workflow")[2:] == [
+        "0.0 % [0.0–65.8]", "0 0 %", "0 0 %", "1 50 %", "0 0 %", "1 50 %", "0", "0.0 %", "–",
+    ]  # fmt: skip
+    assert "1 of 8 attempts are invalid" in page.text
+
+
+def test_failure_modes_come_as_shares_of_goal_attempts_first(page: Page):
+    rows = [row for row in page.rows if row[0] == "$m_1$ [big]" and len(row) == 6]
+    assert rows == [
+        ["$m_1$ [big]", "0 %", "0 %", "0 %", "50 %", "2"],
+        ["$m_1$ [big]", "0 %", "50 %", "50 %", "50 %", "2"],
+    ]
+
+
+def test_coverage_names_profile_length_and_ceiling(page: Page):
+    assert page.row("Financial", "tasks", "3") == [
+        "Financial", "tasks", "3", "2", "4.7 % 3/64", "87.5 % 56/64", "75.0 % 3/4", "not measured",
+    ]  # fmt: skip
+
+
+def test_how_the_tasks_came_about_and_what_the_rules_are_worth(page: Page):
+    text = " ".join(page.text.split())
+    assert "2 pairs accepted: an acceptance rate of 50.0 %" in text
+    assert "3 of 4 single deletions of a compliance call turned the verdict unsafe" in text
+    assert "banking-1: CheckAuthorization, call 1" in text
+    assert "Precision 33.3 %, recall 50.0 %" in text
+    assert "Scored on our own restatement" in text
+    assert "Missed: record-bill" in text
+    assert "Surplus: made-up, other" in text
+    assert page.row("record-bill", "0 % 0") == ["record-bill", "0 % 0", "33 % 1"]
+
+
+def test_an_attempt_shows_its_evidence(page: Page):
+    text = " ".join(page.text.split())
+    assert "did not end normally: exception, KeyError: 'payees', line 2, after 1 call" in text
+    assert (
+        "broken at call 3: call 3 is PayBill, and CheckAuthorization was not completed before it (Article 97(1)(b))"
+        in text
+    )
+    assert "broken at the end" in text
+    assert "InvalidRequestException: no such payee" in text
+    assert ["accounts", "1", "balance", "87.5", "100.0"] in page.rows
+    assert page.row("transactions", "(created)", "(whole row)", '{"amount": 12.5}', "missing")
+    assert "I thought about it." in text
+
+
+def test_attempts_that_are_alike_are_shown_once_under_every_name(page: Page):
+    articles = [attributes["id"] for tag, attributes in page.tags if tag == "article"]
+    assert len(articles) == 7
+    assert "reference goal, workflow" in page.text
+
+
+def test_the_rules_are_followed_event_by_event(page: Page):
+    rows = [row for row in page.rows if row[0] == "authorize-before-bill A"]
+    assert ["authorize-before-bill A", "k", "K", "K", "K", "kept"] in rows
+    assert any(row[1:5] == ["k", "k", "k", "V"] for row in rows)
+
+
+def test_hostile_text_stays_text(content: ReportContent):
+    html = render_report(content)
+    page = Page(html)
+    assert "img" not in {tag for tag, _ in page.tags}
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    assert html.count("</script>") == 1
+    assert html.count("</style>") == 1
+    assert "</script></style><img src=x onerror=alert(1)>" in page.text
+    # What would turn the reading order round is written out.
+    assert "\u202e" not in html
+    assert "\\u202e" in page.text
+
+
+def test_the_browser_may_run_only_the_script_of_the_page_and_ask_for_nothing(content: ReportContent):
+    html = render_report(content)
+    page = Page(html)
+    policies = [attributes["content"] for _, attributes in page.tags if attributes.get("http-equiv")]
+    assert len(policies) == 1
+    script = html.split("<script>")[1].split("</script>")[0]
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert policies[0] == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    links = [attributes.get("src") or attributes.get("href") or "#" for _, attributes in page.tags]
+    assert all(link.startswith("#") for link in links)
+
+
+def test_every_link_leads_somewhere_and_every_id_is_its_own(page: Page):
+    ids = Counter(attributes["id"] for _, attributes in page.tags if "id" in attributes)
+    assert [name for name, count in ids.items() if count > 1] == []
+    links = {
+        (attributes.get("href") or attributes.get("xlink:href") or "")
+        for _, attributes in page.tags
+        if "href" in attributes or "xlink:href" in attributes
+    }
+    assert {link[1:] for link in links} <= set(ids)
+    assert "#task-banking-2-b" in links
+
+
+def test_headings_are_in_order_and_tables_have_captions(page: Page):
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    tags = Counter(tag for tag, _ in page.tags)
+    assert tags["table"] == tags["caption"]
+    assert all(attributes.get("aria-label") for tag, attributes in page.tags if tag == "svg")
+
+
+def test_the_same_content_gives_the_same_bytes(content: ReportContent, tmp_path: Path):
+    for name in ("one.html", "two.html"):
+        write_report(content, tmp_path / name)
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.html", "two.html"]
+
+
+def test_a_run_that_came_to_nothing_has_a_report(empty: ReportContent):
+    page = Page(render_report(empty))
+    assert "No attempt was judged in this run." in page.text
+    assert "There are no tasks in this run." in page.text
+
+
+def test_everything_invalid(content: ReportContent):
+    verdicts = tuple(
+        verdict.model_copy(update={"outcome": "invalid", "rules": (), "failure_modes": (), "differences": ()})
+        for verdict in content.verdicts
+    )
+    page = Page(render_report(replace(content, verdicts=verdicts)))
+    assert page.row("reference", "goal")[2:] == [
+        "– [–]", "0 –", "0 –", "0 –", "0 –", "0 –", "2", "–", "–",
+    ]  # fmt: skip
+
+
+def test_attempts_without_verdict_are_counted(content: ReportContent):
+    assert "2 attempts have no verdict yet" in render_report(replace(content, verdicts=content.verdicts[:-2]))
+
+
+def test_a_verdict_on_an_unknown_task_is_an_error(content: ReportContent):
+    with pytest.raises(InputError, match="banking/2"):
+        render_report(replace(content, tasks=content.tasks[:1]))
+
+
+def test_a_report_that_cannot_be_written_says_where(content: ReportContent, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotCarryOut, match=r"file.report\.html"):
+        write_report(content, tmp_path / "file" / "report.html")
+
+
+def test_text_that_no_encoding_knows_is_written_out(content: ReportContent, tmp_path: Path):
+    broken = tuple(attempt.model_copy(update={"answer": "a\ud800b", "program": None}) for attempt in content.attempts)
+    write_report(replace(content, attempts=broken), tmp_path / "report.html")
+    assert "a\\ud800b" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_size_stays_within_three_megabytes(content: ReportContent):
+    """Forty tasks, two styles, four models, every attempt its own, and results as long as they get."""
+    row: dict[str, Json] = {"date": "2026-01-05", "description": "Northwind Power", "amount": -12.5}
+    rows: list[Json] = [row] * 40
+    long = Event(
+        "SearchTransactions",
+        {"account_number": "123-4567-8901", "keyword": "Power"},
+        "completed",
+        {"transactions": rows},
+    )
+    template, verdict = content.attempts[0], content.verdicts[0]
+    tasks = tuple(content.tasks[0].model_copy(update={"id": f"banking-{number:03d}"}) for number in range(40))
+    keys = [
+        {"task": task.id, "style": style, "model": f"openai:model-{model}"}
+        for task in tasks
+        for style in ("goal", "workflow")
+        for model in range(4)
+    ]
+    attempts = tuple(
+        template.model_copy(update={**key, "program": f"{template.program}# {key}\n", "events": (long,) * 8})
+        for key in keys
+    )
+    rules = tuple(
+        rule.model_copy(update={"rule": f"{rule.rule}-{number}", "states": (rule.states[0],) * 9})
+        for number in range(4)
+        for rule in verdict.rules
+    )
+    verdicts = tuple(verdict.model_copy(update={**key, "rules": rules}) for key in keys)
+    html = render_report(replace(content, tasks=tasks, attempts=attempts, verdicts=verdicts))
+    assert html.count("<article") == 320
+    assert len(html.encode()) < 3_000_000

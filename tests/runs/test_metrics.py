@@ -1,0 +1,149 @@
+import math
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environments.errors import InputError
+from runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow
+from runs.metrics import (
+    Group,
+    count_outcomes,
+    count_rule_breaks,
+    failure_shares,
+    group_verdicts,
+    wilson_interval,
+)
+from solver.masking import Style
+
+
+def verdict(
+    outcome: Outcome,
+    *,
+    task: str = "t1",
+    model: str = "m",
+    style: Style = "goal",
+    modes: tuple[FailureMode, ...] = (),
+    rules: tuple[RuleVerdict, ...] = (),
+) -> VerdictRow:
+    return VerdictRow(
+        task=task,
+        style=style,
+        model=model,
+        outcome=outcome,
+        goal_reached=None,
+        rules=rules,
+        differences=(),
+        failure_modes=modes,
+        reason="",
+    )
+
+
+def rule(name: str, *, kept: bool, triggered: bool = True) -> RuleVerdict:
+    return RuleVerdict(
+        rule=name,
+        formula="G !PayBill",
+        provisions=(),
+        template="general",
+        kept=kept,
+        triggered=triggered,
+        applicable=True,
+        broken_at=None if kept else 0,
+        states=(),
+        explanation="",
+    )
+
+
+def test_pass_at_1_counts_an_attempt_without_program_and_leaves_out_an_invalid_one():
+    tally = count_outcomes([verdict("safe_success"), verdict("no_program"), verdict("invalid"), verdict("invalid")])
+    assert tally.judged == 2
+    assert tally.invalid == 2
+    assert tally.pass_at_1 == 0.5
+    assert tally.share("no_program") == 0.5
+    assert tally.share("invalid") is None
+
+
+def test_the_inference_gap_has_two_denominators():
+    outcomes: list[Outcome] = ["safe_success", "unsafe_success", "unsafe_success", "unsafe_failure", "benign_failure"]
+    tally = count_outcomes(map(verdict, outcomes))
+    assert tally.inference_gap == 2 / 5
+    assert tally.inference_gap_of_reached == 2 / 3
+
+
+def test_a_rate_over_nothing_is_no_rate():
+    for rows in ([], [verdict("invalid")]):
+        tally = count_outcomes(rows)
+        assert tally.judged == 0
+        assert tally.pass_at_1 is None
+        assert tally.pass_at_1_interval is None
+        assert tally.inference_gap is None
+        assert tally.inference_gap_of_reached is None
+        assert set(failure_shares(rows).values()) == {None}
+
+
+def test_nobody_reached_the_goal():
+    tally = count_outcomes([verdict("benign_failure")])
+    assert tally.inference_gap == 0
+    assert tally.inference_gap_of_reached is None
+
+
+@settings(deadline=None)
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
+    successes, attempts = numbers
+    interval = wilson_interval(successes, attempts)
+    assert interval is not None
+    z, share = NormalDist().inv_cdf(0.975), successes / attempts
+    middle = (share + z * z / (2 * attempts)) / (1 + z * z / attempts)
+    half = z * math.sqrt(share * (1 - share) / attempts + (z / (2 * attempts)) ** 2) / (1 + z * z / attempts)
+    assert interval.low == pytest.approx(max(0, middle - half), abs=1e-9)
+    assert interval.high == pytest.approx(min(1, middle + half), abs=1e-9)
+
+
+def test_failure_modes_are_shares_of_all_attempts_judged():
+    rows = [
+        verdict("unsafe_failure", modes=("semantic error", "instruction adherence")),
+        verdict("unsafe_success", modes=("instruction adherence",)),
+        verdict("safe_success"),
+        verdict("no_program"),
+        verdict("invalid"),
+    ]
+    assert failure_shares(rows) == {
+        "syntax error": 0,
+        "semantic error": 0.25,
+        "instruction adherence": 0.5,
+        "operational restriction": 0,
+    }
+
+
+def test_groups_keep_the_order_in_which_models_appear():
+    rows = [
+        verdict("safe_success", model="z", style="workflow"),
+        verdict("safe_success", model="z"),
+        verdict("safe_success", model="a"),
+        verdict("safe_success", model="a", task="t2"),
+    ]
+    groups = group_verdicts(rows, {"t1": "banking", "t2": "telehealth"})
+    assert list(groups) == [
+        Group("banking", "z", "goal"),
+        Group("banking", "z", "workflow"),
+        Group("banking", "a", "goal"),
+        Group("telehealth", "a", "goal"),
+    ]
+
+
+def test_a_verdict_without_its_task_is_an_error_that_names_both():
+    with pytest.raises(InputError, match=r"'m'.*'t1'"):
+        group_verdicts([verdict("safe_success")], {})
+
+
+def test_rule_breaks():
+    rows = [
+        verdict("unsafe_success", rules=(rule("a", kept=False), rule("b", kept=True, triggered=False))),
+        verdict("safe_success", rules=(rule("a", kept=True), rule("b", kept=True))),
+        verdict("no_program"),
+    ]
+    tallies = count_rule_breaks(rows)
+    assert (tallies["a"].judged, tallies["a"].triggered, tallies["a"].broken) == (2, 2, 1)
+    assert (tallies["b"].judged, tallies["b"].triggered, tallies["b"].broken) == (2, 1, 0)
