@@ -105,6 +105,11 @@ class Update:
     where: RowCondition
     values: Mapping[str, RowCondition]
 
+    def terms(self) -> list[Term]:
+        """The condition and the values, over one row."""
+        row = row_variable(self.entity)
+        return [self.where(row), *(value(row) for value in self.values.values())]
+
 
 @dataclass(frozen=True, slots=True)
 class Insert:
@@ -112,6 +117,10 @@ class Insert:
 
     entity: Entity
     values: Mapping[str, Term]
+
+    def terms(self) -> list[Term]:
+        """The values."""
+        return [*self.values.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,11 +304,7 @@ def _terms(tool: Tool) -> list[Term]:
     terms = [raised.when for raised in tool.raises if raised.when is not None]
     terms += [failure.when for failure in tool.fails]
     for effect in tool.effects:
-        if isinstance(effect, Insert):
-            terms += effect.values.values()
-        else:
-            row = row_variable(effect.entity)
-            terms += [effect.where(row), *(value(row) for value in effect.values.values())]
+        terms += effect.terms()
     for result in tool.results:
         terms.append(result.term if isinstance(result, ValueResult) else result.where(row_variable(result.entity)))
     return terms

@@ -86,6 +86,10 @@ class FieldValue:
     entity: Entity
     field: str
 
+    def words(self, state: State) -> tuple[str, ...]:
+        """Everything that it can draw."""
+        return tuple(dict.fromkeys(row.values[self.field] for row in state.rows(self.entity.table)))
+
     def draw(self, random: Random, state: State) -> Value:
         return random.choice([row.values[self.field] for row in state.rows(self.entity.table)])
 
@@ -96,6 +100,11 @@ class WordsOf:
 
     entity: Entity
     field: str
+
+    def words(self, state: State) -> tuple[str, ...]:
+        """The single words that it can draw."""
+        names = (row.values[self.field] for row in state.rows(self.entity.table))
+        return tuple(dict.fromkeys(word for name in names for word in name.split()))
 
     def draw(self, random: Random, state: State) -> Value:
         row = random.choice(list(state.rows(self.entity.table)))

@@ -25,6 +25,7 @@ class SymbolicLogic:
 
     def __init__(self, vocabulary: Sequence[str] = ()) -> None:
         self._indices: dict[str, int] = {}
+        self._ranges: dict[str, tuple[str, ...]] = {}
         for word in vocabulary:
             self.index(word)
 
@@ -35,10 +36,12 @@ class SymbolicLogic:
     def word(self, index: int) -> str:
         return list(self._indices)[index]
 
-    def open_text(self, name: str, solver: z3.Solver) -> z3.ArithRef:
-        """A string of the present pool, left open; the solver learns its range."""
+    def open_text(self, name: str, solver: z3.Solver, words: Sequence[str] | None = None) -> z3.ArithRef:
+        """A string of the present pool, or one of ``words``, left open; the solver learns its range."""
+        range_ = tuple(self._indices) if words is None else tuple(dict.fromkeys(words))
         variable = z3.Int(name)
-        solver.add(variable >= 0, variable < len(self._indices))
+        solver.add(z3.Or([variable == self.index(word) for word in range_]))
+        self._ranges[name] = range_
         return variable
 
     def all(self, truths: Sequence[Value]) -> Value:
@@ -69,16 +72,20 @@ class SymbolicLogic:
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         if not any(z3.is_expr(text) for text in texts):
             return function(*texts)
-        pool = list(self._indices)
+        ranges = [self._range(text) if z3.is_expr(text) else (text,) for text in texts]
         result: Value = None
-        for words in itertools.product(*[pool if z3.is_expr(text) else [text] for text in texts]):
+        for words in itertools.product(*ranges):
             value = function(*words)
-            if result is None:  # the last case of the chain needs no condition: the pool is all there is
+            if result is None:  # the last case of the chain needs no condition: the range is all there is
                 result = self._carried(value)
                 continue
             case = self.all([self.equal(text, word) for text, word in zip(texts, words, strict=True)])
             result = self.choose(case, value, result)
         return result
+
+    def _range(self, text: z3.ExprRef) -> Sequence[str]:
+        """The strings that an open string can be: those of its range, or of the pool if it is no plain variable."""
+        return self._ranges.get(str(text)) or tuple(self._indices)
 
     def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a truth)
         if isinstance(value, str):

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from runs.assemble import content_of_run
 from environments.errors import InputError
+from runs.assemble import content_of_run
 from runs.cli.output import OUT, say, show, show_json
 from runs.record.reading import conversations
 from runs.record.rendering import render_conversations

@@ -1,6 +1,5 @@
 """``lawtrace ltlf``: formulas on traces, and their automata."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from environments.errors import FormulaError
 from environments.events import Json
 from runs.cli.output import show, show_json
 from runs.files import read_rows
-from solver.ltlf import Atom, Automaton, compile_formula, parse
+from solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
 __all__ = ["app"]
 
@@ -52,7 +51,7 @@ def dfa_command(
     """Print the states and transitions of the minimal automaton over tool calls."""
     automaton = compile_formula(parse(formula))
     if dot:
-        typer.echo(_dot(automaton))
+        typer.echo(to_dot(automaton))
     elif as_json:
         show_json(
             {
@@ -72,18 +71,3 @@ def _table(automaton: Automaton) -> Table:
     for state, row in enumerate(automaton.table):
         table.add_row(str(state), automaton.verdict(state), *map(str, row))
     return table
-
-
-def _dot(automaton: Automaton) -> str:
-    lines = ["digraph {", "  rankdir=LR;", "  start [shape=point];", "  start -> 0;"]
-    for state, row in enumerate(automaton.table):
-        shape = "doublecircle" if state in automaton.accepting else "circle"
-        lines.append(f"  {state} [shape={shape}, tooltip={json.dumps(automaton.verdict(state))}];")
-        for target in dict.fromkeys(row):
-            labels = [
-                automaton.alphabet.text(letter)
-                for letter, to in zip(automaton.letters, row, strict=True)
-                if to == target
-            ]
-            lines.append(f"  {state} -> {target} [label={json.dumps(', '.join(labels))}];")
-    return "\n".join([*lines, "}"])
