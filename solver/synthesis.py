@@ -32,13 +32,13 @@ def synthesize(
     carry a walk that its rules allow.
     """
     product = Product(environment, [*(rule.automaton for rule in rules), *profile_automata(environment, profile)])
-    covered: set[tuple[str, str]] = set()
+    wanted = product.adjacent_pairs(length)
     for number in range(count):
         # One generator a trace: what happens in one never shifts the next.
         random = Random(f"{environment.name}/{profile}/{length}/{seed}/{number}")
-        walk = draw_walk(product, length, random, covered)
+        walk = draw_walk(product, length, random, wanted)
         trace = _fill(environment, walk, random)
-        covered |= pairs_of(walk)
+        wanted -= pairs_of(walk)
         yield trace
 
 

@@ -23,8 +23,8 @@ def pairs_of(tools: tuple[str, ...]) -> set[Pair]:
     return set(pairwise(tools))
 
 
-def draw_walk(product: Product, length: int, random: Random, covered: AbstractSet[Pair]) -> tuple[str, ...]:
-    """A walk of ``length`` tools that ends in acceptance, with as many uncovered pairs as a few tries find.
+def draw_walk(product: Product, length: int, random: Random, wanted: AbstractSet[Pair]) -> tuple[str, ...]:
+    """A walk of ``length`` tools that ends in acceptance, with as many of the wanted pairs as a few tries find.
 
     Raises SearchError if no walk of that length exists.
     """
@@ -36,15 +36,15 @@ def draw_walk(product: Product, length: int, random: Random, covered: AbstractSe
         raise SearchError(
             f"environment {product.environment.name!r}: no compliant trace of {length} calls exists; {remedy}"
         )
-    walks = [_one_walk(product, length, random, covered) for _ in range(CANDIDATES)]
-    return max(walks, key=lambda walk: len(pairs_of(walk) - covered))
+    walks = [_one_walk(product, length, random, wanted) for _ in range(CANDIDATES if wanted else 1)]
+    return max(walks, key=lambda walk: len(pairs_of(walk) & wanted))
 
 
-def _one_walk(product: Product, length: int, random: Random, covered: AbstractSet[Pair]) -> tuple[str, ...]:
+def _one_walk(product: Product, length: int, random: Random, wanted: AbstractSet[Pair]) -> tuple[str, ...]:
     node, walk, here = 0, list[str](), set[Pair]()
     for remaining in range(length, 0, -1):
         moves = product.live_moves(node, remaining)
-        weights = [_weight(product, move, walk, covered, here) for move in moves]
+        weights = [_weight(product, move, walk, wanted, here) for move in moves]
         move = random.choices(moves, weights)[0]
         if walk:
             here.add((walk[-1], move.tool))
@@ -53,10 +53,10 @@ def _one_walk(product: Product, length: int, random: Random, covered: AbstractSe
     return tuple(walk)
 
 
-def _weight(product: Product, move: Move, walk: list[str], covered: AbstractSet[Pair], here: set[Pair]) -> float:
+def _weight(product: Product, move: Move, walk: list[str], wanted: AbstractSet[Pair], here: set[Pair]) -> float:
     # Uniform choice prefers look-ups, which are always possible: tools that change something get twice the weight.
     weight = 2.0 if move.tool in product.environment.changing_tools else 1.0
     pair = (walk[-1], move.tool) if walk else None
-    if pair is not None and pair not in covered and pair not in here:
+    if pair in wanted and pair not in here:
         weight *= 4
     return weight
