@@ -1,0 +1,128 @@
+"""Trace search against two fuzzers, in one run: ``.venv/bin/python benchmarks/synthesis.py``.
+
+The fuzzers are rebuilt from the description of the peer's generator (uniform choice, whole attempts rejected, initial
+state and arguments drawn for every attempt), over our own declaration:
+
+- *uniform with rejection*: any tool at each step, arguments drawn blindly from what is there; an attempt is thrown
+  away as soon as a call does not complete, or at the end if a rule is broken;
+- *precondition-aware*: as above, but a tool is only tried where the caller could know its arguments, and a rule that
+  can no longer be kept ends the attempt at once.
+
+Neither backtracks. Both get the rules of banking and the profile *tasks*; so does the search. Medians of several rounds.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from random import Random
+
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.declaration import FromLookup, FromTrace, FromUser, RowsResult
+from environments.events import Event, Json
+from environments.simulation import call
+from environments.state import State
+from solver.ltlf import Automaton
+from solver.profiles import profile_automata
+from solver.rules import load_rules
+from solver.synthesis import synthesize
+
+RULES = load_rules(load_setting("banking").rules_file)
+AUTOMATA = [*(rule.automaton for rule in RULES), *profile_automata(ENVIRONMENT, "tasks")]
+TOOLS = list(ENVIRONMENT.tools.values())
+LENGTH = 8
+ROUNDS = 5
+
+
+def draw_arguments(random: Random, state: State, events: list[Event], name: str) -> dict[str, Json]:
+    tool = ENVIRONMENT.tools[name]
+    arguments: dict[str, Json] = {}
+    for parameter in tool.parameters:
+        match parameter.source:
+            case FromUser(domain, share):
+                if parameter.required or random.random() < share:
+                    arguments[parameter.name] = parameter.kind.encode(domain.draw(random, state))
+            case FromLookup(entity):
+                arguments[parameter.name] = random.choice([row.values[entity.key] for row in state.rows(entity.table)])
+            case FromTrace(_, function):
+                arguments[parameter.name] = parameter.kind.encode(function(ENVIRONMENT, tuple(events)))
+    return arguments
+
+
+def known_tables(events: list[Event]) -> set[str]:
+    """The tables of which some look-up has shown a row."""
+    known: set[str] = set()
+    for event in events:
+        for result in ENVIRONMENT.tools[event.tool].results:
+            if isinstance(result, RowsResult) and isinstance(event.result, dict) and event.result.get(result.name):
+                known.add(result.entity.table)
+    return known
+
+
+def attempt(random: Random, *, aware: bool) -> bool:
+    """One attempt at a compliant trace; whether it succeeded."""
+    state, events = ENVIRONMENT.populate(random), list[Event]()
+    states = [automaton.initial for automaton in AUTOMATA]
+    for _ in range(LENGTH):
+        tools = TOOLS
+        if aware:
+            known = known_tables(events)
+            tools = [
+                tool
+                for tool in TOOLS
+                if all(
+                    parameter.source.entity.table in known
+                    for parameter in tool.parameters
+                    if isinstance(parameter.source, FromLookup)
+                )
+            ]
+        name = random.choice(tools).name
+        event, state = call(ENVIRONMENT, state, name, draw_arguments(random, state, events, name))
+        if not event.completed:
+            return False
+        events.append(event)
+        states = [a.step(s, a.mask(event)) for a, s in zip(AUTOMATA, states, strict=True)]
+        if aware and not all(automaton.live(here) for automaton, here in zip(AUTOMATA, states, strict=True)):
+            return False
+    return all(accepts(automaton, here) for automaton, here in zip(AUTOMATA, states, strict=True))
+
+
+def accepts(automaton: Automaton, state: int) -> bool:
+    return state in automaton.accepting
+
+
+def fuzz(seed: int, count: int, *, aware: bool) -> float:
+    """Traces a second."""
+    random, found, attempts = Random(seed), 0, 0
+    start = time.perf_counter()
+    while found < count:
+        attempts += 1
+        found += attempt(random, aware=aware)
+    return found / (time.perf_counter() - start)
+
+
+def search(seed: int, count: int, length: int = LENGTH) -> float:
+    start = time.perf_counter()
+    list(synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed))
+    return count / (time.perf_counter() - start)
+
+
+def median(measure: Callable[[int], float]) -> float:
+    return statistics.median(measure(seed) for seed in range(1, ROUNDS + 1))
+
+
+def main() -> None:
+    ours = median(lambda seed: search(seed, 300))
+    uniform = median(lambda seed: fuzz(seed, 3, aware=False))
+    aware = median(lambda seed: fuzz(seed, 20, aware=True))
+    print(f"medians of {ROUNDS} rounds, banking, profile tasks, {LENGTH} calls a trace")
+    print(f"{'search, 300 traces':<32}{ours:>10.0f} traces/s")
+    print(f"{'uniform with rejection':<32}{uniform:>10.1f} traces/s {ours / uniform:>9.0f} x")
+    print(f"{'precondition-aware':<32}{aware:>10.1f} traces/s {ours / aware:>9.0f} x")
+    for count, length in ((40, 20), (10, 100)):
+        rates = [search(seed, count, length) for seed in range(1, ROUNDS + 1)]
+        print(f"{f'search, {count} of {length} calls':<32}{count / statistics.median(rates):>10.2f} s")
+
+
+if __name__ == "__main__":
+    main()
