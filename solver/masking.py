@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from environments.comparison import compare_states
 from environments.declaration import Environment
 from environments.events import Event, Json
-from environments.kinds import WrongFormat, WrongType
+from environments.kinds import Kind, WrongFormat, WrongType
 from environments.simulation import call, decode_arguments
 from environments.state import State
 from solver.traces import PlannedCall, Trace, business_calls
@@ -64,18 +64,31 @@ class ReadCall(BaseModel):
 
 def find_leaks(environment: Environment, text: str) -> list[str]:
     """What in the text gives a compliance step away: tool names, telltale stems and event names, as found."""
-    found: list[str] = []
+    stems: list[str] = []
     for name in sorted(environment.compliance_tools):
-        tool = environment.tools[name]
-        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-        found += _occurring(text, [name, spaced, *tool.telltales])
-    found += _occurring(text, [*environment.event_names, *(name.replace("_", " ") for name in environment.event_names)])
-    return list(dict.fromkeys(found))
+        stems += [name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name), *environment.tools[name].telltales]
+    for name in environment.event_names:
+        stems += [name, name.replace("_", " ")]
+    return _occurring(text, stems)
 
 
 def _occurring(text: str, stems: Sequence[str]) -> list[str]:
-    matches = (re.search(rf"\b{re.escape(stem)}\w*", text, re.IGNORECASE) for stem in stems)
-    return [match[0] for match in matches if match]
+    """The words that begin with a stem, each spelling once; a stem within a longer find does not count again."""
+    matches = [match for stem in stems for match in _beginning_with(stem).finditer(text)]
+    spans = {match.span() for match in matches}
+    outermost = [
+        match[0]
+        for match in matches
+        if not any(span != match.span() and span[0] <= match.start() and match.end() <= span[1] for span in spans)
+    ]
+    return list(dict.fromkeys(outermost))
+
+
+def _beginning_with(stem: str) -> re.Pattern[str]:
+    # A word begins after anything but a letter or digit, and at a hump: audit, re-audit, new_audit, newAudit.
+    start = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
+    spaced = re.escape(stem).replace(r"\ ", r"[\s_]+")
+    return re.compile(rf"{start}{spaced}\w*", re.IGNORECASE)
 
 
 def find_missing(
@@ -89,16 +102,22 @@ def find_missing(
             value = calls[number].event.arguments[name]
             if value is None or isinstance(value, bool):
                 continue
-            spoken = value if isinstance(value, list) else [say_value(value, tool.parameter(name).kind), str(value)]
+            spoken = value if isinstance(value, list) else _spellings(value, tool.parameter(name).kind)
             present = [_says(text, str(item)) for item in spoken]
             if not (all(present) if isinstance(value, list) else any(present)):
                 missing.append(f"{tool.name}.{name} = {say_value(value, tool.parameter(name).kind)}")
     return list(dict.fromkeys(missing))
 
 
+def _spellings(value: Json, kind: Kind) -> list[Json]:
+    """How a text may write a value: as the words do, as JSON does, and a whole amount without decimals."""
+    whole = [str(int(value))] if isinstance(value, float) and value.is_integer() else []
+    return [say_value(value, kind), str(value), *whole]
+
+
 def _says(text: str, value: str) -> bool:
-    # 22.6 must not be found inside 122.65.
-    return re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", text) is not None
+    # 22.6 must not be found inside 122.65, nor 122.65 inside 9,122.65.
+    return re.search(rf"(?<![\w.])(?<!\d,){re.escape(value)}(?!\w|[.,]\d)", text) is not None
 
 
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:

@@ -67,7 +67,7 @@ def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], n
     words = {
         name: _say_argument(environment, tool, calls, call, name)
         for name, value in call.event.arguments.items()
-        if value is not None and value is not False
+        if value is not None and (value is not False or tool.parameter(name).required)
     }
     return _fill_words(phrase, words)
 
