@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 import z3
 
 from environments.declaration import Environment, RowsResult, Tool
-from environments.events import Event
+from environments.events import CallOutcome, Event
 from environments.kinds import Choice, Kind, Pattern, Value, WrongFormat
 from environments.logic import PLAIN, Logic
 from environments.simulation import CompiledTool, Rows, call, compiled_tool
@@ -221,31 +221,34 @@ def _against_simulator(environment: Environment, case: Case, plain: Reading) -> 
 
 
 def sequence_disagreements(
-    environment: Environment, initial: State, tools: Sequence[Tool], wish: Random
+    environment: Environment, initial: State, wanted: Sequence[tuple[Tool, CallOutcome]], random: Random
 ) -> tuple[list[str], list[Event]]:
-    """Leave every argument of some calls open, wish for an outcome of each, and run the model that Z3 finds.
+    """Leave every argument of some calls open, ask Z3 for the outcomes wanted, and run the model that it finds.
 
-    Returns the differences between the encoding and the simulator, and the simulator's events.
+    Outcomes that cannot be had together are dropped one by one. Returns the differences between the encoding and the
+    simulator, and the simulator's events.
     """
     logic = SymbolicLogic(sorted(_texts_of(initial)))
     solver = z3.SimpleSolver()
     state, steps, wishes = initial, list[tuple[Tool, Mapping[str, Value], Reading]](), list[z3.BoolRef]()
-    for number, tool in enumerate(tools):
+    for number, (tool, outcome) in enumerate(wanted):
         arguments = {
-            parameter.name: _opened_argument(parameter.kind, f"{parameter.name}@{number}", logic, solver, initial, wish)
+            parameter.name: _opened_argument(
+                parameter.kind, f"{parameter.name}@{number}", logic, solver, initial, random
+            )
             for parameter in tool.parameters
         }
         reading = read_call(Case(state, tool, arguments), logic)
         steps.append((tool, arguments, reading))
-        if z3.is_expr(reading.succeeded):
-            wishes.append(reading.succeeded if wish.random() < 0.7 else z3.Not(reading.succeeded))
+        wishes.append(z3.Bool(f"wish@{number}"))
+        solver.add(z3.Or([z3.Not(wishes[-1]), _outcome_is(tool, reading, outcome)]))
         state = reading.after
     while solver.check(*wishes) != z3.sat:
-        wishes.pop(wish.randrange(len(wishes)))
+        wishes.pop(random.randrange(len(wishes)))
     closing = Closing(solver.model(), logic)
 
     concrete, events, found = initial, list[Event](), list[str]()
-    kinds = {tool.name: {parameter.name: parameter.kind for parameter in tool.parameters} for tool in tools}
+    kinds = {tool.name: {parameter.name: parameter.kind for parameter in tool.parameters} for tool, _ in wanted}
     for number, (tool, arguments, reading) in enumerate(steps):
         values = {name: closing.value(kinds[tool.name][name], value) for name, value in arguments.items()}
         plain = read_call(Case(concrete, tool, values), PLAIN)
@@ -269,6 +272,17 @@ def sequence_disagreements(
         if here != there:
             found.append(f"final {table!r}: {here} and {there}")
     return found, events
+
+
+def _outcome_is(tool: Tool, reading: Reading, outcome: CallOutcome) -> z3.BoolRef:
+    raises = sum(raised.when is not None for raised in tool.raises)
+    raised, failed = (
+        z3.Or([refusal if z3.is_expr(refusal) else z3.BoolVal(refusal) for refusal in refusals])
+        for refusals in (reading.refusals[:raises], reading.refusals[raises:])
+    )
+    if outcome == "raised":
+        return raised
+    return z3.And([z3.Not(raised), failed if outcome == "failed" else z3.Not(failed)])
 
 
 def _without_generated_key(entity: Entity, values: Mapping[str, Value]) -> dict[str, Value]:
