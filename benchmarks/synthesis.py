@@ -3,12 +3,12 @@
 The fuzzers are rebuilt from the description of the peer's generator (uniform choice, whole attempts rejected, initial
 state and arguments drawn for every attempt), over our own declaration:
 
-- *uniform with rejection*: any tool at each step, arguments drawn blindly from what is there; an attempt is thrown
-  away as soon as a call does not complete, or at the end if a rule is broken;
+- *uniform with rejection*: any tool at each step, arguments drawn blindly from what is there; an attempt is dropped
+  as soon as a call does not complete, or at the end if a rule is broken;
 - *precondition-aware*: as above, but a tool is only tried where the caller could know its arguments, and a rule that
   can no longer be kept ends the attempt at once.
 
-- *uniform with rejection*: any tool at each step, arguments drawn blindly from what is there; an attempt is thrown away
+Neither backtracks. Both get the rules of banking and the profile *tasks*; so does the search. Medians of several rounds.
 """
 
 import statistics

@@ -43,7 +43,8 @@ def quieten() -> None:
     """Diagnostics to standard error, warnings and worse only; AutoGen's own loggers say nothing."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # Asked for each line, so that it goes wherever standard error goes by then.
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     for name in ("autogen_core", "autogen_agentchat", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
