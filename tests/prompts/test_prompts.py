@@ -1,0 +1,115 @@
+"""Prompts: every file loads, declares exactly what it uses, and is known by the hash of its words."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import prompts
+from environments.errors import InputError
+from prompts.loader import load_prompt, prompt_ids
+
+FOLDER = Path(prompts.__file__).parent
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of prompts to be written by the test."""
+    monkeypatch.setattr("prompts.loader._FOLDER", tmp_path)
+    load_prompt.cache_clear()
+    yield tmp_path
+    load_prompt.cache_clear()
+
+
+def write(folder: Path, body: str, *, inputs: str = '["who"]', id: str = "hello", more: str = "") -> None:  # noqa: A002
+    front = f'+++\nid = "{id}"\nversion = 1\ninputs = {inputs}\noutput = "text"\n{more}+++\n'
+    (folder / "hello.md").write_text(front + body, encoding="utf-8")
+    load_prompt.cache_clear()
+
+
+def test_there_are_the_prompts_that_there_are_files() -> None:
+    assert prompt_ids() == tuple(sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "README"))
+    assert "README" not in prompt_ids()
+    assert len(prompt_ids()) >= 7
+
+
+@pytest.mark.parametrize("name", prompt_ids())
+def test_every_prompt_loads_and_is_filled_with_exactly_its_inputs(name: str) -> None:
+    prompt = load_prompt(name)
+    assert prompt.id == name
+    assert prompt.version >= 1
+    assert prompt.output == "text" or re.fullmatch(r"[A-Z]\w+", prompt.output)
+    filled = prompt.fill(**{given: f"<<{given}>>" for given in prompt.inputs})
+    assert filled.endswith("\n")
+    assert "{{" not in filled
+    assert "{%" not in filled
+    assert "Undefined" not in filled
+    for missing in prompt.inputs:
+        with pytest.raises(InputError, match=f"prompt '{name}' takes"):
+            prompt.fill(**{given: "-" for given in prompt.inputs if given != missing})
+    with pytest.raises(InputError, match=r"not .*surplus"):
+        prompt.fill(**dict.fromkeys([*prompt.inputs, "surplus"], "-"))
+
+
+@pytest.mark.parametrize("name", prompt_ids())
+def test_every_input_can_matter(name: str) -> None:
+    """Each input changes the words: by its text, or by the branch that it chooses."""
+    prompt = load_prompt(name)
+    plain = dict.fromkeys(prompt.inputs, "")
+    for given in prompt.inputs:
+        variants = {prompt.fill(**{**plain, given: value}) for value in ("", "goal", "workflow", "other")}
+        assert len(variants) > 1, given
+
+
+@pytest.mark.parametrize("name", prompt_ids())
+def test_the_hash_is_that_of_the_file(name: str) -> None:
+    assert load_prompt(name).hash == hashlib.sha256((FOLDER / f"{name}.md").read_bytes()).hexdigest()
+
+
+def test_the_hash_changes_with_the_words(folder: Path) -> None:
+    write(folder, "Hello, {{ who }}.")
+    first = load_prompt("hello")
+    write(folder, "Hello, {{ who }}!")
+    second = load_prompt("hello")
+    assert first.fill(who="you") == "Hello, you.\n"
+    assert second.fill(who="you") == "Hello, you!\n"
+    assert first.hash != second.hash
+    write(folder, "Hello, {{ who }}.")
+    assert load_prompt("hello").hash == first.hash
+
+
+def test_what_is_filled_in_stays_as_it_is(folder: Path) -> None:
+    write(folder, "{{ who }}")
+    given = "<b> & {{ who }} {% if %} 'quoted' \"too\""
+    assert load_prompt("hello").fill(who=given) == given + "\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "message"),
+    [
+        ("Hello, {{ whom }}.", {}, r"exactly the inputs \['whom'\]"),
+        ("Hello.", {}, r"exactly the inputs \[\]"),
+        ("Hello, {{ who }}, {{ other }}.", {}, r"exactly the inputs \['other', 'who'\]"),
+        ("Hello, {{ who }}.", {"id": "bye"}, "must declare id 'hello'"),
+        ("Hello, {{ who }.", {}, r"prompts/hello\.md: "),
+        ("Hello, {{ who }}.", {"inputs": "["}, r"prompts/hello\.md: "),
+        ("Hello, {{ who }}.", {"more": 'tone = "x"\n'}, r"(?s)prompts/hello\.md: .*tone"),
+    ],
+)
+def test_a_prompt_that_is_not_sound_is_named(folder: Path, body: str, options: dict[str, str], message: str) -> None:
+    write(folder, body, **options)
+    with pytest.raises(InputError, match=message):
+        load_prompt("hello")
+
+
+def test_a_prompt_without_front_matter_is_named(folder: Path) -> None:
+    (folder / "hello.md").write_text("Hello.", encoding="utf-8")
+    with pytest.raises(InputError, match=r"prompts/hello\.md"):
+        load_prompt("hello")
+
+
+def test_an_unknown_prompt_is_answered_with_those_there_are() -> None:
+    with pytest.raises(InputError, match="there is no prompt 'nothing'; there are executor_system, "):
+        load_prompt("nothing")

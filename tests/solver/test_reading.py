@@ -1,0 +1,171 @@
+"""Reading an instruction back: the true calls pass, every other reading is told what is wrong with it."""
+
+from collections.abc import Sequence
+
+import pytest
+from pydantic import ValidationError
+
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.events import Json
+from solver.masking import ReadCall, ReadReference, Style, check_reading
+from solver.rules import Rule, load_rules
+from solver.synthesis import synthesize
+from solver.traces import PlannedCall, Trace, business_calls
+from solver.wording import goal_calls
+
+RULES = load_rules(load_setting("banking").rules_file)
+TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=11))
+PAYING = [*RULES, Rule(id="two-payments", formula="F(PayBill & X F PayBill)")]
+TRACE = next(synthesize(ENVIRONMENT, PAYING, count=1, length=9, seed=2))
+
+
+def reading_of(calls: Sequence[PlannedCall]) -> list[ReadCall]:
+    """The calls as a reader gives them, with references into results."""
+    readings: list[ReadCall] = []
+    for planned in calls:
+        arguments: dict[str, ReadReference | Json] = dict(planned.event.arguments)
+        for name, origin in planned.looked_up.items():
+            arguments[name] = ReadReference(from_call=origin.step + 1, path=origin.path)
+        readings.append(ReadCall(tool=planned.event.tool, arguments=arguments))
+    return readings
+
+
+BUSINESS = business_calls(ENVIRONMENT, TRACE.calls)
+READING = reading_of(BUSINESS)
+BILLS = [number for number, call in enumerate(READING) if call.tool == "PayBill"]
+
+
+def changed(number: int, **arguments: ReadReference | Json) -> list[ReadCall]:
+    call = READING[number]
+    other = ReadCall(tool=call.tool, arguments={**call.arguments, **arguments})
+    return [*READING[:number], other, *READING[number + 1 :]]
+
+
+@pytest.mark.parametrize("number", range(len(TRACES)))
+def test_the_true_calls_pass(number: int) -> None:
+    trace = TRACES[number]
+    reading = reading_of(business_calls(ENVIRONMENT, trace.calls))
+    assert check_reading(ENVIRONMENT, trace, "workflow", reading) == []
+    assert check_reading(ENVIRONMENT, trace, "goal", reading) == []
+
+
+def test_a_goal_needs_only_what_it_is_about() -> None:
+    for trace in TRACES:
+        calls = business_calls(ENVIRONMENT, trace.calls)
+        needed = set(goal_calls(ENVIRONMENT, calls))
+        # References are numbered by the calls that are kept.
+        reading = without(trace, set(range(len(calls))) - needed)
+        assert check_reading(ENVIRONMENT, trace, "goal", reading) == []
+
+
+def without(trace: Trace, dropped: set[int]) -> list[ReadCall]:
+    calls = business_calls(ENVIRONMENT, trace.calls)
+    kept = [number for number in range(len(calls)) if number not in dropped]
+    renumbered: list[ReadCall] = []
+    for number in kept:
+        call = reading_of(calls)[number]
+        arguments: dict[str, ReadReference | Json] = {
+            name: value.model_copy(update={"from_call": kept.index(value.from_call - 1) + 1})
+            if isinstance(value, ReadReference)
+            else value
+            for name, value in call.arguments.items()
+        }
+        renumbered.append(ReadCall(tool=call.tool, arguments=arguments))
+    return renumbered
+
+
+def test_values_instead_of_references_pass_too() -> None:
+    plain = [ReadCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in BUSINESS]
+    assert check_reading(ENVIRONMENT, TRACE, "workflow", plain) == []
+
+
+def test_a_value_may_be_written_in_another_way() -> None:
+    """22 for 22.0, and a default given or not: the same call."""
+    number = next(number for number, call in enumerate(READING) if call.tool == "SearchPayee")
+    words = READING[number].arguments["keywords"]
+    assert isinstance(words, list)
+    assert check_reading(ENVIRONMENT, TRACE, "workflow", changed(number, keywords=list(words))) == []
+    assert "reads as SearchPayee" in check_reading(ENVIRONMENT, TRACE, "workflow", changed(number, keywords=["a"]))[0]
+
+
+def test_the_order_matters_to_a_workflow_and_not_to_a_goal() -> None:
+    first, second = BILLS[:2]
+    swapped = [ReadCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in BUSINESS]
+    swapped[first], swapped[second] = swapped[second], swapped[first]
+    assert check_reading(ENVIRONMENT, TRACE, "goal", swapped) == []
+    assert check_reading(ENVIRONMENT, TRACE, "workflow", swapped)[0].startswith(f"step {first + 1} reads as PayBill(")
+
+
+@pytest.mark.parametrize("style", ["workflow", "goal"])
+def test_a_missing_or_doubled_payment_is_found(style: Style) -> None:
+    last = BILLS[-1]
+    fewer = [call for number, call in enumerate(READING) if number != last]
+    twice = [*READING, READING[last]]
+    for reading in (fewer, twice):
+        found = check_reading(ENVIRONMENT, TRACE, style, reading)
+        assert len(found) >= 1
+        if style == "goal":
+            assert all(objection.startswith("acting on it reaches another state: ") for objection in found)
+
+
+def test_a_wrong_value_is_found() -> None:
+    amount = BUSINESS[BILLS[0]].event.arguments["amount"]
+    assert isinstance(amount, float)
+    wrong = changed(BILLS[0], amount=round(amount - 1, 2))
+    number = BILLS[0] + 1
+    assert check_reading(ENVIRONMENT, TRACE, "workflow", wrong)[0].startswith(f"step {number} reads as PayBill(")
+    assert "reaches another state" in check_reading(ENVIRONMENT, TRACE, "goal", wrong)[0]
+
+
+def test_a_surplus_look_up_disturbs_a_workflow_only() -> None:
+    surplus = [*READING, ReadCall(tool="SearchPayee", arguments={"keywords": ["a"]})]
+    assert check_reading(ENVIRONMENT, TRACE, "workflow", surplus) == [
+        f"it reads as {len(READING) + 1} steps, not as {len(READING)}"
+    ]
+    assert check_reading(ENVIRONMENT, TRACE, "goal", surplus) == []
+    assert "it reads as" in check_reading(ENVIRONMENT, TRACE, "workflow", READING[:-1])[0]
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        (ReadReference(from_call=0, path=("payees",)), "takes 'payee_id' from nowhere"),
+        (ReadReference(from_call=99, path=("payees",)), "takes 'payee_id' from nowhere"),
+        (ReadReference(from_call=1, path=("nothing", 0)), "takes 'payee_id' from nowhere"),
+        (ReadReference(from_call=1, path=(0,)), "takes 'payee_id' from nowhere"),
+        ("P-000000", "does not work: InvalidRequestException"),
+        (None, "does not work: InvalidCallError"),
+        (7, "does not work: InvalidCallError"),
+    ],
+)
+def test_what_cannot_be_run_is_told(reference: ReadReference | Json, words: str) -> None:
+    for style in ("workflow", "goal"):
+        found = check_reading(ENVIRONMENT, TRACE, style, changed(BILLS[0], payee_id=reference))
+        assert len(found) == 1
+        assert words in found[0]
+
+
+def test_an_unknown_tool_and_a_refusal_are_told() -> None:
+    other = [ReadCall(tool="PayMoney", arguments={})]
+    assert "there is no tool 'PayMoney'" in check_reading(ENVIRONMENT, TRACE, "goal", other)[0]
+    accounts = [row.values["account_number"] for row in TRACE.initial.rows("accounts")]
+    greedy = ReadCall(
+        tool="TransferFunds",
+        arguments={"from_account_number": accounts[0], "to_account_number": accounts[1], "amount": 9_999_999},
+    )
+    assert check_reading(ENVIRONMENT, TRACE, "goal", [greedy])[0].endswith("it did not succeed")
+
+
+def test_a_reference_is_told_from_a_value() -> None:
+    call = ReadCall.model_validate(
+        {"tool": "T", "arguments": {"a": {"from_call": 1, "path": ["x", 0]}, "b": {"x": 1}, "c": None, "d": [1.5]}}
+    )
+    assert call.arguments == {
+        "a": ReadReference(from_call=1, path=("x", 0)),
+        "b": {"x": 1},
+        "c": None,
+        "d": [1.5],
+    }
+    with pytest.raises(ValidationError):
+        ReadCall.model_validate({"tool": "T", "arguments": {}, "why": "-"})
