@@ -1,0 +1,77 @@
+"""Initial states of banking and the domains that values are drawn from."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environments.banking import ENVIRONMENT
+from environments.banking.entities import PAYEES, SESSION, TRANSACTIONS
+from environments.declaration import FromUser
+from environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
+from environments.kinds import WrongFormat, WrongType
+from environments.simulation import compiled_tool
+
+SEEDS = st.integers(0, 2**32)
+
+
+@settings(max_examples=50)
+@given(SEEDS)
+def test_whatever_a_trace_needs_can_be_looked_up_unambiguously(seed: int) -> None:
+    state = ENVIRONMENT.populate(Random(seed))
+    types = [row.values["account_type"] for row in state.rows("accounts")]
+    names = [row.values["payee_name"] for row in state.rows("payees")]
+    assert len(set(types)) == len(types) >= 3
+    assert {"checking", "savings"} <= set(types)
+    assert len(set(names)) == len(names) == 4
+    search = compiled_tool(ENVIRONMENT.tools["SearchPayee"])
+    found = [
+        sum(bool(there) for there, _ in search.listed("payees", state, {"keywords": (word,)}).listed)
+        for name in names
+        for word in name.split()
+    ]
+    assert 1 in found
+    session = next(state.rows("session")).values
+    assert session["authorized"] is True
+    assert all(row.values["date"] < session["today"] for row in state.rows("transactions"))
+
+
+@settings(max_examples=50)
+@given(SEEDS)
+def test_the_same_seed_gives_the_same_state(seed: int) -> None:
+    assert ENVIRONMENT.populate(Random(seed)) == ENVIRONMENT.populate(Random(seed))
+    assert ENVIRONMENT.populate(Random(seed)) != ENVIRONMENT.populate(Random(seed + 1))
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_every_domain_draws_what_its_parameter_takes(seed: int) -> None:
+    random = Random(seed)
+    state = ENVIRONMENT.populate(random)
+    for tool in ENVIRONMENT.tools.values():
+        for parameter in tool.parameters:
+            if isinstance(parameter.source, FromUser):
+                value = parameter.source.domain.draw(random, state)
+                try:
+                    assert parameter.kind.decode(parameter.kind.encode(value)) == value
+                except (WrongType, WrongFormat) as error:
+                    pytest.fail(f"{tool.name}.{parameter.name} draws {value!r}: {error}")
+
+
+def test_domains_keep_to_their_bounds() -> None:
+    random, state = Random(0), ENVIRONMENT.populate(Random(0))
+    today = next(state.rows("session")).values["today"]
+    names = {row.values["payee_name"] for row in state.rows("payees")}
+    for _ in range(100):
+        assert 5 <= Amount(5, 7).draw(random, state) <= 7
+        assert Options(("a", "b")).draw(random, state) in {"a", "b"}
+        digits = Digits(4).draw(random, state)
+        assert (len(digits), digits[0] != "0", digits.isdecimal()) == (4, True, True)
+        assert today + 1 <= DayAfter(SESSION, "today", 1, 3).draw(random, state) <= today + 3
+        assert today - 3 <= DayBefore(SESSION, "today", 0, 3).draw(random, state) <= today
+        assert FieldValue(PAYEES, "payee_name").draw(random, state) in names
+        words = WordsOf(PAYEES, "payee_name").draw(random, state)
+        assert 1 <= len(words) <= 2
+        assert any(" ".join(words) in name for name in names)
+    assert FieldValue(TRANSACTIONS, "amount").draw(random, state) < 0
