@@ -8,7 +8,7 @@ state and arguments drawn for every attempt), over our own declaration:
 - *precondition-aware*: as above, but a tool is only tried where the caller could know its arguments, and a rule that
   can no longer be kept ends the attempt at once.
 
-Neither backtracks. Both get the rules of banking and the profile *tasks*; so does the search. Medians of several rounds.
+Neither backtracks. Both get the rules of banking and the profile *tasks*; so does the search. Medians of some rounds.
 """
 
 import statistics
