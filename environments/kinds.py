@@ -227,10 +227,10 @@ TEXTS = _Texts()
 def _number(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise WrongType(f"expected a number, not {_kind_of(value)}")
-    if isinstance(value, int) and abs(value) > 2**53:
-        raise WrongFormat("the number is too large")
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise WrongFormat("the number is not finite")
+    if abs(value) > 2**53:  # beyond this a float skips whole numbers
+        raise WrongFormat("the number is too large")
     return float(value)
 
 

@@ -41,7 +41,7 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
         process.send_signal(signal.SIGKILL)
         process.wait()
         with Record.open(run) as record:
-            committed = [e for e in record.entries(kind="model_call", role="executor")]
+            committed = list(record.entries(kind="model_call", role="executor"))
         assert 0 < len(committed) < 8
         assert not (run / "verdicts.jsonl").exists()
 
