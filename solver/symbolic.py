@@ -85,7 +85,8 @@ class SymbolicLogic:
 
     def _range(self, text: z3.ExprRef) -> Sequence[str]:
         """The strings that an open string can be: those of its range, or of the pool if it is no plain variable."""
-        return self._ranges.get(str(text)) or tuple(self._indices)
+        is_variable = text.num_args() == 0
+        return (self._ranges.get(text.decl().name()) if is_variable else None) or tuple(self._indices)
 
     def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a truth)
         if isinstance(value, str):

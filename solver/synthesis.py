@@ -31,6 +31,8 @@ def synthesize(
     Raises SearchError if no compliant trace of that length exists, or if the environment's own initial states cannot
     carry a walk that its rules allow.
     """
+    if length < 1:
+        raise SearchError(f"a trace has at least one call, not {length}")
     product = Product(environment, [*(rule.automaton for rule in rules), *profile_automata(environment, profile)])
     wanted = product.adjacent_pairs(length)
     for number in range(count):

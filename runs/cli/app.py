@@ -2,7 +2,7 @@
 
 import typer
 
-from runs.cli import attempt, doctor, grade, inspect, ltlf, rules, run, tasks, traces
+from runs.cli import attempt, doctor, env, grade, inspect, ltlf, rules, run, tasks, traces
 
 __all__ = ["app"]
 
@@ -21,6 +21,7 @@ app.command("messages")(inspect.messages)
 app.command("doctor")(doctor.doctor)
 app.command("attempt")(attempt.attempt)
 app.command("grade")(grade.grade)
+app.add_typer(env.app, name="env")
 app.add_typer(rules.app, name="rules")
 app.add_typer(ltlf.app, name="ltlf")
 app.add_typer(traces.app, name="traces")

@@ -7,12 +7,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from agents.endpoints import check_endpoints
 from environments.events import Json
 from environments.jail import diagnose
-from runs.cli.output import show, show_json
+from runs.cli.output import make_table, show, show_json
 
 __all__ = ["doctor"]
 
@@ -30,7 +29,7 @@ def doctor(
         found: dict[str, Json] = {**endpoints}
         show_json({"jail": jail.possible, "jail_detail": jail.detail, "endpoints": found, "versions": {**versions}})
     else:
-        table = Table("what", "state", "detail")
+        table = make_table("what", "state", "detail")
         table.add_row("jail", "ok" if jail.possible else "NOT POSSIBLE", jail.detail)
         for name, answer in endpoints.items():
             table.add_row(f"endpoint {name}", "ok" if answer.startswith("answers") else "-", answer)

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from environments.errors import FormulaError
 from environments.events import Json
-from runs.cli.output import show, show_json
+from runs.cli.output import make_table, show, show_json
 from runs.files import read_rows
 from solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
@@ -67,7 +67,7 @@ def dfa_command(
 
 def _table(automaton: Automaton) -> Table:
     letters = [automaton.alphabet.text(letter) for letter in automaton.letters]
-    table = Table("state", "verdict", *letters, title=str(automaton.formula))
+    table = make_table("state", "verdict", *letters, title=str(automaton.formula))
     for state, row in enumerate(automaton.table):
         table.add_row(str(state), automaton.verdict(state), *map(str, row))
     return table

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 import structlog
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from environments.events import Json
 
-__all__ = ["OUT", "Bars", "complain", "quieten", "say", "show", "show_json"]
+__all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "show", "show_json"]
 
 OUT = Console()
 _ERR = Console(stderr=True, highlight=False)
@@ -21,6 +22,14 @@ _ERR = Console(stderr=True, highlight=False)
 def show(what: RenderableType) -> None:
     """A result, for people."""
     OUT.print(what)
+
+
+def make_table(*columns: str, title: str | None = None) -> Table:
+    """A table that folds what does not fit, so that nothing in it is cut off."""
+    table = Table(title=title)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
 
 
 def show_json(result: Mapping[str, Json]) -> None:

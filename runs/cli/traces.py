@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from environments.catalogue import load_setting
 from environments.events import Json
-from runs.cli.output import Bars, say, show, show_json
+from runs.cli.output import Bars, make_table, say, show, show_json
 from runs.files import write_rows
 from runs.stages.rows import TraceRow
 from solver.certificates import CoverageAnalysis, analyse_coverage
@@ -80,7 +79,7 @@ def coverage_command(
     if as_json:
         show_json({analysis.profile: _summary(analysis) for analysis in analyses})
         return
-    table = Table(
+    table = make_table(
         "profile", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed", "at least", "undecided"
     )
     for analysis in analyses:

@@ -152,3 +152,30 @@ def test_the_command_is_installed() -> None:
     ended = subprocess.run([command, "--help"], capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 0
     assert "doctor" in ended.stdout
+
+
+def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
+    assert lawtrace.json("env", "list")["environments"] == ["banking"]
+    shown = lawtrace.json("env", "show", "banking")
+    assert isinstance(shown["rules"], list)
+    assert len(shown["rules"]) == 7
+    code, out, _ = lawtrace("env", "show", "banking")
+    assert (code, "Article 97(2)" in out) == (0, True)
+
+
+def test_formulas_on_traces_and_as_automata(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"formula": "G(a -> F b)", "trace": [["a"], []]}\n', encoding="utf-8")
+    assert json.loads(lawtrace("ltlf", "verdicts", "cases.jsonl")[1])["holds"] is False
+    assert lawtrace.json("ltlf", "dfa", "G(a -> F b)")["verdicts"] == ["holding", "open"]
+    assert "digraph" in lawtrace("ltlf", "dfa", "G(a -> F b)", "--dot")[1]
+    code, _, err = lawtrace("ltlf", "dfa", "G(a -> b -> c)")
+    assert code == 2
+    assert "parenthes" in err
+
+
+def test_what_traces_can_cover(lawtrace: Shell) -> None:
+    found = lawtrace.json("traces", "coverage", "--length", 5)
+    tasks = found["tasks"]
+    assert isinstance(tasks, dict)
+    assert len(tasks["feasible"]) + len(tasks["infeasible"]) == 64
+    assert tasks["missing"] == tasks["undecided"] == []
