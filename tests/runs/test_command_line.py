@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ class Shell:
         out, err = self._capsys.readouterr()
         return (code if isinstance(code, int) else int(code is not None)), out, err
 
-    def json(self, *words: object) -> dict[str, object]:
+    def json(self, *words: object) -> dict[str, Any]:
         code, out, err = self(*words, "--json")
         assert code == 0, err
         return json.loads(out.splitlines()[-1])
