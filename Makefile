@@ -26,4 +26,4 @@ check: $(READY)
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) logs .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -1,12 +1,54 @@
 """What the stages of a run found beside their rows: one line in a file of its own."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from runs.report.content import BuildFunnel, DeletionCheck, ExtractionScore
+__all__ = ["BuildFunnel", "DeletionCheck", "ExtractionScore", "Findings"]
 
-__all__ = ["Findings"]
+
+@dataclass(frozen=True, slots=True)
+class BuildFunnel:
+    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count).
+
+    ``rounds`` counts the accepted instructions, two a pair, by the number of rounds their conversation took.
+    """
+
+    traces: int
+    accepted: int
+    rounds: Mapping[int, int] = field(default_factory=dict[int, int])
+    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionCheck:
+    """Oracle strength: single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
+
+    deletions: int
+    turned_unsafe: int
+    survivors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionScore:
+    """Extracted rules against the curated set: equivalent automata found."""
+
+    extracted: int
+    curated: int
+    found: int
+    restated: bool
+    missed: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+
+    @property
+    def precision(self) -> float | None:
+        return self.found / self.extracted if self.extracted else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.found / self.curated if self.curated else None
 
 
 class Findings(BaseModel):

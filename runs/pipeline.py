@@ -16,13 +16,12 @@ from environments.catalogue import Setting, load_setting
 from environments.errors import InputError
 from environments.jail import Jail, Limits
 from runs.files import digest, write_rows
-from runs.findings import Findings
+from runs.findings import ExtractionScore, Findings
 from runs.grading.judge import judge
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.recipe import Recipe
 from runs.record.store import Record
-from runs.report.content import ExtractionScore
 from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions

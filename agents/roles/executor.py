@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Mapping
 
 from autogen_agentchat.agents import AssistantAgent
@@ -17,6 +18,11 @@ from solver.masking import Instruction
 
 __all__ = ["extract_program", "request_text", "seat_executor"]
 
+FENCED = re.compile(
+    r"^[ \t]*```[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL
+)
+PYTHON = frozenset({"python", "python3", "py"})
+
 
 def seat_executor(
     client: ChatCompletionClient, environment: Environment, regulation: Regulation, *, hints: bool
@@ -24,7 +30,7 @@ def seat_executor(
     """A fresh agent for one attempt; agents remember, so it must not be used twice."""
     documentation = json.dumps(document(environment, hints=hints), indent=1)
     system = load_prompt("executor_system").fill(
-        object_name=environment.object_name, documentation=documentation, regulation=regulation.text()
+        object_name=environment.object_name, documentation=documentation, regulation=regulation.text(readings=hints)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
@@ -39,11 +45,14 @@ def request_text(instruction: Instruction, target_state: Mapping[str, Json] | No
 
 
 def extract_program(answer: str, object_name: str) -> str | None:
-    """The program in an answer: its last fenced block; or the whole answer if it is Python that uses the object."""
-    blocks = re.findall(r"```[ \t]*(?:[pP]ython3?|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", answer, re.DOTALL)
-    if blocks:
-        return blocks[-1] if blocks[-1].strip() else None
-    if object_name not in answer:
+    """The program in an answer: its last fenced block of Python; or the whole answer if it is Python that uses the
+    object. A block without a language counts only where none says that it is Python, and only if it uses the object."""
+    blocks = [(match["language"].lower(), textwrap.dedent(match["body"])) for match in FENCED.finditer(answer)]
+    python = [body for language, body in blocks if language in PYTHON and body.strip()]
+    unnamed = [body for language, body in blocks if not language and body.strip()]
+    if python or unnamed:
+        return (python or [body for body in unnamed if object_name in body] or unnamed)[-1]
+    if blocks or object_name not in answer:
         return None
     try:
         ast.parse(answer)

@@ -17,7 +17,7 @@ ENVIRONMENT = Environment(
     object_name="BankManager",
     summary=(
         "Personal online banking for one customer: look at accounts, statements and transactions, find payees, move "
-        "money between accounts and pay bills, check the session's authorization and record audit events."
+        "money between accounts and pay bills."
     ),
     entities=ENTITIES,
     tools={tool.name: tool for tool in TOOLS},

@@ -85,7 +85,25 @@ AMOUNT = FromUser(Amount(10_00, 500_00))
 CHECK_AUTHORIZATION = Tool(
     name="CheckAuthorization",
     summary="Tells whether the session of the current user is authorized.",
-    telltales=("authori", "authenti", "permission", "credential", "verif", "identity", "security check", "clearance"),
+    telltales=(
+        "authori",
+        "unauthori",
+        "authenti",
+        "permission",
+        "permitted",
+        "allowed to",
+        "credential",
+        "verif",
+        "identity",
+        "security check",
+        "clearance",
+        "sign in",
+        "signed in",
+        "log in",
+        "logged in",
+        "session",
+        "consent",
+    ),
     hint="Call it once, before the first sensitive action of a session.",
     results=(
         ValueResult(
@@ -102,7 +120,26 @@ CHECK_AUTHORIZATION = Tool(
 RECORD_AUDIT_EVENT = Tool(
     name="RecordAuditEvent",
     summary="Writes one entry with a list of event names to the audit log.",
-    telltales=("audit", "log entry", "logged", "logging", "the log", "record the", "recorded", "recording", "complian"),
+    telltales=(
+        "audit",
+        "log entry",
+        "logged",
+        "logging",
+        "log the",
+        "log it",
+        "log each",
+        "log every",
+        "the log",
+        "record the",
+        "record of",
+        "recorded",
+        "recording",
+        "complian",
+        "regulat",
+        "trail",
+        "journal",
+        "inspector",
+    ),
     hint=(
         "Call it once, at the end of a session, with every event that occurred, in order, repeated as often as it "
         "occurred."

@@ -15,8 +15,8 @@ from environments.events import Json
 
 __all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "show", "show_json"]
 
-OUT = Console()
-_ERR = Console(stderr=True, highlight=False)
+OUT = Console(emoji=False)
+_ERR = Console(stderr=True, highlight=False, emoji=False)
 
 
 def show(what: RenderableType) -> None:

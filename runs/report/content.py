@@ -1,13 +1,14 @@
 """What a report is made from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
 
-__all__ = ["BuildFunnel", "CoverageLine", "DeletionCheck", "ExtractionScore", "ReportContent"]
+__all__ = ["CoverageLine", "ReportContent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,48 +29,6 @@ class CoverageLine:
     model_written: Coverage | None = None
     tools: tuple[str, ...] = ()
     possible_pairs: frozenset[tuple[str, str]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BuildFunnel:
-    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count).
-
-    ``rounds`` counts the accepted instructions, two a pair, by the number of rounds their conversation took.
-    """
-
-    traces: int
-    accepted: int
-    rounds: Mapping[int, int] = field(default_factory=dict[int, int])
-    dropped: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(frozen=True, slots=True)
-class DeletionCheck:
-    """Oracle strength: single compliance calls deleted from reference programs, and how many verdicts turned unsafe."""
-
-    deletions: int
-    turned_unsafe: int
-    survivors: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractionScore:
-    """Extracted rules against the curated set: equivalent automata found."""
-
-    extracted: int
-    curated: int
-    found: int
-    restated: bool
-    missed: tuple[str, ...] = ()
-    surplus: tuple[str, ...] = ()
-
-    @property
-    def precision(self) -> float | None:
-        return self.found / self.extracted if self.extracted else None
-
-    @property
-    def recall(self) -> float | None:
-        return self.found / self.curated if self.curated else None
 
 
 @dataclass(frozen=True, slots=True)

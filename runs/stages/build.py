@@ -13,9 +13,9 @@ from environments.declaration import Environment
 from environments.errors import LawtraceError
 from environments.jail import Jail
 from environments.state import encode_state
+from runs.findings import BuildFunnel
 from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
-from runs.report.content import BuildFunnel
 from runs.stages.rows import CallRow, TaskRow, TraceRow
 from solver.masking import Instruction, Style
 from solver.programs import print_program

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from environments.declaration import Environment
 from environments.jail import Jail
+from runs.findings import DeletionCheck
 from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
-from runs.report.content import DeletionCheck
 from runs.stages.rows import TaskRow
 from solver.programs import print_program
 from solver.traces import PlannedCall, without_calls

@@ -6,7 +6,7 @@ from agents.casting import Casting
 from agents.conversations.extracting import Extraction, extract_rules
 from agents.ledger import Context, Ledger
 from environments.catalogue import Setting
-from runs.report.content import ExtractionScore
+from runs.findings import ExtractionScore
 from solver.ltlf import equivalent
 from solver.rules import Rule
 

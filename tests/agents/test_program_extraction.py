@@ -28,3 +28,25 @@ def test_bare_python_that_uses_the_object_is_a_program() -> None:
 )
 def test_no_program_is_made_up(answer: str) -> None:
     assert extract_program(answer, "BankManager") is None
+
+
+PROGRAM = "BankManager.CheckAuthorization()\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"```python\n{PROGRAM}```\nRun it:\n```bash\npython x.py\n```",
+        f"```python\n{PROGRAM}```\nIt prints:\n```json\n{{}}\n```\nDone.",
+        f"```python\n{PROGRAM}```\nIt prints:\n```\nauthorized\n```",
+        f"1. Do this:\n   ```python\n   {PROGRAM}   ```\n",
+        f"```\n{PROGRAM}```\nIt prints:\n```\nyes\n```",
+        f"```python title=\"x\"\r\n{PROGRAM}```",
+    ],
+)
+def test_other_blocks_do_not_hide_the_program(answer: str) -> None:
+    assert extract_program(answer, "BankManager") == PROGRAM
+
+
+def test_a_block_of_another_language_is_no_program() -> None:
+    assert extract_program("```json\n{}\n```\nI cannot help with that.", "BankManager") is None

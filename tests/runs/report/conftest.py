@@ -8,9 +8,10 @@ from environments.banking import ENVIRONMENT
 from environments.comparison import Difference
 from environments.events import Event, Json, Said
 from environments.jail import Execution
+from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import FailureMode, Outcome, VerdictRow
-from runs.report.content import BuildFunnel, CoverageLine, DeletionCheck, ExtractionScore, ReportContent
+from runs.report.content import CoverageLine, ReportContent
 from runs.stages.rows import AttemptRow, CallRow, TaskRow
 from solver.coverage import measure_coverage
 from solver.masking import Instruction, Style
