@@ -6,18 +6,19 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from agents.casting import FixedCasting
 from agents.clients.stack import ModelClients
 from agents.ledger import NullLedger
 from environments.catalogue import load_setting
 from environments.regulation import load_regulation
-from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.files import write_rows
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.stages.extract import extract, score_extraction
-from solver.product import Product
+from solver.analysis import Analysis, analyse
 from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["app"]
@@ -60,7 +61,7 @@ def extract_command(
     if as_json:
         show_json({"rules": len(rules), "out": str(out), "precision": score.precision, "recall": score.recall})
         return
-    show(_table(rules))
+    show(_rule_table(rules))
     source = "our own restatement" if score.restated else "the document given"
     precision = "-" if score.precision is None else f"{score.precision:.0%}"
     recall = "-" if score.recall is None else f"{score.recall:.0%}"
@@ -74,29 +75,46 @@ def check_command(
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Check that rules parse, name what there is, can be kept together, and leave every tool reachable."""
+    """Check that rules parse, name what there is, can be kept together, leave every tool in reach, and are needed.
+
+    Exit code 1 where there is a finding, or a question that was not decided.
+    """
     setting = load_setting(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
-    findings = [f"{rule.id} can never be kept" for rule in chosen if not rule.automaton.live(rule.automaton.initial)]
-    if not findings:
-        product = Product(setting.environment, [rule.automaton for rule in chosen])
-        reachable = product.reachable_tools()
-        findings += [
-            f"no compliant trace can call {name}" for name in setting.environment.tools if name not in reachable
-        ]
+    analysis = analyse(setting.environment, chosen)
     if as_json:
-        show_json({"rules": len(chosen), "findings": [*findings]})
+        result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
+        show_json({"rules": len(chosen), **result})
     else:
-        show(_table(chosen))
-        show("\n".join(findings) if findings else "Nothing found against them.")
-    raise typer.Exit(1 if findings else 0)
+        show(_rule_table(chosen))
+        if analysis.breaking:
+            show(_witness_table(analysis))
+        show(_finding_table(analysis) if analysis.findings else "Nothing found against them.")
+        for assumption in analysis.assumptions:
+            show(Text(assumption, style="dim"))
+    raise typer.Exit(1 if analysis.findings else 0)
 
 
-def _table(rules: tuple[Rule, ...]) -> Table:
-    table = Table("rule", "formula", "template", "provisions", "states")
+def _rule_table(rules: tuple[Rule, ...]) -> Table:
+    table = make_table("rule", "formula", "template", "provisions", "states")
     for rule in rules:
-        table.add_row(
-            rule.id, rule.formula, rule.template, ", ".join(rule.provisions), str(len(rule.automaton.verdicts))
-        )
+        states = len(rule.automaton.verdicts)
+        # Text, because a formula may hold brackets, which are markup in a plain string.
+        table.add_row(rule.id, Text(rule.formula), rule.template, Text(", ".join(rule.provisions)), str(states))
+    return table
+
+
+def _witness_table(analysis: Analysis) -> Table:
+    """What each rule is there for, to be looked at by people: does the rule forbid what it should?"""
+    table = make_table("rule", "a trace that breaks it and no other rule")
+    for rule, witness in analysis.breaking.items():
+        table.add_row(rule, Text(", ".join(witness.steps) or "(no call at all)"))
+    return table
+
+
+def _finding_table(analysis: Analysis) -> Table:
+    table = make_table("found", "what, and why")
+    for finding in analysis.findings:
+        table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))
     return table

@@ -1,0 +1,77 @@
+"""`lawtrace rules check` on the command line: what it prints, and how it ends."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runs.cli import main
+
+Check = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Check:
+    """Runs the check on these formulas, named r0, r1, ...: exit code and standard output, wrapped lines joined."""
+
+    def run(*formulas: str, json_too: bool = False) -> tuple[int, str]:
+        file = tmp_path / "rules.jsonl"
+        rows = [json.dumps({"id": f"r{number}", "formula": formula}) for number, formula in enumerate(formulas)]
+        file.write_text("\n".join(rows), encoding="utf-8")
+        words = ["rules", "check", *(["--rules", str(file)] if formulas else []), *(["--json"] if json_too else [])]
+        monkeypatch.setattr(sys, "argv", ["lawtrace", *words])
+        monkeypatch.setenv("COLUMNS", "160")
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), capsys.readouterr().out
+
+    return run
+
+
+def last_object(out: str) -> dict[str, Any]:
+    return json.loads(out.splitlines()[-1])
+
+
+def test_the_curated_set_is_clean_and_shows_what_each_rule_is_for(check: Check) -> None:
+    code, out = check()
+    assert code == 0
+    assert "Nothing found against them." in out
+    assert "CheckAuthorization, TransferFunds" in out
+
+
+def test_the_curated_set_as_json(check: Check) -> None:
+    code, out = check(json_too=True)
+    result = last_object(out)
+    assert code == 0
+    assert result["rules"] == 7
+    assert result["findings"] == []
+    assert len(result["breaking"]) == 7
+    assert result["calling"]["SearchPayee"] == {"steps": ["SearchPayee"], "shortest": True}
+
+
+def test_findings_end_with_code_1_and_carry_their_proof(check: Check) -> None:
+    code, out = check(
+        "G(PayBill -> F RecordAuditEvent)", "!F(PayBill & !F RecordAuditEvent)", "G !SearchPayee", json_too=True
+    )
+    assert code == 1
+    findings = last_object(out)["findings"]
+    assert {finding["kind"] for finding in findings} == {"equivalent", "unreachable", "vacuous"}
+    assert all(finding["message"] and finding["proof"] for finding in findings)
+    (unreachable, *_) = [finding for finding in findings if finding["tool"] == "PayBill"]
+    assert unreachable["reasons"] == ["r2"]
+    assert unreachable["scope"] == "environment"
+
+
+def test_a_redundant_rule_is_a_finding(check: Check) -> None:
+    code, out = check("G(PayBill | TransferFunds -> F RecordAuditEvent)", "G(PayBill -> F RecordAuditEvent)")
+    assert code == 1
+    assert "r1 is redundant: every trace that keeps r0 keeps it" in " ".join(out.split())
+
+
+def test_brackets_of_a_condition_are_printed_as_they_are(check: Check) -> None:
+    code, out = check('G(PayBill(currency in ["red", "blue"]) -> F RecordAuditEvent)'.replace("currency", "payee_id"))
+    assert code == 0
+    assert '["red", "blue"]' in " ".join(out.split())
