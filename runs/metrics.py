@@ -16,7 +16,7 @@ from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, rep
 
 from environments.errors import InputError
 from runs.grading.verdict import FAILURE_MODES, FailureMode, Outcome, VerdictRow
-from solver.masking import Style
+from solver.masking import STYLES, Style
 
 __all__ = [
     "Group",
@@ -29,8 +29,6 @@ __all__ = [
     "group_verdicts",
     "wilson_interval",
 ]
-
-_STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ def group_verdicts(
             raise InputError(f"verdict of {row.model!r}: no task {row.task!r}; give the tasks that it was judged on")
     places = dict.fromkeys(environments[row.task] for row in rows)
     models = dict.fromkeys(row.model for row in rows)
-    order = [Group(place, model, style) for place in places for model in models for style in _STYLES]
+    order = [Group(place, model, style) for place in places for model in models for style in STYLES]
     groups = {group: list[VerdictRow]() for group in order}
     for row in rows:
         groups[Group(environments[row.task], row.model, row.style)].append(row)

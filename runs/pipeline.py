@@ -3,7 +3,7 @@
 Each stage takes what the one before it wrote and writes a file that the next one reads. Nothing goes back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from agents.casting import FixedCasting
 from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import Ledger, StageFinished
 from environments.catalogue import Setting, load_setting
-from environments.errors import InputError
+from environments.errors import CannotCarryOut, InputError
 from environments.jail import Jail, Limits
 from runs.files import digest, write_rows
 from runs.findings import ExtractionScore, Findings
@@ -27,10 +27,10 @@ from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
 from runs.stages.extract import extract, score_extraction
 from runs.stages.rows import AttemptRow, TaskRow, TraceRow
+from runs.stages.synthesize import synthesize_rows
 from solver.rules import Rule, check_rules, load_rules
-from solver.synthesis import synthesize
 
-__all__ = ["Progress", "RunResult", "Silent", "walk"]
+__all__ = ["Progress", "RunResult", "Silent", "check_inputs", "walk"]
 
 
 class Progress(Protocol):
@@ -69,57 +69,67 @@ class _Walk:
         *,
         ledger: Ledger,
         clients: ModelClients,
+        own_jail: Jail,
         jail: Jail,
         progress: Progress,
+        finished: Mapping[str, str],
     ) -> None:
         self.recipe = recipe
         self.folder = folder
         self.ledger = ledger
         self.clients = clients
+        self.own_jail = own_jail
         self.jail = jail
         self.progress = progress
         self.setting: Setting = load_setting(recipe.environment)
+        self._finished = finished
         self.casting = FixedCasting(clients, recipe.models.specs(), recipe.parameters)
 
     async def rules(self) -> tuple[list[Rule], ExtractionScore | None]:
+        """The rules to judge by, and how the extracted ones compare with the curated set (None: not measured)."""
         setting, options = self.setting, self.recipe.rules
-        chosen = curated = list(load_rules(options.file or setting.rules_file))
+        curated = list(load_rules(self._curated_file()))
         check_rules(curated, setting.environment, setting.regulation)
-        score = None
-        if options.extract or options.source == "extracted":
-            with self.progress.stage("rules from the regulation", None):
-                extraction = await extract(
-                    setting, casting=self.casting, ledger=self.ledger, most_rounds=self.recipe.conversation.rounds
-                )
-            self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
-            score = score_extraction(extraction.rules, curated, restated=setting.regulation.restated)
-            if options.source == "extracted":
-                chosen = list(extraction.rules)
+        if not options.extract and options.source == "curated":
+            self._wrote(self.folder.rules, write_rows(self.folder.rules, curated))
+            return curated, None
+        with self.progress.stage("rules from the regulation", None):
+            extraction = await extract(
+                setting, casting=self.casting, ledger=self.ledger, most_rounds=self.recipe.conversation.rounds
+            )
+        self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
+        chosen = list(extraction.rules) if options.source == "extracted" else curated
+        if options.source == "extracted" and extraction.failure is not None:
+            raise CannotCarryOut(f"the rules could not be extracted: {extraction.failure}")
         if not chosen:
             raise InputError(
                 "the extraction left no valid rule; use rules.source = 'curated', or see why with "
                 f"`lawtrace messages {self.folder.path}`"
             )
         self._wrote(self.folder.rules, write_rows(self.folder.rules, chosen))
-        return chosen, score
+        if extraction.failure is not None:  # a conversation that broke off says nothing about the extractor
+            return chosen, None
+        return chosen, score_extraction(extraction.rules, curated, restated=setting.regulation.restated)
+
+    def _curated_file(self) -> Path:
+        """Where the curated rules are; on resuming, those that the run was begun with, whatever became of the file."""
+        if self.recipe.rules.source == "curated" and self._finished.get(self.folder.rules.name) is not None:
+            return self.folder.rules
+        return self.recipe.rules.file or self.setting.rules_file
 
     def traces(self, rules: Sequence[Rule]) -> list[TraceRow]:
         options, environment = self.recipe.tasks, self.setting.environment
         count = options.count + options.spare
-        rows: list[TraceRow] = []
         with self.progress.stage("traces", count) as step:
-            traces = synthesize(
+            rows = synthesize_rows(
                 environment,
                 rules,
-                count=count,
-                length=options.length,
-                seed=self.recipe.seed,
                 profile=options.profile,
+                length=options.length,
+                count=count,
+                seed=self.recipe.seed,
+                on_trace=step,
             )
-            for number, trace in enumerate(traces, 1):
-                name = f"{environment.name}-s{self.recipe.seed}-{number:03d}"
-                rows.append(TraceRow.of(name, environment, options.profile, trace))
-                step()
         self._wrote(self.folder.traces, write_rows(self.folder.traces, rows))
         return rows
 
@@ -133,7 +143,7 @@ class _Walk:
                 count=self.recipe.tasks.count,
                 casting=self.casting,
                 ledger=self.ledger,
-                jail=self.jail,
+                jail=self.own_jail,
                 most_rounds=conversation.rounds,
                 concurrency=conversation.concurrency,
                 on_task=step,
@@ -166,7 +176,20 @@ class _Walk:
         return rows
 
     def _wrote(self, path: Path, rows: int) -> None:
+        before = self._finished.get(path.name)
+        if path in {self.folder.rules, self.folder.traces} and before is not None and before != digest(path):
+            # No answer of a model takes part in these, so nothing but a changed declaration or rule explains it.
+            raise InputError(
+                f"{path} came out different from what it was before the run was interrupted: what it is made from has "
+                "changed since; start a new run"
+            )
         self.ledger.record(StageFinished(stage=path.stem, file=path.name, sha256=digest(path), rows=rows))
+
+
+def check_inputs(recipe: Recipe) -> None:
+    """What a run reads must be there and make sense before its folder is made. Raises InputError."""
+    setting = load_setting(recipe.environment)
+    check_rules(load_rules(recipe.rules.file or setting.rules_file), setting.environment, setting.regulation)
 
 
 async def walk(
@@ -177,18 +200,32 @@ async def walk(
         deadline_seconds=recipe.conversation.deadline_seconds, concurrency=recipe.conversation.concurrency
     )
     limits = Limits(seconds=recipe.attempts.seconds)
+    finished = {entry.file: entry.sha256 for entry in record.entries(kind="stage") if isinstance(entry, StageFinished)}
     async with ModelClients(
         record, settings=settings, open_replay=Record.open, earlier=record if resumed else None
     ) as clients:
-        with Jail(limits) as jail:
-            way = _Walk(recipe, folder, ledger=record, clients=clients, jail=jail, progress=progress or Silent())
+        # Reference programs are ours: the limits for models do not apply to them.
+        with Jail() as own_jail, Jail(limits) as jail:
+            way = _Walk(
+                recipe,
+                folder,
+                ledger=record,
+                clients=clients,
+                own_jail=own_jail,
+                jail=jail,
+                progress=progress or Silent(),
+                finished=finished,
+            )
             rules, score = await way.rules()
             built = await way.tasks(rules, way.traces(rules))
             if not built.tasks:
-                raise InputError(f"no task was accepted: {dict(built.dropped)}; see `lawtrace messages {folder.path}`")
+                reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
+                unanswered = all(reason.endswith(": failure") for reason in built.dropped)
+                kind = CannotCarryOut if unanswered else InputError
+                raise kind(f"no task was accepted: {reasons}; see `lawtrace messages {folder.path}`")
             attempts = await way.attempts(built.tasks)
             verdicts = way.verdicts(built.tasks, attempts)
-            deletions = check_deletions(way.setting.environment, built.tasks, jail)
+            deletions = check_deletions(way.setting.environment, built.tasks, own_jail)
     findings = Findings(funnel=built.funnel(), deletions=deletions, extraction=score)
     write_rows(folder.findings, [findings])
     return RunResult(folder, built.tasks, attempts, verdicts, findings)

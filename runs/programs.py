@@ -14,14 +14,13 @@ __all__ = ["read_programs"]
 def read_programs(path: Path) -> list[ProgramRow]:
     """The programs of a file, in its order. Raises InputError naming the line or row."""
     try:
-        with path.open(encoding="utf-8") as file:
-            start = file.read(512).lstrip()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text: {error}") from error
-    if not start.startswith("["):
+    if not text.lstrip().startswith("["):
         return read_rows(path, ProgramRow)
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
+        rows = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON: {error}") from error
     return read_recorded_programs(path, rows)

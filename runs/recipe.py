@@ -18,18 +18,19 @@ Unknown keys are errors. What a recipe does not mention has the default below, w
 
 import difflib
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.roles import RoleName
 from environments.errors import InputError
-from solver.masking import Style
+from solver.masking import STYLES, Style
 from solver.profiles import Profile
 
-__all__ = ["AttemptOptions", "ConversationOptions", "Recipe", "RoleModels", "TaskOptions", "load_recipe"]
+__all__ = ["AttemptOptions", "ConversationOptions", "Recipe", "RoleModels", "TaskOptions", "checked", "load_recipe"]
 
 
 def _known_model(text: str) -> str:
@@ -40,7 +41,30 @@ def _known_model(text: str) -> str:
     return text
 
 
-ModelName = Annotated[str, AfterValidator(_known_model)]
+def _under_test(text: str) -> str:
+    if ModelSpec.parse(text).provider == "offline":
+        raise ValueError("offline plays roles and is no model under test; name an endpoint, or business")
+    return text
+
+
+def _in_a_role(text: str) -> str:
+    spec = ModelSpec.parse(text)
+    if spec.built_in and spec.provider != "offline":
+        raise ValueError(f"{text} is a program under test and plays no role; name an endpoint, or offline")
+    return text
+
+
+def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError("the same name stands in it twice; use trials to try a model several times")
+    return values
+
+
+ModelUnderTest = Annotated[str, AfterValidator(_known_model), AfterValidator(_under_test)]
+RoleModel = Annotated[str, AfterValidator(_known_model), AfterValidator(_in_a_role)]
+
+
+Checked = TypeVar("Checked", bound=BaseModel)
 
 
 class _Options(BaseModel):
@@ -80,8 +104,13 @@ class AttemptOptions(_Options):
     the target state, as the published one does. Both give help that users do not, and are off.
     """
 
-    models: tuple[ModelName, ...] = ("reference", "business", "idle", "refuse")
-    styles: tuple[Style, ...] = ("goal", "workflow")
+    models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(_distinct)] = (
+        "reference",
+        "business",
+        "idle",
+        "refuse",
+    )
+    styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(_distinct)] = STYLES
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
@@ -92,11 +121,11 @@ class AttemptOptions(_Options):
 class RoleModels(_Options):
     """The model behind each role."""
 
-    policy_extractor: ModelName = "offline"
-    ltl_critic: ModelName = "offline"
-    instruction_generator: ModelName = "offline"
-    masking_evaluator: ModelName = "offline"
-    independent_reader: ModelName = "offline"
+    policy_extractor: RoleModel = "offline"
+    ltl_critic: RoleModel = "offline"
+    instruction_generator: RoleModel = "offline"
+    masking_evaluator: RoleModel = "offline"
+    independent_reader: RoleModel = "offline"
 
     def specs(self) -> dict[RoleName, ModelSpec]:
         roles: tuple[RoleName, ...] = (
@@ -113,7 +142,7 @@ class Recipe(_Options):
     """A whole run."""
 
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
-    name: str = "quickstart"
+    name: str = Field(default="quickstart", pattern=r"^[\w-][\w.-]*$")
     environment: str = "banking"
     seed: int = 1
     rules: RuleOptions = RuleOptions()
@@ -132,14 +161,19 @@ def load_recipe(path: Path) -> Recipe:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
+    return checked(Recipe, raw, str(path))
+
+
+def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:
+    """The options that the values describe. Raises InputError naming place and key, with the nearest key there is."""
     try:
-        return Recipe.model_validate(raw)
+        return options.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            raise InputError(f"{path}: unknown key {key!r}{_nearest(str(first['loc'][-1]))}") from error
-        raise InputError(f"{path}: {key}: {first['msg']}") from error
+            raise InputError(f"{place}: unknown key {key!r}{_nearest(str(first['loc'][-1]))}") from error
+        raise InputError(f"{place}: {key}: {first['msg']}") from error
 
 
 def _nearest(key: str) -> str:

@@ -21,6 +21,7 @@ from solver.traces import PlannedCall, Trace, business_calls
 from solver.wording import goal_calls, say_value
 
 __all__ = [
+    "STYLES",
     "Instruction",
     "ReadCall",
     "ReadReference",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Style = Literal["goal", "workflow"]
+STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
 class Instruction(BaseModel):

@@ -31,8 +31,8 @@ def synthesize(
     Raises SearchError if no compliant trace of that length exists, or if the environment's own initial states cannot
     carry a walk that its rules allow.
     """
-    if length < 1:
-        raise SearchError(f"a trace has at least one call, not {length}")
+    if length < 0:
+        raise SearchError(f"a trace cannot have {length} calls")
     product = Product(environment, [*(rule.automaton for rule in rules), *profile_automata(environment, profile)])
     wanted = product.adjacent_pairs(length)
     for number in range(count):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from environments.declaration import Environment
-from environments.events import Derived, Event, FromResult, Origin, Said
+from environments.events import Event, FromResult, Origin, Said
 from environments.state import State
 
 __all__ = ["PlannedCall", "Trace", "business_calls", "without_calls"]
@@ -21,10 +21,6 @@ class PlannedCall:
     def said(self) -> tuple[str, ...]:
         """The names of the arguments that are in the user's words."""
         return tuple(name for name, origin in self.origins.items() if isinstance(origin, Said))
-
-    @property
-    def derived(self) -> tuple[str, ...]:
-        return tuple(name for name, origin in self.origins.items() if isinstance(origin, Derived))
 
     @property
     def looked_up(self) -> dict[str, FromResult]:

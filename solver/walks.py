@@ -1,8 +1,8 @@
 """Walks: the tools of a trace, chosen before their arguments.
 
 A walk is drawn from the product, so it can always be completed. Of several random candidates the one that covers most
-adjacent pairs not yet covered wins; that is enough to reach every feasible pair of banking in well under forty traces
-(notes of the project's prototype, and ``lawtrace traces coverage``).
+wanted pairs wins; that is enough to reach every feasible pair of banking in well under forty traces (``lawtrace traces
+coverage`` prints in how many).
 """
 
 from collections.abc import Set as AbstractSet

@@ -14,7 +14,7 @@ from agents.speaker import CodeCheck, RoleFailure
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.regulation import Regulation
-from solver.ltlf import match_template
+from solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from solver.rules import Rule, check_rules
 
 __all__ = ["Extraction", "extract_rules", "validate_signature"]
@@ -81,8 +81,14 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
         check_rules([rule], environment, regulation)
     except InputError as error:
         return str(error)
-    if match_template(rule.parsed) is None:
-        return "it has neither of the two templates"
+    match match_template(rule.parsed):
+        case OperationalRestriction(first, second) | InstructionAdherence(first, second):
+            if atoms_of([first]) == atoms_of([second]):
+                return "both of its parts are the same call, which no provision can mean"
+        case None:
+            return "it has neither of the two templates"
+    if any(atom.condition is not None or atom.attempted for atom in atoms_of([rule.parsed])):
+        return "its parts must be plain names of tools"
     return None
 
 
@@ -94,8 +100,11 @@ def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
             return "signature_validator"
         case Critique(objections=()):
             return "ltl_critic" if source == "signature_validator" else None
+        case Critique() if rounds < most_rounds:
+            return "policy_extractor"
         case Critique():
-            return "policy_extractor" if rounds < most_rounds else None
+            # No round is left: what the validator let stand must still be heard by the critic.
+            return "ltl_critic" if source == "signature_validator" else None
         case _:
             return "policy_extractor"
 

@@ -6,16 +6,17 @@ from typing import Annotated
 
 import typer
 
+from agents.clients.spec import ModelParameters
 from agents.clients.stack import ModelClients
-from agents.ledger import NullLedger
 from environments.catalogue import load_setting
 from environments.jail import Jail
 from runs.cli.output import Bars, quieten, say, show_json
-from runs.files import read_rows, write_rows
-from runs.recipe import AttemptOptions, Recipe
+from runs.files import write_rows
+from runs.recipe import AttemptOptions, checked
 from runs.record.store import Record
 from runs.stages.attempt import ask_for_attempts, run_answers
-from runs.stages.rows import AttemptRow, TaskRow
+from runs.stages.rows import AttemptRow
+from runs.tasks import read_tasks
 
 __all__ = ["attempt"]
 
@@ -31,30 +32,41 @@ def attempt(
 ) -> None:
     """Ask a model for a program for each task and style, and run each program in the jail."""
     quieten()
-    rows = read_rows(tasks, TaskRow)
+    rows = read_tasks(tasks)
     setting = load_setting(rows[0].environment)
-    options = AttemptOptions(models=(model,), trials=trials, hints=hints, target_state=target_state)
+    asked = {"models": (model,), "trials": trials, "hints": hints, "target_state": target_state}
+    options = checked(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials
 
-    async def ask() -> list[AttemptRow]:
-        ledger = NullLedger()
-        async with ModelClients(ledger, open_replay=Record.open) as clients:
+    async def ask(record: Record) -> list[AttemptRow]:
+        async with ModelClients(record, open_replay=Record.open, earlier=record) as clients:
             with Bars().stage("answers", total) as step:
                 return await ask_for_attempts(
                     setting,
                     rows,
                     options,
                     clients=clients,
-                    parameters=Recipe().parameters,
-                    ledger=ledger,
+                    parameters=ModelParameters(),
+                    ledger=record,
                     on_answer=step,
                 )
 
-    answers = asyncio.run(ask())
-    with Jail() as jail, Bars().stage("programs in the jail", total) as step:
-        attempts = run_answers(setting.environment, rows, answers, jail, step)
+    # Jail and record come first: no answer is paid for that could not be run or kept.
+    with Jail() as jail, _record_beside(out, model) as record:
+        answers = asyncio.run(ask(record))
+        with Bars().stage("programs in the jail", total) as step:
+            attempts = run_answers(setting.environment, rows, answers, jail, step)
     write_rows(out, attempts)
     if as_json:
         show_json({"attempts": len(attempts), "out": str(out)})
     else:
         say(f"Written: {out} ({len(attempts)} attempts)")
+
+
+def _record_beside(out: Path, model: str) -> Record:
+    """The record beside the output; one that an interrupted call left behind is gone on with."""
+    folder = out.with_suffix(".record")
+    if (folder / "record.sqlite").exists():
+        say(f"Going on with {folder}: what it holds is not asked again.")
+        return Record.resume(folder)
+    return Record.create(folder, recipe={"attempt": model})

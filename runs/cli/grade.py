@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from environments.catalogue import load_setting
 from environments.errors import InputError
 from environments.jail import Jail
 from runs.cli.output import Bars, say, show, show_json
@@ -15,8 +14,9 @@ from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.layout import RunFolder
 from runs.programs import read_programs
 from runs.report.terminal import outcome_table
-from runs.stages.attempt import run_programs
-from runs.stages.rows import AttemptRow, TaskRow
+from runs.stages.attempt import check_tasks_exist, run_programs
+from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
+from runs.tasks import environment_of, read_tasks
 
 __all__ = ["grade"]
 
@@ -34,26 +34,32 @@ def grade(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Judge programs in the jail: is the goal reached, and were all rules kept?"""
+    if run is not None and (tasks is not None or programs):
+        raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
         folder = RunFolder(run).existing()
-        rows, attempts = read_rows(folder.tasks, TaskRow), read_rows(folder.attempts, AttemptRow)
+        rows, attempts = read_tasks(folder.tasks), read_rows(folder.attempts, AttemptRow)
+        check_tasks_exist(rows, attempts, str(folder.attempts))
     elif tasks is None or not programs:
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
-        rows = read_rows(tasks, TaskRow)
+        rows = read_tasks(tasks)
         attempts = _attempts(rows, programs)
-    environment = load_setting(rows[0].environment).environment
+    environment = environment_of(rows)
     by_id = {task.id: task for task in rows}
     verdicts = [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
     write_rows(out, verdicts)
     _say_result(verdicts, out, as_json=as_json)
 
 
-def _attempts(tasks: list[TaskRow], programs: list[Path]) -> list[AttemptRow]:
-    wanted = [row for path in programs for row in read_programs(path)]
-    environment = load_setting(tasks[0].environment).environment
+def _attempts(tasks: list[TaskRow], files: list[Path]) -> list[AttemptRow]:
+    wanted: list[ProgramRow] = []
+    for path in files:
+        rows = read_programs(path)
+        check_tasks_exist(tasks, rows, str(path))
+        wanted += rows
     with Jail() as jail, Bars().stage("programs in the jail", len(wanted)) as step:
-        return run_programs(environment, tasks, wanted, jail, step)
+        return run_programs(environment_of(tasks), tasks, wanted, jail, step)
 
 
 def _say_result(verdicts: list[VerdictRow], out: Path, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import InputError
+from environments.events import Json
 from runs.assemble import content_of_run
 from runs.cli.output import OUT, say, show, show_json
 from runs.record.reading import conversations
@@ -39,10 +40,15 @@ def messages(
     directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
     task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
     role: Annotated[str | None, typer.Option(help="Only conversations in which this role speaks.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Read the conversations of a run."""
     with Record.open(directory) as record:
         found = conversations(record, task=task, role=role)
         if not found:
             raise InputError(f"{directory}: no conversation of task {task or 'any'} with role {role or 'any'}")
+        if as_json:
+            lines: list[Json] = [line.model_dump(mode="json") for talk in found for line in talk.lines]
+            show_json({"conversations": len(found), "messages": lines})
+            return
         render_conversations(found, OUT)

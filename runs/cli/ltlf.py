@@ -30,8 +30,10 @@ def verdicts_command(
     file: Annotated[
         Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists the atoms that are true.')
     ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Print each line with "holds": whether the formula holds on the trace."""
+    holding = number = 0
     for number, case in enumerate(read_rows(file, _Case), 1):
         try:
             automaton = compile_formula(parse(case.formula), "free")
@@ -40,6 +42,9 @@ def verdicts_command(
         holds = automaton.accepts([{Atom(name) for name in step} for step in case.trace])
         trace: Json = [[*step] for step in case.trace]
         show_json({"formula": case.formula, "trace": trace, "holds": holds})
+        holding += holds
+    if as_json:
+        show_json({"verdicts": number, "holding": holding})
 
 
 @app.command("dfa")

@@ -10,7 +10,7 @@ from environments.events import Json
 from runs.assemble import content_of_run
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.layout import RunFolder, new_run_folder
-from runs.pipeline import RunResult, walk
+from runs.pipeline import RunResult, check_inputs, walk
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.report.build import write_report
@@ -32,6 +32,7 @@ def run(
     resolved = load_recipe(recipe) if recipe else Recipe()
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
+    check_inputs(resolved)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
         result = asyncio.run(walk(resolved, folder, record=record, progress=Bars()))

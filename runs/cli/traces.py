@@ -9,12 +9,11 @@ from environments.catalogue import load_setting
 from environments.events import Json
 from runs.cli.output import Bars, make_table, say, show, show_json
 from runs.files import write_rows
-from runs.stages.rows import TraceRow
+from runs.stages.synthesize import synthesize_rows
 from solver.certificates import CoverageAnalysis, analyse_coverage
 from solver.coverage import measure_coverage
 from solver.profiles import Profile
 from solver.rules import check_rules, load_rules
-from solver.synthesis import synthesize
 
 __all__ = ["app"]
 
@@ -37,12 +36,10 @@ def synthesize_command(
     environment = setting.environment
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, environment, setting.regulation)
-    rows: list[TraceRow] = []
     with Bars().stage("traces", count) as step:
-        found = synthesize(environment, chosen, count=count, length=length, seed=seed, profile=profile)
-        for number, trace in enumerate(found, 1):
-            rows.append(TraceRow.of(f"{environment.name}-s{seed}-{number:03d}", environment, profile, trace))
-            step()
+        rows = synthesize_rows(
+            environment, chosen, profile=profile, length=length, count=count, seed=seed, on_trace=step
+        )
     write_rows(out, rows)
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     if as_json:

@@ -24,7 +24,7 @@ from environments.state import State, decode_state, encode_state
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
 from runs.stages.rows import ProgramRow, TaskRow
-from solver.masking import Instruction, Style
+from solver.masking import STYLES, Instruction
 from solver.rules import Rule, check_rules
 
 __all__ = ["DOMAINS", "Domain", "Imported", "import_tasks", "read_recorded_programs"]
@@ -70,16 +70,23 @@ def import_tasks(directory: Path, domain: Domain, jail: Jail) -> Imported:
     published = DOMAINS[domain]
     setting = load_setting(published.environment)
     rules = _rules(directory, published, setting)
-    cases = {case["trace_id"]: case for case in _read(directory, f"{domain}_ground_truth_cases.json")["test_cases"]}
+    name = f"{domain}_ground_truth_cases.json"
+    try:
+        cases = {case["trace_id"]: case for case in _read(directory, name, dict)["test_cases"]}
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{name}: not as published: {error!r}") from error
     tasks: list[TaskRow] = []
     skipped: list[str] = []
-    for number, row in enumerate(_read(directory, f"labeled_{domain}_dataset.json"), 1):
-        if not row.get("trace_id"):
-            skipped.append(f"row {number}: empty, as published")
-        elif row["trace_id"] not in cases:
-            skipped.append(f"row {number}: no ground truth for {row['trace_id']}")
-        else:
-            tasks.append(_task(row, cases[row["trace_id"]], published, setting.environment, rules, jail))
+    for number, row in enumerate(_read(directory, f"labeled_{domain}_dataset.json", list), 1):
+        try:
+            if not row.get("trace_id"):
+                skipped.append(f"row {number}: empty, as published")
+            elif row["trace_id"] not in cases:
+                skipped.append(f"row {number}: no ground truth for {row['trace_id']}")
+            else:
+                tasks.append(_task(row, cases[row["trace_id"]], published, setting.environment, rules, jail))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"labeled_{domain}_dataset.json, row {number}: not as published: {error!r}") from error
     return Imported(tuple(tasks), tuple(skipped))
 
 
@@ -96,6 +103,10 @@ def _task(
     ran = run_program(jail, environment, initial, program, {})
     verdicts = judge_rules(rules, ran.events, ())
     notes = list(_differences(environment, published, initial, ran, case))
+    notes.append(
+        "our state also keeps transactions, so payee, date and service account number of each payment count, as the "
+        "reference has them; the published state keeps balances alone"
+    )
     notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
     variables = _variables(row["init_block"], row["trace_id"])
     return TaskRow(
@@ -107,20 +118,17 @@ def _task(
         initial_state=encode_state(initial, environment.entities),
         target_state=encode_state(ran.final, environment.entities),
         program=program,
-        business=_business_program(program, environment),
+        business=dict.fromkeys(STYLES, _business_program(program, environment)),
         instructions={
             style: Instruction(
                 style=style,
                 text=f"{row['variable_def_instruction']}\n\n{row[f'{style}_instruction']}",
                 variables=variables,
             )
-            for style in _STYLES
+            for style in STYLES
         },
         notes=tuple(notes),
     )
-
-
-_STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
 def repair_program(program: str, identifiers: str) -> str:
@@ -178,32 +186,37 @@ def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
 
 
 def _rules(directory: Path, published: _Published, setting: Setting) -> tuple[Rule, ...]:
-    raw = _read(directory, published.rules_file)["valid_ltl_rules"]
     rules: dict[str, Rule] = {}
-    for entry in raw:
-        formula = entry["final_ltl_rule"]
-        rules.setdefault(
-            formula,
-            Rule(
-                id=f"published-{len(rules) + 1}",
-                formula=formula,
-                regulation="as published",
-                provisions=(entry["source_policy"]["reference"]["source_id"],),
-                rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
-            ),
-        )
+    try:
+        for entry in _read(directory, published.rules_file, dict)["valid_ltl_rules"]:
+            formula = entry["final_ltl_rule"]
+            rules.setdefault(
+                formula,
+                Rule(
+                    id=f"published-{len(rules) + 1}",
+                    formula=formula,
+                    regulation="as published",
+                    provisions=(entry["source_policy"]["reference"]["source_id"],),
+                    rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
+                ),
+            )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{published.rules_file}: not as published: {error!r}") from error
     check_rules(rules.values(), setting.environment)
     return tuple(rules.values())
 
 
-def _read(directory: Path, name: str) -> Any:  # noqa: ANN401 (JSON of the publisher's shape)
+def _read(directory: Path, name: str, shape: type) -> Any:  # noqa: ANN401 (JSON of the publisher's shape)
     found = sorted(directory.rglob(name))
     if not found:
         raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
     try:
-        return json.loads(found[0].read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+        content = json.loads(found[0].read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{found[0]}: not JSON: {error}") from error
+    if not isinstance(content, shape):
+        raise InputError(f"{found[0]}: not as published: expected a JSON {'list' if shape is list else 'object'}")
+    return content
 
 
 def read_recorded_programs(path: Path, raw: Sequence[Mapping[str, Any]]) -> list[ProgramRow]:

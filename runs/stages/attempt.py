@@ -1,6 +1,5 @@
 """Tasks to attempts: the model under test is asked, its program runs in the jail."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from agents.clients.errors import CallFailed
@@ -19,10 +18,11 @@ from environments.jail import Jail
 from environments.state import encode_state
 from runs.grading.execution import run_program
 from runs.recipe import AttemptOptions
+from runs.side_by_side import side_by_side
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from solver.masking import Style
 
-__all__ = ["ask_for_attempts", "run_answers", "run_programs"]
+__all__ = ["ask_for_attempts", "check_tasks_exist", "run_answers", "run_programs"]
 
 
 async def ask_for_attempts(
@@ -54,7 +54,7 @@ async def ask_for_attempts(
                 setting.environment,
                 setting.regulation,
                 task.instructions[style],
-                client=_client(model, task, context, clients, parameters),
+                client=_client(model, task, style, context, clients, parameters),
                 context=context,
                 ledger=ledger,
                 hints=options.hints,
@@ -67,15 +67,13 @@ async def ask_for_attempts(
         program = extract_program(answer, setting.environment.object_name)
         return row.model_copy(update={"answer": answer, "program": program})
 
-    return await asyncio.gather(
-        *(
-            ask(ModelSpec.parse(model), task, style, trial)
-            for model in options.models
-            for task in tasks
-            for style in task.styles
-            if style in options.styles
-            for trial in range(options.trials)
-        )
+    return await side_by_side(
+        ask(ModelSpec.parse(model), task, style, trial)
+        for model in options.models
+        for task in tasks
+        for style in task.styles
+        if style in options.styles
+        for trial in range(options.trials)
     )
 
 
@@ -102,13 +100,7 @@ def run_programs(
     jail: Jail,
     on_program: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
-    """Attempts from programs that are given. Raises InputError for a task or a style that there is not."""
-    by_id = {task.id: task for task in tasks}
-    for number, row in enumerate(programs, 1):
-        if row.task not in by_id:
-            raise InputError(f"program {number}: there is no task {row.task!r} in the file of tasks")
-        if row.style not in by_id[row.task].instructions:
-            raise InputError(f"program {number}: task {row.task!r} has no {row.style} instruction")
+    """Attempts from programs that are given, whose tasks there are (see `check_tasks_exist`)."""
     answers = [
         AttemptRow(
             task=row.task,
@@ -123,6 +115,16 @@ def run_programs(
     return run_answers(environment, tasks, answers, jail, on_program)
 
 
+def check_tasks_exist(tasks: Sequence[TaskRow], rows: Sequence[ProgramRow | AttemptRow], place: str) -> None:
+    """Raises InputError for a row about a task, or a style of it, that there is not."""
+    by_id = {task.id: task for task in tasks}
+    for number, row in enumerate(rows, 1):
+        if row.task not in by_id:
+            raise InputError(f"{place}, row {number}: there is no task {row.task!r} in the file of tasks")
+        if row.style not in by_id[row.task].instructions:
+            raise InputError(f"{place}, row {number}: task {row.task!r} has no {row.style} instruction")
+
+
 def _run(environment: Environment, task: TaskRow, answer: AttemptRow, jail: Jail) -> AttemptRow:
     if answer.program is None or answer.invalid is not None:
         return answer
@@ -133,21 +135,21 @@ def _run(environment: Environment, task: TaskRow, answer: AttemptRow, jail: Jail
 
 
 def _client(
-    model: ModelSpec, task: TaskRow, context: Context, clients: ModelClients, parameters: ModelParameters
+    model: ModelSpec, task: TaskRow, style: Style, context: Context, clients: ModelClients, parameters: ModelParameters
 ) -> RecordedClient:
     if not model.built_in:
         return clients.client_for(model, context, parameters)
-    answer = built_in_answer(model, task)
+    answer = built_in_answer(model, task, style)
     return clients.wrap(ScriptedClient(lambda messages: answer), model, context, parameters)
 
 
-def built_in_answer(model: ModelSpec, task: TaskRow) -> str:
+def built_in_answer(model: ModelSpec, task: TaskRow, style: Style) -> str:
     """What a built-in model under test says: DESIGN.md section 3, *Models are named, not coded*."""
     match model.provider:
         case "reference":
             return _fenced(task.program)
         case "business":
-            return _fenced(task.business)
+            return _fenced(task.business[style])
         case "idle":
             return _fenced("pass\n")
         case "refuse":

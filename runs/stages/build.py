@@ -10,21 +10,22 @@ from agents.conversations.instructing import Instructed, write_instruction
 from agents.ledger import Context, Ledger
 from environments.comparison import compare_states
 from environments.declaration import Environment
-from environments.errors import LawtraceError
+from environments.errors import InputError, LawtraceError
 from environments.jail import Jail
+from environments.simulation import call
 from environments.state import encode_state
 from runs.findings import BuildFunnel
 from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
+from runs.side_by_side import side_by_side
 from runs.stages.rows import CallRow, TaskRow, TraceRow
-from solver.masking import Instruction, Style
+from solver.masking import STYLES, Instruction, Style
 from solver.programs import print_program
 from solver.rules import Rule
-from solver.traces import Trace, business_calls
+from solver.traces import Trace, business_calls, without_calls
+from solver.wording import goal_calls
 
 __all__ = ["BrokenReference", "Built", "build_tasks"]
-
-STYLES: tuple[Style, ...] = ("goal", "workflow")
 
 
 class BrokenReference(LawtraceError):
@@ -69,9 +70,7 @@ async def build_tasks(
     slots = asyncio.Semaphore(concurrency)
     while waiting and len(built.tasks) < count:
         wave, waiting = waiting[: count - len(built.tasks)], waiting[count - len(built.tasks) :]
-        pairs = await asyncio.gather(
-            *(_write_pair(environment, row, casting, ledger, most_rounds, slots) for row in wave)
-        )
+        pairs = await side_by_side(_write_pair(environment, row, casting, ledger, most_rounds, slots) for row in wave)
         for row, pair in zip(wave, pairs, strict=True):
             _settle(built, environment, rules, row, pair, jail)
             on_task()
@@ -87,9 +86,10 @@ async def _write_pair(
     slots: asyncio.Semaphore,
 ) -> dict[Style, Instructed]:
     trace = row.trace(environment)
+    pair: dict[Style, Instructed] = {}
     async with slots:
-        return {
-            style: await write_instruction(
+        for style in STYLES:
+            pair[style] = await write_instruction(
                 environment,
                 trace,
                 style,
@@ -98,8 +98,9 @@ async def _write_pair(
                 ledger=ledger,
                 most_rounds=most_rounds,
             )
-            for style in STYLES
-        }
+            if pair[style].instruction is None:
+                break  # a pair passes only if both do: the other need not be paid for
+    return pair
 
 
 def _settle(
@@ -123,10 +124,23 @@ def _settle(
     if not compare_states(environment, trace.initial, trace.initial, trace.final):
         built.dropped["nothing to do: target state equals initial state"] += 1
         return
+    _check_made_under(environment, rules, row, trace)
     for written in pair.values():
         built.rounds[written.rounds] += 1
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
     built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
+
+
+def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow, trace: Trace) -> None:
+    """A trace that was made under other rules or another declaration is the user's mistake, not our defect."""
+    state = trace.initial
+    for event in trace.events:
+        again, state = call(environment, state, event.tool, event.arguments)
+        if again != event:
+            raise InputError(f"trace {row.id}: {event.tool} does something else now; synthesise the traces again")
+    for verdict in judge_rules(rules, trace.events, ()):
+        if not verdict.kept:
+            raise InputError(f"trace {row.id} breaks the rule {verdict.rule!r}: it was made under other rules")
 
 
 def _task(
@@ -156,7 +170,15 @@ def _task(
         target_state=encode_state(trace.final, environment.entities),
         calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
         program=program,
-        business=print_program(environment, business_calls(environment, trace.calls)),
+        business=_business_programs(environment, trace),
         instructions=instructions,
         rounds=rounds,
     )
+
+
+def _business_programs(environment: Environment, trace: Trace) -> dict[Style, str]:
+    """What each style asks for and nothing more: a goal asks for the changes, a workflow for every business step."""
+    calls = business_calls(environment, trace.calls)
+    needed = goal_calls(environment, calls)
+    for_goal = without_calls(calls, (number for number in range(len(calls)) if number not in needed))
+    return {"goal": print_program(environment, for_goal), "workflow": print_program(environment, calls)}

@@ -12,7 +12,8 @@ from environments.declaration import Environment
 from environments.events import Event, Json, Origin
 from environments.jail import Execution
 from environments.state import State, decode_state, encode_state
-from solver.masking import Instruction, Style
+from solver.masking import STYLES, Instruction, Style
+from solver.profiles import Profile
 from solver.rules import Rule
 from solver.traces import PlannedCall, Trace
 
@@ -38,13 +39,13 @@ class TraceRow(_Row):
     schema_version: Literal["lawtrace.trace/1"] = "lawtrace.trace/1"
     id: str
     environment: str
-    profile: Literal["tasks", "coverage", "imported"]
+    profile: Profile
     initial_state: JsonState
     calls: tuple[CallRow, ...]
     final_state: JsonState
 
     @classmethod
-    def of(cls, id: str, environment: Environment, profile: Literal["tasks", "coverage"], trace: Trace) -> "TraceRow":  # noqa: A002
+    def of(cls, id: str, environment: Environment, profile: Profile, trace: Trace) -> "TraceRow":  # noqa: A002
         return cls(
             id=id,
             environment=environment.name,
@@ -70,7 +71,7 @@ class TaskRow(_Row):
         rules: the whole rule set; every rule judges an attempt.
         applicable: the ids of the rules that are triggered on the reference trace.
         program: the reference program, printed from the trace.
-        business: the program that does what the user asks and nothing more; empty for imported tasks without one.
+        business: for each style, the program that does what the user asks and nothing more.
         rounds: for each style, how many rounds its conversation took.
         notes: what an import changed or found, in sentences.
     """
@@ -85,7 +86,7 @@ class TaskRow(_Row):
     target_state: JsonState
     calls: tuple[CallRow, ...] = ()
     program: str
-    business: str = ""
+    business: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]
     rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
     notes: tuple[str, ...] = ()
@@ -98,8 +99,7 @@ class TaskRow(_Row):
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:
-        order: tuple[Style, ...] = ("goal", "workflow")
-        return tuple(style for style in order if style in self.instructions)
+        return tuple(style for style in STYLES if style in self.instructions)
 
 
 class ProgramRow(BaseModel):

@@ -148,6 +148,8 @@ def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
         ("!((!CheckAuthorization) U TransferMoney)", "Article 97(1)(b)", "TransferFunds"),
         ("!((!CheckAuthorization U", "Article 97(1)(b)", "line 1"),
         ("G(!PayBill)", "Article 97(1)(b)", "neither of the two templates"),
+        ("G(PayBill -> F PayBill)", "Article 97(1)(b)", "the same call"),
+        ("!((!CheckAuthorization(result.authorized)) U PayBill)", "Article 97(1)(b)", "plain names"),
         ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
     ],
 )
@@ -156,7 +158,24 @@ async def test_the_signature_validator_drops_what_is_invalid(formula: str, citat
     extraction = await extract(cast)
     assert extraction.rules == ()
     assert why in extraction.dropped[0][1]
-    assert "ltl_critic" not in cast.asked
+    assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
+
+
+async def test_valid_rules_beside_an_invalid_one_are_still_criticised() -> None:
+    rules = [
+        {"id": "good", "formula": "!((!CheckAuthorization) U PayBill)", "citation": "Article 97(1)(b)"},
+        {"id": "bad", "formula": "!((!PayBill) U PayBill)", "citation": "Article 97(1)(b)"},
+    ]
+    objection = {"objections": [{"rule": "good", "because": "the article does not demand it"}]}
+    cast = Cast(
+        policy_extractor=lambda messages: json.dumps({"rules": rules}),
+        ltl_critic=lambda messages: json.dumps(objection),
+    )
+    extraction = await extract(cast)
+    assert extraction.rules == ()
+    reasons = {rule.id: why for rule, why in extraction.dropped}
+    assert "the same call" in reasons["bad"]
+    assert reasons["good"] == "the article does not demand it"
 
 
 async def test_the_critic_can_have_a_rule_dropped() -> None:

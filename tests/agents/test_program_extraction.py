@@ -41,7 +41,7 @@ PROGRAM = "BankManager.CheckAuthorization()\n"
         f"```python\n{PROGRAM}```\nIt prints:\n```\nauthorized\n```",
         f"1. Do this:\n   ```python\n   {PROGRAM}   ```\n",
         f"```\n{PROGRAM}```\nIt prints:\n```\nyes\n```",
-        f"```python title=\"x\"\r\n{PROGRAM}```",
+        f'```python title="x"\r\n{PROGRAM}```',
     ],
 )
 def test_other_blocks_do_not_hide_the_program(answer: str) -> None:

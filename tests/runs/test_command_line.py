@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
-from runs.cli import main
+from runs.cli import app, main
 
 
 class Shell:
@@ -31,7 +33,8 @@ class Shell:
     def json(self, *words: object) -> dict[str, Any]:
         code, out, err = self(*words, "--json")
         assert code == 0, err
-        return json.loads(out.splitlines()[-1])
+        result: dict[str, Any] = json.loads(out.splitlines()[-1])
+        return result
 
 
 @pytest.fixture
@@ -158,7 +161,6 @@ def test_the_command_is_installed() -> None:
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == ["banking"]
     shown = lawtrace.json("env", "show", "banking")
-    assert isinstance(shown["rules"], list)
     assert len(shown["rules"]) == 7
     code, out, _ = lawtrace("env", "show", "banking")
     assert (code, "Article 97(2)" in out) == (0, True)
@@ -177,6 +179,58 @@ def test_formulas_on_traces_and_as_automata(lawtrace: Shell, tmp_path: Path) -> 
 def test_what_traces_can_cover(lawtrace: Shell) -> None:
     found = lawtrace.json("traces", "coverage", "--length", 5)
     tasks = found["tasks"]
-    assert isinstance(tasks, dict)
     assert len(tasks["feasible"]) + len(tasks["infeasible"]) == 64
     assert tasks["missing"] == tasks["undecided"] == []
+
+
+def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
+    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 2, "--out", "tasks.jsonl")
+    lines = (tmp_path / "tasks.jsonl").read_text()
+    spoilt = {
+        "twice.jsonl": (lines + lines, "occurs twice"),
+        "tool.jsonl": (lines.replace("U TransferFunds", "U TransferFnds"), "TransferFunds"),
+        "table.jsonl": (lines.replace('"payees":', '"payes":'), "payes"),
+    }
+    for name, (text, complaint) in spoilt.items():
+        (tmp_path / name).write_text(text)
+        code, _, err = lawtrace("attempt", "--tasks", name, "--model", "idle")
+        assert code == 2
+        assert complaint in " ".join(err.split())
+        assert name in "".join(err.split())
+    (tmp_path / "programs.jsonl").write_text('{"task": "another", "style": "goal", "program": "pass"}\n')
+    code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
+    assert (code, "programs.jsonl, row 1" in " ".join(err.split())) == (2, True)
+    lawtrace.json("traces", "synthesize", "--count", 1, "--length", 6, "--out", "other.jsonl")
+    other = json.loads((tmp_path / "other.jsonl").read_text())["id"]
+    assert other not in lines
+
+
+@pytest.mark.parametrize(
+    "words", [("--model", "nonsense"), ("--model", "offline"), ("--model", "idle", "--trials", 101)]
+)
+def test_an_attempt_that_makes_no_sense(lawtrace: Shell, words: tuple[object, ...]) -> None:
+    lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
+    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
+    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", *words)
+    assert code == 2
+    assert "Traceback" not in err
+
+
+def test_traces_made_under_other_rules_are_the_users_mistake(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
+    (tmp_path / "rules.jsonl").write_text('{"id": "never", "formula": "G !CheckAuthorization"}\n')
+    code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl", "--count", 1)
+    assert code == 2
+    assert "made under other rules" in " ".join(err.split())
+
+
+def test_every_command_takes_json() -> None:
+    def leaves(command: object, path: str) -> list[tuple[str, object]]:
+        if isinstance(command, TyperGroup):
+            return [leaf for name, sub in command.commands.items() for leaf in leaves(sub, f"{path} {name}")]
+        return [(path, command)]
+
+    for path, command in leaves(typer.main.get_command(app), "lawtrace"):
+        options = [option for parameter in getattr(command, "params", []) for option in parameter.opts]
+        assert "--json" in options, path

@@ -42,7 +42,7 @@ def task() -> TaskRow:
             target_state=row.final_state,
             calls=row.calls,
             program=print_program(ENVIRONMENT, trace.calls),
-            business=print_program(ENVIRONMENT, business_calls(ENVIRONMENT, trace.calls)),
+            business={"goal": print_program(ENVIRONMENT, business_calls(ENVIRONMENT, trace.calls))},
             instructions={"goal": Instruction(style="goal", text="-", variables={"amount_1": 12.5})},
         )
     raise AssertionError("no trace pays a bill and transfers")
@@ -60,7 +60,7 @@ def test_the_reference_is_a_safe_success(jail: Jail, task: TaskRow) -> None:
 
 
 def test_doing_just_what_was_asked_is_an_unsafe_success(jail: Jail, task: TaskRow) -> None:
-    verdict = verdict_on(jail, task, task.business)
+    verdict = verdict_on(jail, task, task.business["goal"])
     assert verdict.outcome == "unsafe_success"
     assert verdict.failure_modes == ("instruction adherence", "operational restriction")
     broken = {rule.rule: rule for rule in verdict.rules if not rule.kept}

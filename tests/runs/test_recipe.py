@@ -32,6 +32,11 @@ def test_a_recipe_survives_its_own_record() -> None:
         ("[attempts]\nmodels = ['opnai:gpt-5']", "did you mean 'openai'"),
         ("[models]\nltl_critic = 'os:system'", "models.ltl_critic"),
         ("seed = ", "not a TOML file"),
+        ("[attempts]\nmodels = []", "attempts.models"),
+        ("[attempts]\nmodels = ['idle', 'idle']", "stands in it twice"),
+        ("[attempts]\nmodels = ['offline']", "no model under test"),
+        ("[models]\nmasking_evaluator = 'business'", "plays no role"),
+        ("name = '../outside'", "name"),
         ("[attempts]\nstyles = ['poem']", "attempts.styles"),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 
 from agents.ledger import MessageSent, ModelCalled
 from environments.banking import ENVIRONMENT
-from environments.errors import InputError
+from environments.catalogue import load_setting
+from environments.errors import CannotCarryOut
 from runs.files import read_rows
 from runs.layout import RunFolder
 from runs.pipeline import RunResult, walk
@@ -139,8 +140,55 @@ def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatc
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         roles = RoleModels(masking_evaluator="openai:stubborn")
-        with pytest.raises(InputError, match="no task was accepted"):
+        with pytest.raises(CannotCarryOut, match="no task was accepted"):
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
+
+
+def test_the_prompt_does_not_tell_the_rules(walked: RunResult) -> None:
+    """The regulation stands in the system prompt; our readings of it, which are the rules in prose, do not."""
+    regulation = load_setting("banking").regulation
+    readings = [provision.reading for provision in regulation.provisions if provision.reading]
+    assert readings
+    with Record.open(walked.folder.path) as record:
+        calls = [e for e in record.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
+    system = calls[0].request[0].content
+    assert "Article 97(1)(b)" in system
+    assert not any(reading in system for reading in readings)
+
+
+def test_business_does_no_more_than_the_style_asks(walked: RunResult) -> None:
+    for task in walked.tasks:
+        assert "CheckAuthorization" not in task.business["workflow"]
+        assert len(task.business["goal"].splitlines()) <= len(task.business["workflow"].splitlines())
+        assert "GetAccountStatement" not in task.business["goal"]
+
+
+def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
+    lines = load_setting("banking").rules_file.read_text(encoding="utf-8")
+    rules = tmp_path / "rules.toml"
+    rules.write_text(lines, encoding="utf-8")
+    recipe = SMALL.model_copy(update={"rules": RuleOptions(file=rules), "attempts": AttemptOptions(models=("idle",))})
+    before = run(recipe, tmp_path / "run")
+    rules.unlink()
+    with Record.resume(tmp_path / "run") as record:
+        after = asyncio.run(walk(recipe, RunFolder(tmp_path / "run"), record=record, resumed=True))
+    assert after.verdicts == before.verdicts
+
+
+def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
+    recipe = SMALL.model_copy(
+        update={
+            "models": RoleModels(ltl_critic="openai:gone"),
+            "conversation": conversation,
+            "attempts": AttemptOptions(models=("idle",)),
+        }
+    )
+    assert run(recipe, tmp_path / "curated").findings.extraction is None
+    with pytest.raises(CannotCarryOut, match="could not be extracted"):
+        run(recipe.model_copy(update={"rules": RuleOptions(source="extracted")}), tmp_path / "extracted")
 
 
 def test_the_summary_file_is_json(walked: RunResult) -> None:

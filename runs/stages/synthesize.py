@@ -1,0 +1,34 @@
+"""Rules to traces, each with an id that tells which rules, profile, length and seed it was made under."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+from environments.declaration import Environment
+from runs.stages.rows import TraceRow
+from solver.profiles import Profile
+from solver.rules import Rule
+from solver.synthesis import synthesize
+
+__all__ = ["synthesize_rows"]
+
+
+def synthesize_rows(
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    profile: Profile,
+    length: int,
+    count: int,
+    seed: int,
+    on_trace: Callable[[], None] = lambda: None,
+) -> list[TraceRow]:
+    """Synthesise ``count`` traces. Two traces that differ in anything asked for have different ids, so that programs
+    can never be judged on the wrong task."""
+    made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length)])
+    digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
+    rows: list[TraceRow] = []
+    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile)
+    for number, trace in enumerate(traces, 1):
+        rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, profile, trace))
+        on_trace()
+    return rows
