@@ -15,8 +15,8 @@ from environments.events import Json
 
 __all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "show", "show_json"]
 
-OUT = Console(emoji=False)
-_ERR = Console(stderr=True, highlight=False, emoji=False)
+OUT = Console(emoji=False, markup=False)
+_ERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def show(what: RenderableType) -> None:
@@ -40,12 +40,12 @@ def show_json(result: Mapping[str, Json]) -> None:
 
 def say(text: str) -> None:
     """A remark, for people, on standard error."""
-    _ERR.print(text, markup=False, soft_wrap=True)
+    _ERR.print(text, soft_wrap=True)
 
 
 def complain(text: str) -> None:
     """One sentence about what went wrong, on standard error."""
-    _ERR.print(f"lawtrace: {text}", style="red", markup=False, soft_wrap=True)
+    _ERR.print(f"lawtrace: {text}", style="red", soft_wrap=True)
 
 
 def quieten() -> None:

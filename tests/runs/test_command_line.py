@@ -234,3 +234,11 @@ def test_every_command_takes_json() -> None:
     for path, command in leaves(typer.main.get_command(app), "lawtrace"):
         options = [option for parameter in getattr(command, "params", []) for option in parameter.opts]
         assert "--json" in options, path
+
+
+def test_names_in_brackets_are_names(lawtrace: Shell, tmp_path: Path) -> None:
+    rule = {"id": "[/a]", "formula": "!((!CheckAuthorization) U PayBill)"}
+    (tmp_path / "rules.jsonl").write_text(json.dumps(rule) + "\n", encoding="utf-8")
+    code, out, err = lawtrace("rules", "check", "--rules", "rules.jsonl")
+    assert (code, "Traceback" in err) == (0, False)
+    assert "[/a]" in out
