@@ -42,6 +42,7 @@ def content_of_run(path: Path) -> ReportContent:
         coverage=(coverage_line(environment, tasks[0].rules, tasks, recipe),),
         funnel=findings.funnel,
         deletions=findings.deletions,
+        strength=findings.strength,
         extraction=findings.extraction,
         notices=tuple(_notices(recipe)),
     )

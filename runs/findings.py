@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from solver.mutations import Strength
+
 __all__ = ["BuildFunnel", "DeletionCheck", "ExtractionScore", "Findings"]
 
 
@@ -59,4 +61,5 @@ class Findings(BaseModel):
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
     funnel: BuildFunnel | None = None
     deletions: DeletionCheck | None = None
+    strength: Strength | None = None
     extraction: ExtractionScore | None = None

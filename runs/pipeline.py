@@ -28,6 +28,7 @@ from runs.stages.deletions import check_deletions
 from runs.stages.extract import extract, score_extraction
 from runs.stages.rows import AttemptRow, TaskRow, TraceRow
 from runs.stages.synthesize import synthesize_rows
+from solver.mutations import measure_strength
 from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["Progress", "RunResult", "Silent", "check_inputs", "walk"]
@@ -226,6 +227,8 @@ async def walk(
             attempts = await way.attempts(built.tasks)
             verdicts = way.verdicts(built.tasks, attempts)
             deletions = check_deletions(way.setting.environment, built.tasks, own_jail)
-    findings = Findings(funnel=built.funnel(), deletions=deletions, extraction=score)
+    traces = [(row.id, row.trace(way.setting.environment)) for row in built.references]
+    strength = measure_strength(way.setting.environment, rules, traces)
+    findings = Findings(funnel=built.funnel(), deletions=deletions, strength=strength, extraction=score)
     write_rows(folder.findings, [findings])
     return RunResult(folder, built.tasks, attempts, verdicts, findings)

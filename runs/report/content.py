@@ -7,6 +7,7 @@ from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
+from solver.mutations import Strength
 
 __all__ = ["CoverageLine", "ReportContent"]
 
@@ -51,5 +52,6 @@ class ReportContent:
     coverage: tuple[CoverageLine, ...] = ()
     funnel: BuildFunnel | None = None
     deletions: DeletionCheck | None = None
+    strength: Strength | None = None
     extraction: ExtractionScore | None = None
     notices: tuple[str, ...] = ()

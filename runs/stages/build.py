@@ -34,9 +34,10 @@ class BrokenReference(LawtraceError):
 
 @dataclass(slots=True)
 class Built:
-    """The accepted tasks, and how they came about."""
+    """The accepted tasks with the traces they were made from, and how they came about."""
 
     tasks: list[TaskRow] = field(default_factory=list[TaskRow])
+    references: list[TraceRow] = field(default_factory=list[TraceRow])
     traces: int = 0
     rounds: Counter[int] = field(default_factory=Counter[int])
     dropped: Counter[str] = field(default_factory=Counter[str])
@@ -128,6 +129,7 @@ def _settle(
     for written in pair.values():
         built.rounds[written.rounds] += 1
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
+    built.references.append(row)
     built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
 
 
