@@ -1,5 +1,6 @@
 """The jail as its users see it: open it, run programs in it one after the other, close it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -43,16 +44,24 @@ class Jail:
     def run(self, program: Program, handler: CallHandler) -> Execution:
         """Run one program; ``handler`` answers its calls. What the program does is data; what the handler raises
         passes through, and `JailUnavailable` means that no program ran."""
-        if self._worker is not None and not self._worker.alive:
-            self.close()
-        worker = self._worker or Worker.start(self.limits.memory_bytes)
-        self._worker = None  # kept only if the program leaves it as it was
+        kept, self._worker = self._worker, None
+        if kept is not None:
+            if kept.alive:
+                # It may have died without our knowing yet; then nothing has run, and a fresh one can take over.
+                with suppress(WorkerGone):
+                    return self._run_on(kept, program, handler)
+            kept.close()
+        try:
+            return self._run_on(Worker.start(self.limits.memory_bytes), program, handler)
+        except WorkerGone as error:
+            raise JailUnavailable.because("the warm parent died before the program started") from error
+
+    def _run_on(self, worker: Worker, program: Program, handler: CallHandler) -> Execution:
+        """Run on this worker, and keep it if the program leaves it as it was. `WorkerGone`: nothing has run."""
         conversation = Conversation(worker, program, handler, self.limits)
         try:
             with conversation:
                 return conversation.run()
-        except WorkerGone as error:
-            raise JailUnavailable.because("the warm parent died before the program started") from error
         finally:
             if conversation.clean:
                 self._worker = worker
