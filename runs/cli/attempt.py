@@ -11,6 +11,7 @@ from agents.clients.stack import ModelClients
 from environments.catalogue import load_setting
 from environments.jail import Jail
 from runs.cli.output import Bars, quieten, say, show_json
+from runs.cli.talking import record_beside
 from runs.files import write_rows
 from runs.recipe import AttemptOptions, checked
 from runs.record.store import Record
@@ -52,7 +53,7 @@ def attempt(
                 )
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
-    with Jail() as jail, _record_beside(out, model) as record:
+    with Jail() as jail, record_beside(out, f"attempt by {model}") as record:
         answers = asyncio.run(ask(record))
         with Bars().stage("programs in the jail", total) as step:
             attempts = run_answers(setting.environment, rows, answers, jail, step)
@@ -61,12 +62,3 @@ def attempt(
         show_json({"attempts": len(attempts), "out": str(out)})
     else:
         say(f"Written: {out} ({len(attempts)} attempts)")
-
-
-def _record_beside(out: Path, model: str) -> Record:
-    """The record beside the output; one that an interrupted call left behind is gone on with."""
-    folder = out.with_suffix(".record")
-    if (folder / "record.sqlite").exists():
-        say(f"Going on with {folder}: what it holds is not asked again.")
-        return Record.resume(folder)
-    return Record.create(folder, recipe={"attempt": model})

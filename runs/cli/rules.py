@@ -8,12 +8,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from agents.ledger import NullLedger
+from agents.conversations.extracting import Extraction
 from environments.catalogue import load_setting
+from environments.errors import CannotCarryOut
 from environments.regulation import load_regulation
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.talking import record_beside, role_clients
 from runs.files import write_rows
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
@@ -41,21 +41,18 @@ def extract_command(
     if document is not None:
         setting = setting.with_regulation(load_regulation(document))
 
-    async def hold() -> tuple[Rule, ...]:
-        ledger = NullLedger()
-        async with ModelClients(ledger, open_replay=Record.open) as clients:
-            casting = FixedCasting(clients, options.models.specs(), options.parameters)
+    async def hold(record: Record) -> Extraction:
+        async with role_clients(options, record) as casting:
             with Bars().stage("rules from the regulation", None):
-                extraction = await extract(
-                    setting, casting=casting, ledger=ledger, most_rounds=options.conversation.rounds
-                )
-        for proposed, why in extraction.dropped:
-            say(f"dropped {proposed.id}: {why}")
-        if extraction.failure:
-            say(f"the conversation broke off: {extraction.failure}")
-        return extraction.rules
+                return await extract(setting, casting=casting, ledger=record, most_rounds=options.conversation.rounds)
 
-    rules = asyncio.run(hold())
+    with record_beside(out, "rules extract") as record:
+        extraction = asyncio.run(hold(record))
+    for proposed, why in extraction.dropped:
+        say(f"dropped {proposed.id}: {why}")
+    if extraction.failure is not None:
+        raise CannotCarryOut(f"the conversation broke off, so nothing was written: {extraction.failure}")
+    rules = extraction.rules
     write_rows(out, rules)
     score = score_extraction(rules, load_rules(setting.rules_file), restated=setting.regulation.restated)
     if as_json:

@@ -6,12 +6,10 @@ from typing import Annotated
 
 import typer
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from agents.ledger import NullLedger
 from environments.catalogue import load_setting
 from environments.jail import Jail
 from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.cli.talking import record_beside, role_clients
 from runs.files import read_rows, write_rows
 from runs.published.logisafetybench import Domain, import_tasks
 from runs.recipe import Recipe, load_recipe
@@ -43,24 +41,24 @@ def build_command(
     check_rules(chosen, setting.environment, setting.regulation)
     rows = read_rows(traces, TraceRow)
 
-    async def build() -> Built:
-        ledger = NullLedger()
-        async with ModelClients(ledger, open_replay=Record.open) as clients:
-            with Jail() as jail, Bars().stage("tasks", count) as step:
+    async def build(record: Record, jail: Jail) -> Built:
+        async with role_clients(options, record) as casting:
+            with Bars().stage("tasks", count) as step:
                 return await build_tasks(
                     setting.environment,
                     chosen,
                     rows,
                     count=count,
-                    casting=FixedCasting(clients, options.models.specs(), options.parameters),
-                    ledger=ledger,
+                    casting=casting,
+                    ledger=record,
                     jail=jail,
                     most_rounds=options.conversation.rounds,
                     concurrency=options.conversation.concurrency,
                     on_task=step,
                 )
 
-    built = asyncio.run(build())
+    with Jail() as jail, record_beside(out, "tasks build") as record:
+        built = asyncio.run(build(record, jail))
     write_rows(out, built.tasks)
     if as_json:
         show_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from runs.cli import app, main
+from tests.support.openai_server import serving
 
 
 class Shell:
@@ -242,3 +243,32 @@ def test_names_in_brackets_are_names(lawtrace: Shell, tmp_path: Path) -> None:
     code, out, err = lawtrace("rules", "check", "--rules", "rules.jsonl")
     assert (code, "Traceback" in err) == (0, False)
     assert "[/a]" in out
+
+
+def test_an_extraction_that_broke_off_writes_nothing(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:gone"\n[conversation]\ndeadline_seconds = 1\n', encoding="utf-8"
+    )
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    code, _, err = lawtrace("rules", "extract", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    assert (code, "broke off" in " ".join(err.split())) == (3, True)
+    assert not (tmp_path / "rules.jsonl").exists()
+
+
+def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
+    lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
+    with serving(lambda request: "```python\npass\n```") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:some", "--out", "attempts.jsonl")
+        lawtrace.json(*words)
+        before = (tmp_path / "attempts.jsonl").read_bytes()
+        lawtrace.json(*words)
+        assert len(server.requests) == 2
+    assert (tmp_path / "attempts.jsonl").read_bytes() == before
+    code, out, _ = lawtrace("messages", "attempts.record")
+    assert (code, "executor" in out) == (0, True)

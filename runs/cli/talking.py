@@ -1,0 +1,35 @@
+"""What the stages that talk to models have in common when they run alone: a record, and who plays which role."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agents.casting import FixedCasting
+from agents.clients.stack import CallSettings, ModelClients
+from runs.cli.output import say
+from runs.recipe import Recipe
+from runs.record.storage import record_path
+from runs.record.store import Record
+
+__all__ = ["record_beside", "role_clients"]
+
+
+def record_beside(out: Path, what: str) -> Record:
+    """The record beside an output file, so that no answer is paid for and lost.
+
+    One that an interrupted call left behind is gone on with.
+    """
+    folder = out.with_suffix(".record")
+    if record_path(folder).exists():
+        say(f"Going on with {folder}: what it holds is not asked again.")
+        return Record.resume(folder)
+    return Record.create(folder, recipe={"stage": what})
+
+
+@asynccontextmanager
+async def role_clients(recipe: Recipe, record: Record) -> AsyncGenerator[FixedCasting]:
+    """The roles as the recipe casts them, each call recorded."""
+    talk = recipe.conversation
+    settings = CallSettings(deadline_seconds=talk.deadline_seconds, concurrency=talk.concurrency)
+    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=record) as clients:
+        yield FixedCasting(clients, recipe.models.specs(), recipe.parameters)
