@@ -193,6 +193,13 @@ class Tool:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     @property
+    def teaching(self) -> tuple[RowsResult, ...]:
+        """The results through which a call makes a row known to the caller: lists of rows that carry their key."""
+        return tuple(
+            result for result in self.results if isinstance(result, RowsResult) and result.entity.key in result.fields
+        )
+
+    @property
     def written_tables(self) -> frozenset[str]:
         return frozenset(effect.entity.table for effect in self.effects)
 

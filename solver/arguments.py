@@ -80,7 +80,7 @@ class _Filling:
         )
 
     def _choose(self, tool: Tool) -> _Chosen | None:
-        taught = _taught_rows(tool)
+        taught = next(iter(tool.teaching), None)
         chosen = self._choose_once(tool)
         if taught is None or chosen is None:
             return chosen
@@ -139,7 +139,7 @@ class _Filling:
             self.states.append(state)
             self.events.append(event)
         last = self.chosen[-1]
-        taught = _taught_rows(last.tool)
+        taught = next(iter(last.tool.teaching), None)
         if taught is not None:
             key = self._only_match(taught, last)
             if key is not None:
@@ -188,11 +188,3 @@ def fill_walk(environment: Environment, walk: tuple[str, ...], initial: State, r
     if not all(filling.add(name) for name in walk):
         return None
     return filling.trace()
-
-
-def _taught_rows(tool: Tool) -> RowsResult | None:
-    """The result through which a look-up makes a row known."""
-    for result in tool.results:
-        if isinstance(result, RowsResult) and result.entity.key in result.fields:
-            return result
-    return None

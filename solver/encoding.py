@@ -24,7 +24,6 @@ from environments.declaration import (
     RowsResult,
     Source,
     Tool,
-    ValueResult,
 )
 from environments.domains import Amount, FieldValue, WordsOf
 from environments.events import Json
@@ -309,7 +308,7 @@ def _reduced(environment: Environment) -> dict[str, Tool]:
         name: replace(
             tool,
             effects=tuple(effect for effect in tool.effects if effect.entity.table in cone),
-            results=tuple(result for result in tool.results if _teaches(result)),
+            results=tool.teaching,
         )
         for name, tool in environment.tools.items()
     }
@@ -321,10 +320,9 @@ def _cone(environment: Environment) -> frozenset[str]:
     for tool in environment.tools.values():
         conditions = [raised.when for raised in tool.raises if raised.when is not None]
         conditions += [failure.when for failure in tool.fails]
-        for result in tool.results:
-            if isinstance(result, RowsResult) and _teaches(result):
-                cone.add(result.entity.table)
-                conditions.append(result.where(row_variable(result.entity)))
+        for result in tool.teaching:
+            cone.add(result.entity.table)
+            conditions.append(result.where(row_variable(result.entity)))
         cone = cone.union(*map(tables_of, conditions))
     before: set[str] = set()
     while before != cone:
@@ -334,10 +332,6 @@ def _cone(environment: Environment) -> frozenset[str]:
                 if effect.entity.table in cone:
                     cone = cone.union(*map(tables_of, effect.terms()))
     return frozenset(cone)
-
-
-def _teaches(result: RowsResult | ValueResult) -> bool:
-    return isinstance(result, RowsResult) and result.entity.key in result.fields
 
 
 def _is_number(source: Source) -> bool:

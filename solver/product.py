@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from environments.declaration import Environment, FromLookup, FromTrace, RowsResult, Tool
+from environments.declaration import Environment, FromLookup, FromTrace, Tool
 from environments.errors import SearchError
 from solver.ltlf import Automaton
 
@@ -130,9 +130,9 @@ class Product:
             pending = frozenset[str]()
         if tool.emits:
             pending |= {tool.emits}
-        for table in taught_tables(tool):
-            if table in known:
-                known[table] += 1
+        for result in tool.teaching:
+            if result.entity.table in known:
+                known[result.entity.table] += 1
         capped = tuple(min(known[table], cap) for table, cap in zip(self._tables, self._caps, strict=True))
         return Facts(capped, pending)
 
@@ -150,15 +150,6 @@ class Product:
                 return None
             stepped.append(following)
         return tuple(stepped)
-
-
-def taught_tables(tool: Tool) -> list[str]:
-    """The tables of which one call of the tool can make a row known: it lists rows with their key."""
-    return [
-        result.entity.table
-        for result in tool.results
-        if isinstance(result, RowsResult) and result.entity.key in result.fields
-    ]
 
 
 def _references(tool: Tool) -> Counter[str]:

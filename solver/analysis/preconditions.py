@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from environments.declaration import Environment, FromLookup, FromTrace, Tool
-from solver.product import taught_tables
 
 __all__ = ["preconditions"]
 
@@ -23,7 +22,9 @@ def _of(environment: Environment, tool: Tool) -> list[str]:
     counts = Counter(source.entity.table for source in sources if isinstance(source, FromLookup))
     sentences: list[str] = []
     for table, count in counts.items():
-        lookups = [name for name, other in environment.tools.items() if table in taught_tables(other)]
+        lookups = [
+            name for name, other in environment.tools.items() if any(r.entity.table == table for r in other.teaching)
+        ]
         rows = _one(entities[table].singular) if count == 1 else f"{count} {table}"
         how = f"{' or '.join(lookups)} must have looked up" if lookups else "no tool looks up"
         sentences.append(f"{tool.name} refers to {rows}, which {how}.")
