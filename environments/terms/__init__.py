@@ -1,0 +1,58 @@
+"""Terms: what preconditions, effects and results are written in.
+
+A term is a small immutable tree, made by operator overloading over arguments and rows:
+
+    exists(ACCOUNTS, lambda a: (a.account_number == argument("account_number")) & (a.balance >= argument("amount")))
+
+It prints as a sentence a reader understands, because certificates and documentation need text, and it is compiled
+once to a closure over a :class:`Scope` that works on whatever carrier the logic brings (``environments/logic.py``).
+There is no second translator: simulator and solver read the same closure.
+
+``==`` builds a term, so terms have no equality of their own: they hash by identity, and ``bool(term)`` raises, which
+catches ``and``, ``or``, ``not`` and chained comparisons at once.
+"""
+
+from environments.terms.build import (
+    any_item,
+    apply,
+    argument,
+    arguments_of,
+    choose,
+    constant,
+    contains_text,
+    exists,
+    fresh_key,
+    if_given,
+    is_empty,
+    is_given,
+    row_variable,
+    tables_of,
+    value_of,
+)
+from environments.terms.rows import RowCondition, RowVariable, bind
+from environments.terms.tree import SUCCEEDED, Compiled, Scope, Term
+
+__all__ = [
+    "SUCCEEDED",
+    "Compiled",
+    "RowCondition",
+    "RowVariable",
+    "Scope",
+    "Term",
+    "any_item",
+    "apply",
+    "argument",
+    "arguments_of",
+    "bind",
+    "choose",
+    "constant",
+    "contains_text",
+    "exists",
+    "fresh_key",
+    "if_given",
+    "is_empty",
+    "is_given",
+    "row_variable",
+    "tables_of",
+    "value_of",
+]
