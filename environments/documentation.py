@@ -23,10 +23,9 @@ def document(environment: Environment, *, hints: bool = False) -> dict[str, Json
 
 def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
     """The documentation of one tool."""
-    summary = tool.summary if not (hints and tool.hint) else f"{tool.summary} {tool.hint}"
     documented: dict[str, Json] = {
         "name": tool.name,
-        "summary": summary,
+        "summary": _summary(tool, hints=hints),
         "parameters": [_document_parameter(parameter) for parameter in tool.parameters],
         "returns": [_document_result(result) for result in tool.results],
         "exceptions": [{"name": raised.exception, "description": raised.description} for raised in tool.raises],
@@ -36,6 +35,10 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
     if tool.emits:
         documented["event"] = tool.emits
     return documented
+
+
+def _summary(tool: Tool, *, hints: bool) -> str:
+    return f"{tool.summary} {tool.hint}" if hints and tool.hint else tool.summary
 
 
 def _document_parameter(parameter: Parameter) -> Json:
@@ -82,7 +85,7 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
             }
         schemas[tool.name] = {
             "type": "object",
-            "description": tool.summary if not (hints and tool.hint) else f"{tool.summary} {tool.hint}",
+            "description": _summary(tool, hints=hints),
             "properties": properties,
             "required": [parameter.name for parameter in tool.parameters if parameter.required],
             "additionalProperties": False,

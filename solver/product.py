@@ -71,20 +71,6 @@ class Product:
         """The moves after which the rest of a walk of ``remaining`` calls can still be completed."""
         return [move for move in self.moves[node] if self.can_finish(move.target, remaining - 1)]
 
-    def reachable_tools(self) -> set[str]:
-        """The tools that occur in some accepted walk of any length."""
-        alive = {node for node, accepting in enumerate(self._accepting) if accepting}
-        before: dict[int, set[int]] = {}
-        for node, moves in enumerate(self.moves):
-            for move in moves:
-                before.setdefault(move.target, set()).add(node)
-        frontier = list(alive)
-        for node in frontier:  # grows while it is read
-            fresh = before.get(node, set()) - alive
-            alive |= fresh
-            frontier += fresh
-        return {move.tool for moves in self.moves for move in moves if move.target in alive}
-
     def adjacent_pairs(self, length: int) -> set[tuple[str, str]]:
         """The ordered pairs of adjacent tools that occur in some accepted walk of that length."""
         pairs: set[tuple[str, str]] = set()

@@ -46,7 +46,8 @@ def request_text(instruction: Instruction, target_state: Mapping[str, Json] | No
 
 def extract_program(answer: str, object_name: str) -> str | None:
     """The program in an answer: its last fenced block of Python; or the whole answer if it is Python that uses the
-    object. A block without a language counts only where none says that it is Python, and only if it uses the object."""
+    object. Blocks without a language count only where none says that it is Python; of them, the last that uses the
+    object, else the last."""
     blocks = [(match["language"].lower(), textwrap.dedent(match["body"])) for match in FENCED.finditer(answer)]
     python = [body for language, body in blocks if language in PYTHON and body.strip()]
     unnamed = [body for language, body in blocks if not language and body.strip()]

@@ -66,6 +66,8 @@ async def build_tasks(
     Conversations of several traces are held at once; which traces are taken up depends on acceptance alone, so the
     same answers give the same tasks.
     """
+    for row in traces:  # before any conversation is paid for
+        _check_made_under(environment, rules, row)
     built = Built()
     waiting = list(traces)
     slots = asyncio.Semaphore(concurrency)
@@ -125,7 +127,6 @@ def _settle(
     if not compare_states(environment, trace.initial, trace.initial, trace.final):
         built.dropped["nothing to do: target state equals initial state"] += 1
         return
-    _check_made_under(environment, rules, row, trace)
     for written in pair.values():
         built.rounds[written.rounds] += 1
     rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
@@ -133,8 +134,9 @@ def _settle(
     built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
 
 
-def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow, trace: Trace) -> None:
+def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
     """A trace that was made under other rules or another declaration is the user's mistake, not our defect."""
+    trace = row.trace(environment)
     state = trace.initial
     for event in trace.events:
         again, state = call(environment, state, event.tool, event.arguments)
