@@ -2,7 +2,7 @@
 
 import typer
 
-from runs.cli import attempt, doctor, env, grade, inspect, ltlf, rules, run, tasks, traces
+from runs.cli import attempt, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
 
 __all__ = ["app"]
 
@@ -26,3 +26,4 @@ app.add_typer(rules.app, name="rules")
 app.add_typer(ltlf.app, name="ltlf")
 app.add_typer(traces.app, name="traces")
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(legal.app, name="legal")

@@ -1,0 +1,144 @@
+"""A case: what is known of one decision of a regulator, in pieces that can be cited, and the questions about it.
+
+Four agents work on a case, and a piece belongs to the one that produced it (M 3.2): ``F`` facts, ``LR`` rules, ``AR``
+application of rules to facts, ``CS`` common sense. A *context* names the agents that are active, such as ``F+LR``.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Self, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from environments.errors import InputError
+
+__all__ = [
+    "AGENTS",
+    "CONTEXTS",
+    "LETTERS",
+    "YES_NO",
+    "Agent",
+    "Case",
+    "Choice",
+    "Chunk",
+    "Context",
+    "Question",
+    "QuestionKind",
+    "context_name",
+    "parse_context",
+]
+
+Agent = Literal["F", "LR", "AR", "CS"]
+AGENTS: tuple[Agent, ...] = get_args(Agent)
+
+Choice = Literal["Yes", "No", "A", "B", "C", "D"]
+YES_NO: tuple[Choice, ...] = ("Yes", "No")
+LETTERS: tuple[Choice, ...] = ("A", "B", "C", "D")
+
+QuestionKind = Literal["yes_no", "four_options"]
+
+Context = tuple[Agent, ...]
+
+CONTEXTS: tuple[Context, ...] = (
+    ("F",),
+    ("LR",),
+    ("F", "LR"),
+    ("AR",),
+    ("CS",),
+    ("AR", "CS"),
+    ("F", "LR", "AR"),
+    ("F", "LR", "AR", "CS"),
+)
+"""The eight contexts of the published grid (M Table 2); the first three are its baselines."""
+
+
+def parse_context(text: str) -> Context:
+    """``F+LR`` as the agents it names. Raises InputError."""
+    names = text.split("+")
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown or len(set(names)) != len(names):
+        raise InputError(f"context {text!r}: write each of {', '.join(AGENTS)} at most once, joined by '+'")
+    return cast("Context", tuple(names))
+
+
+def context_name(context: Sequence[Agent]) -> str:
+    return "+".join(context)
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Chunk(_Frozen):
+    """A piece of a case that is retrieved as a whole.
+
+    Attributes:
+        ref: unique in the case and stable: what an answer cites.
+        agent: whose piece it is.
+        text: exactly as it came in; `released` retrieval ranks by its characters, line ends included.
+        paragraphs: the numbered paragraphs of the decision that it rests on, where they are known.
+    """
+
+    ref: str = Field(min_length=1)
+    agent: Agent
+    text: str = Field(min_length=1)
+    paragraphs: tuple[str, ...] = ()
+
+
+class Question(_Frozen):
+    """A question with two options (Yes, No) or four (A to D), of which one is right.
+
+    Attributes:
+        id: unique in the case book.
+        decision: whether the passage behind it holds a decision of the commissioner, or an opinion.
+        paragraphs: the numbered paragraphs it was made from, where they are known.
+    """
+
+    id: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    options: dict[Choice, str]
+    answer: Choice
+    decision: bool
+    paragraphs: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_one_answer(self) -> Self:
+        if tuple(self.options) not in (YES_NO, LETTERS):
+            raise ValueError(f"the options must be Yes and No, or A to D, in that order; these are {[*self.options]}")
+        if not all(option.strip() for option in self.options.values()):
+            raise ValueError("an option is empty")
+        if self.answer not in self.options:
+            raise ValueError(f"the answer {self.answer!r} is not among the options {[*self.options]}")
+        return self
+
+    @property
+    def kind(self) -> QuestionKind:
+        return "yes_no" if "Yes" in self.options else "four_options"
+
+
+class Case(_Frozen):
+    """One decision. ``introduction`` is what the decision opens with; published cases have none."""
+
+    schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
+    id: str = Field(min_length=1)
+    introduction: str = ""
+    chunks: tuple[Chunk, ...]
+    questions: tuple[Question, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_distinct_names(self) -> Self:
+        for what, names in (
+            ("reference", [chunk.ref for chunk in self.chunks]),
+            ("question id", [question.id for question in self.questions]),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None) if _repeats(names) else None
+            if twice is not None:
+                raise ValueError(f"the {what} {twice!r} occurs twice")
+        return self
+
+    def pool(self, context: Context) -> tuple[Chunk, ...]:
+        """The pieces of the agents that are active, in the order of the case."""
+        return tuple(chunk for chunk in self.chunks if chunk.agent in context)
+
+
+def _repeats(names: Sequence[str]) -> bool:
+    return len(set(names)) != len(names)
