@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from environments.catalogue import load_setting
+from environments.catalogue import Setting, load_setting
 from environments.declaration import Environment
 from environments.errors import InputError
 from runs.files import read_rows
@@ -13,6 +13,7 @@ from runs.layout import RunFolder
 from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.report.content import CoverageLine, ReportContent
+from runs.settings import recorded_recipe
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import measure_coverage
 from solver.product import Product
@@ -22,19 +23,23 @@ from solver.rules import Rule
 __all__ = ["content_of_run", "coverage_line"]
 
 
-def content_of_run(path: Path) -> ReportContent:
-    """What the report of a finished run shows. Raises InputError if the folder holds no finished run."""
+def content_of_run(path: Path, env: str | None = None) -> ReportContent:
+    """What the report of a finished run shows; ``env`` says where its environment is, if it is not built in.
+
+    Raises InputError if the folder holds no finished run, or its environment is not found.
+    """
     folder = RunFolder(path).existing()
     if not folder.verdicts.exists():
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
     with Record.open(path) as record:
-        recipe = Recipe.model_validate(record.recipe)
+        recipe = recorded_recipe(record, env)
     tasks = tuple(read_rows(folder.tasks, TaskRow))
-    environment = load_setting(recipe.environment).environment
+    setting = load_setting(recipe.environment)
+    environment = setting.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
-        settings=_settings(recipe),
+        settings=_settings(recipe, environment),
         scenarios={environment.name: environment.title},
         tasks=tasks,
         attempts=tuple(read_rows(folder.attempts, AttemptRow)),
@@ -44,7 +49,7 @@ def content_of_run(path: Path) -> ReportContent:
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
-        notices=tuple(_notices(recipe)),
+        notices=tuple(_notices(recipe, setting)),
     )
 
 
@@ -67,11 +72,11 @@ def coverage_line(
     )
 
 
-def _settings(recipe: Recipe) -> dict[str, str]:
+def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
     roles = recipe.models.model_dump()
     return {
         "recipe": recipe.name,
-        "environment": recipe.environment,
+        "environment": environment.name,
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
@@ -83,8 +88,13 @@ def _settings(recipe: Recipe) -> dict[str, str]:
     }
 
 
-def _notices(recipe: Recipe) -> list[str]:
+def _notices(recipe: Recipe, setting: Setting) -> list[str]:
     notices: list[str] = []
+    if recipe.declaration not in {None, setting.digest}:
+        notices.append(
+            f"The declaration of {setting.environment.name} has changed since this run; what is read from it here (the "
+            "ceiling of the coverage) is that of the present one."
+        )
     offline = [role.replace("_", " ") for role, model in recipe.models.model_dump().items() if model == "offline"]
     if offline:
         notices.append(

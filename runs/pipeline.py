@@ -12,7 +12,7 @@ from typing import Protocol
 from agents.casting import FixedCasting
 from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import Ledger, StageFinished
-from environments.catalogue import Setting, load_setting
+from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
 from environments.jail import Jail, Limits
 from runs.files import digest, write_rows
@@ -22,6 +22,7 @@ from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.recipe import Recipe
 from runs.record.store import Record
+from runs.settings import setting_of_recipe
 from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
@@ -82,7 +83,7 @@ class _Walk:
         self.own_jail = own_jail
         self.jail = jail
         self.progress = progress
-        self.setting: Setting = load_setting(recipe.environment)
+        self.setting: Setting = setting_of_recipe(recipe)
         self._finished = finished
         self.casting = FixedCasting(clients, recipe.models.specs(), recipe.parameters)
 
@@ -189,7 +190,7 @@ class _Walk:
 
 def check_inputs(recipe: Recipe) -> None:
     """What a run reads must be there and make sense before its folder is made. Raises InputError."""
-    setting = load_setting(recipe.environment)
+    setting = setting_of_recipe(recipe)
     check_rules(load_rules(recipe.rules.file or setting.rules_file), setting.environment, setting.regulation)
 
 

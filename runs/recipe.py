@@ -26,6 +26,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.roles import RoleName
+from environments.catalogue import is_folder
 from environments.errors import InputError
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
@@ -144,6 +145,9 @@ class Recipe(_Options):
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
     name: str = Field(default="quickstart", pattern=r"^[\w-][\w.-]*$")
     environment: str = "banking"
+    """A built-in environment, or the folder of one of the user's own, relative to the recipe (``./airline``)."""
+    declaration: str | None = None
+    """The digest of the environment's folder. A recipe may pin it; the record of a run always does."""
     seed: int = 1
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
@@ -161,7 +165,15 @@ def load_recipe(path: Path) -> Recipe:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
-    return checked(Recipe, raw, str(path))
+    recipe = checked(Recipe, raw, str(path))
+    if not is_folder(recipe.environment):
+        return recipe
+    if Path(recipe.environment).is_absolute():
+        raise InputError(
+            f"{path}: environment: {recipe.environment!r} is a place on one machine; name the folder relative to the "
+            "recipe, or leave it out and say --env FOLDER"
+        )
+    return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
 
 
 def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:

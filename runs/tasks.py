@@ -2,21 +2,25 @@
 
 from pathlib import Path
 
-from environments.catalogue import load_setting
-from environments.declaration import Environment
+from environments.catalogue import Setting
 from environments.errors import InputError
 from runs.files import read_rows
+from runs.settings import setting_of_tasks
 from runs.stages.rows import TaskRow
 from solver.rules import check_rules
 
-__all__ = ["environment_of", "read_tasks"]
+__all__ = ["read_tasks"]
 
 
-def read_tasks(path: Path) -> list[TaskRow]:
-    """The tasks of a file. Raises InputError naming file and task: an id that occurs twice, two environments, a rule
-    about a tool that there is not, a state that cannot be read. A verdict on any of these would mean nothing."""
+def read_tasks(path: Path, env: str | None = None) -> tuple[list[TaskRow], Setting]:
+    """The tasks of a file and what they are about; ``env`` says where that is, if it is not built in.
+
+    Raises InputError naming file and task: an id that occurs twice, two environments, a rule about a tool that there is
+    not, a state that cannot be read. A verdict on any of these would mean nothing.
+    """
     tasks = read_rows(path, TaskRow)
-    environment = environment_of(tasks)
+    setting = setting_of_tasks(tasks, str(path), env)
+    environment = setting.environment
     seen: set[str] = set()
     for task in tasks:
         place = f"{path}, task {task.id!r}"
@@ -31,9 +35,4 @@ def read_tasks(path: Path) -> list[TaskRow]:
             task.target(environment)
         except InputError as error:
             raise InputError(f"{place}: {error}") from error
-    return tasks
-
-
-def environment_of(tasks: list[TaskRow]) -> Environment:
-    """The environment that the tasks are about."""
-    return load_setting(tasks[0].environment).environment
+    return tasks, setting

@@ -1,7 +1,7 @@
 """Personal online banking under PSD2: eight tools over accounts, payees, transactions and an audit log.
 
-``entities.py`` holds the tables, ``tools.py`` the tools, ``population.py`` the initial states; ``psd2.toml`` restates
-the provisions and ``rules.toml`` holds the curated rule set.
+``entities.py`` holds the tables, ``tools.py`` the tools, ``population.py`` the initial states; ``regulation.toml``
+restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
 from environments.banking.entities import ENTITIES

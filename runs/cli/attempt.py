@@ -8,8 +8,8 @@ import typer
 
 from agents.clients.spec import ModelParameters
 from agents.clients.stack import ModelClients
-from environments.catalogue import load_setting
 from environments.jail import Jail
+from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show_json
 from runs.cli.talking import record_beside
 from runs.files import write_rows
@@ -25,6 +25,7 @@ __all__ = ["attempt"]
 def attempt(
     tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
     model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
+    env: WhereEnvironment = None,
     trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
     hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
     target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
@@ -33,8 +34,7 @@ def attempt(
 ) -> None:
     """Ask a model for a program for each task and style, and run each program in the jail."""
     quieten()
-    rows = read_tasks(tasks)
-    setting = load_setting(rows[0].environment)
+    rows, setting = read_tasks(tasks, env)
     asked = {"models": (model,), "trials": trials, "hints": hints, "target_state": target_state}
     options = checked(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials

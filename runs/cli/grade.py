@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
+from environments.declaration import Environment
 from environments.errors import InputError
 from environments.jail import Jail
+from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, say, show, show_json
 from runs.files import read_rows, write_rows
 from runs.grading.judge import judge
@@ -16,7 +18,7 @@ from runs.programs import read_programs
 from runs.report.terminal import outcome_table
 from runs.stages.attempt import check_tasks_exist, run_programs
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
-from runs.tasks import environment_of, read_tasks
+from runs.tasks import read_tasks
 
 __all__ = ["grade"]
 
@@ -30,6 +32,7 @@ def grade(
         list[Path] | None,
         typer.Option(help='Programs: JSON lines {"task", "style", "program"}, or a published record file. Repeatable.'),
     ] = None,
+    env: WhereEnvironment = None,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -38,28 +41,28 @@ def grade(
         raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
         folder = RunFolder(run).existing()
-        rows, attempts = read_tasks(folder.tasks), read_rows(folder.attempts, AttemptRow)
+        rows, setting = read_tasks(folder.tasks, env)
+        attempts = read_rows(folder.attempts, AttemptRow)
         check_tasks_exist(rows, attempts, str(folder.attempts))
     elif tasks is None or not programs:
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
-        rows = read_tasks(tasks)
-        attempts = _attempts(rows, programs)
-    environment = environment_of(rows)
+        rows, setting = read_tasks(tasks, env)
+        attempts = _attempts(setting.environment, rows, programs)
     by_id = {task.id: task for task in rows}
-    verdicts = [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
+    verdicts = [judge(setting.environment, by_id[attempt.task], attempt) for attempt in attempts]
     write_rows(out, verdicts)
     _say_result(verdicts, out, as_json=as_json)
 
 
-def _attempts(tasks: list[TaskRow], files: list[Path]) -> list[AttemptRow]:
+def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path]) -> list[AttemptRow]:
     wanted: list[ProgramRow] = []
     for path in files:
         rows = read_programs(path)
         check_tasks_exist(tasks, rows, str(path))
         wanted += rows
     with Jail() as jail, Bars().stage("programs in the jail", len(wanted)) as step:
-        return run_programs(environment_of(tasks), tasks, wanted, jail, step)
+        return run_programs(environment, tasks, wanted, jail, step)
 
 
 def _say_result(verdicts: list[VerdictRow], out: Path, *, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from agents.conversations.extracting import Extraction
 from environments.catalogue import load_setting
 from environments.errors import CannotCarryOut
 from environments.regulation import load_regulation
+from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
 from runs.files import write_rows
@@ -29,7 +30,7 @@ app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_arg
 @app.command("extract")
 def extract_command(
     document: Annotated[Path | None, typer.Argument(help="A regulation (TOML); by default the environment's.")] = None,
-    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    env: WhichEnvironment = "banking",
     out: Annotated[Path, typer.Option(help="The rule file to write (JSON lines).")] = Path("rules.jsonl"),
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -68,7 +69,7 @@ def extract_command(
 
 @app.command("check")
 def check_command(
-    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:

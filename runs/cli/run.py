@@ -8,6 +8,7 @@ import typer
 
 from environments.events import Json
 from runs.assemble import content_of_run
+from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.layout import RunFolder, new_run_folder
 from runs.pipeline import RunResult, check_inputs, walk
@@ -15,6 +16,7 @@ from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.report.build import write_report
 from runs.report.terminal import outcome_table
+from runs.settings import recorded_recipe, resolve_recipe
 
 __all__ = ["resume", "run"]
 
@@ -24,6 +26,10 @@ def run(
         Path | None, typer.Argument(help="A recipe (TOML). Without one: the quickstart, offline.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(help="The environment in place of the recipe's: a built-in one, or a folder of your own."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -32,28 +38,30 @@ def run(
     resolved = load_recipe(recipe) if recipe else Recipe()
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
+    resolved = resolve_recipe(resolved, env)
     check_inputs(resolved)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
         result = asyncio.run(walk(resolved, folder, record=record, progress=Bars()))
-    _finish(result, as_json=as_json)
+    _finish(result, resolved, as_json=as_json)
 
 
 def resume(
     directory: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
+    env: WhereEnvironment = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Go on with an interrupted run: no answer that was committed is asked for again."""
     quieten()
     folder = RunFolder(directory).existing()
     with Record.resume(directory) as record:
-        recipe = Recipe.model_validate(record.recipe)
+        recipe = recorded_recipe(record, env)
         result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))
-    _finish(result, as_json=as_json)
+    _finish(result, recipe, as_json=as_json)
 
 
-def _finish(result: RunResult, *, as_json: bool) -> None:
-    content = content_of_run(result.folder.path)
+def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
+    content = content_of_run(result.folder.path, recipe.environment)
     write_report(content, result.folder.report)
     if as_json:
         show_json(_summary(result))

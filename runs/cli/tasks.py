@@ -8,6 +8,7 @@ import typer
 
 from environments.catalogue import load_setting
 from environments.jail import Jail
+from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
 from runs.files import read_rows, write_rows
@@ -26,7 +27,7 @@ app = typer.Typer(help="Tasks: build them from traces, import published ones.", 
 @app.command("build")
 def build_command(
     traces: Annotated[Path, typer.Option(help="The traces (JSON lines), from `lawtrace traces synthesize`.")],
-    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 40,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,

@@ -7,6 +7,7 @@ import typer
 
 from environments.catalogue import load_setting
 from environments.events import Json
+from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, say, show, show_json
 from runs.files import write_rows
 from runs.stages.synthesize import synthesize_rows
@@ -22,7 +23,7 @@ app = typer.Typer(help="Traces: synthesise compliant sequences of calls, see wha
 
 @app.command("synthesize")
 def synthesize_command(
-    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many traces.")] = 40,
     length: Annotated[int, typer.Option(min=1, help="Calls in each.")] = 8,
@@ -54,7 +55,7 @@ def synthesize_command(
 
 @app.command("coverage")
 def coverage_command(
-    env: Annotated[str, typer.Option(help="The environment.")] = "banking",
+    env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     length: Annotated[int, typer.Option(min=2, help="Calls in each trace.")] = 8,
     count: Annotated[int, typer.Option(min=1, help="Traces in the suite.")] = 40,

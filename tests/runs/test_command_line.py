@@ -4,44 +4,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 from typer.core import TyperGroup
 
-from runs.cli import app, main
+from runs.cli import app
 from tests.support.openai_server import serving
-
-
-class Shell:
-    """Runs the command in this process."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch = monkeypatch
-        self._capsys = capsys
-
-    def __call__(self, *words: object) -> tuple[int, str, str]:
-        self._monkeypatch.setattr(sys, "argv", ["lawtrace", *map(str, words)])
-        code: int | str | None = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-        out, err = self._capsys.readouterr()
-        return (code if isinstance(code, int) else int(code is not None)), out, err
-
-    def json(self, *words: object) -> dict[str, Any]:
-        code, out, err = self(*words, "--json")
-        assert code == 0, err
-        result: dict[str, Any] = json.loads(out.splitlines()[-1])
-        return result
-
-
-@pytest.fixture
-def lawtrace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch, capsys)
+from tests.support.shell import Shell
 
 
 def test_the_stages_one_after_the_other(lawtrace: Shell, tmp_path: Path) -> None:

@@ -1,0 +1,187 @@
+"""An environment's folder: its declaration, its regulation and its curated rules, read from three files.
+
+    airline/
+      __init__.py        declares ENVIRONMENT; may be spread over more modules beside it (``from . import tools``)
+      regulation.toml    the provisions, restated (`environments.regulation`)
+      rules.toml         the curated rule set
+
+The built-in environments and those of a user have the same layout and this one loader. Reading a folder **runs its
+Python**. So a folder of the user's own is only ever read because somebody named it, never because a file of data did.
+
+A user's modules live under a package name of their own, made from place and content: two folders with modules of
+the same name do not meet, and a folder that has changed is read anew. What goes wrong leaves nothing behind.
+"""
+
+import difflib
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from environments.declaration import Environment
+from environments.errors import InputError
+from environments.regulation import Regulation, load_regulation
+
+__all__ = ["DECLARATION", "REGULATION", "RULES", "Setting", "read_built_in", "read_folder"]
+
+DECLARATION = "__init__.py"
+REGULATION = "regulation.toml"
+RULES = "rules.toml"
+_MADE_OF = {".py", ".toml"}
+_PAGE = "docs/environments.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An environment with the regulation it stands under and the file of its curated rule set.
+
+    Attributes:
+        digest: SHA-256 over the folder's Python and TOML files, in hexadecimal: what the declaration is made of.
+        folder: where it was read from.
+    """
+
+    environment: Environment
+    regulation: Regulation
+    rules_file: Path
+    digest: str
+    folder: Path
+
+    def with_regulation(self, regulation: Regulation) -> "Setting":
+        """The same environment under another text."""
+        return replace(self, regulation=regulation)
+
+
+def read_built_in(module: ModuleType) -> Setting:
+    """The setting of a package of ours, which is imported like any other."""
+    folder = Path(str(module.__file__)).parent
+    return Setting(
+        _declared(module, folder), load_regulation(folder / REGULATION), folder / RULES, _digest(folder), folder
+    )
+
+
+def read_folder(folder: Path) -> Setting:
+    """Run the declaration in a folder of the user's own and read the files beside it.
+
+    Raises InputError naming file, line where there is one, and remedy: a file that is missing, Python that does not
+    run, a declaration that is refused.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; an environment is a folder with {DECLARATION} ({_PAGE})")
+    for name in (DECLARATION, REGULATION, RULES):
+        if not (folder / name).is_file():
+            raise InputError(f"{folder / name}: is missing; an environment's folder needs it ({_PAGE})")
+    regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
+    return Setting(_own(folder, digest), regulation, folder / RULES, digest, folder)
+
+
+def _own(folder: Path, digest: str) -> Environment:
+    """What the folder declares; run once for each content that it has had."""
+    place = hashlib.sha256(str(folder).encode()).hexdigest()
+    name = f"lawtrace_environment_{place[:12]}_{digest[:12]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            name, folder / DECLARATION, submodule_search_locations=[str(folder)]
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            with _no_bytecode():
+                spec.loader.exec_module(module)
+            return _declared(module, folder)
+        except BaseException as error:
+            for loaded in [other for other in sys.modules if other == name or other.startswith(f"{name}.")]:
+                del sys.modules[loaded]
+            if isinstance(error, Exception | SystemExit) and not isinstance(error, _NotDeclared):
+                raise InputError(_what_went_wrong(folder, name, error)) from error
+            raise
+    return _declared(sys.modules[name], folder)
+
+
+class _NotDeclared(InputError):
+    """The folder's Python runs, and declares no environment."""
+
+
+@contextmanager
+def _no_bytecode() -> Generator[None]:
+    """A cached file counts as fresh for a whole second; a declaration changed within it would not be noticed."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def _what_went_wrong(folder: Path, package: str, error: BaseException) -> str:
+    """File and line in the folder, and what was said there."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}: not Python: {error.msg}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _lies_in(folder, frame.filename)]
+    place = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder / DECLARATION)
+    if isinstance(error, InputError):
+        return f"{place}: {error}"
+    if isinstance(error, ModuleNotFoundError) and _is_sibling(folder, error.name, package):
+        sibling = str(error.name).rpartition(".")[2]
+        return f"{place}: there is no module {error.name!r}; write `from . import {sibling}` for one in this folder"
+    message = f": {error}" if str(error) else ""
+    return f"{place}: {type(error).__name__}{message}"
+
+
+def _lies_in(folder: Path, filename: str) -> bool:
+    return Path(filename).is_relative_to(folder)
+
+
+def _is_sibling(folder: Path, name: str | None, package: str) -> bool:
+    if name is None or name.startswith(package):
+        return False
+    first = name.partition(".")[0]
+    return (folder / f"{first}.py").exists() or (folder / first).is_dir()
+
+
+def _declared(module: ModuleType, folder: Path) -> Environment:
+    """The declaration, if it is one."""
+    place = folder / DECLARATION
+    names = vars(module)
+    if "ENVIRONMENT" not in names:
+        nearest = difflib.get_close_matches("ENVIRONMENT", [name for name in names if not name.startswith("_")], 1)
+        meant = f"; is {nearest[0]!r} meant to be it?" if nearest else "; end it with ENVIRONMENT = Environment(...)"
+        raise _NotDeclared(f"{place}: declares no ENVIRONMENT{meant}")
+    environment = names["ENVIRONMENT"]
+    if not isinstance(environment, Environment):
+        raise _NotDeclared(
+            f"{place}: ENVIRONMENT is of type {type(environment).__name__}; it must be an "
+            "environments.declaration.Environment"
+        )
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", environment.name):
+        raise _NotDeclared(
+            f"{place}: the environment's name is {environment.name!r}; files and commands use it, so write lower-case "
+            "letters, digits and _ only"
+        )
+    return environment
+
+
+def _digest(folder: Path) -> str:
+    whole = hashlib.sha256()
+    for path in sorted(_files(folder)):
+        content = path.read_bytes()
+        whole.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))]
+        for name in files:
+            if Path(name).suffix in _MADE_OF:
+                yield Path(place, name)

@@ -1,0 +1,72 @@
+"""Which environment a run, or a file of tasks, is about: a built-in one, or a folder that the user named.
+
+The Python in a user's folder runs only if the folder was named on the command line, or by a recipe that was. A record
+or a file of tasks says which environment it is about, and that is data: its word alone runs nothing.
+"""
+
+from collections.abc import Sequence
+
+from environments.catalogue import BUILT_IN, Setting, is_folder, load_setting
+from environments.errors import InputError
+from runs.recipe import Recipe
+from runs.record.store import Record
+from runs.stages.rows import TaskRow
+
+__all__ = ["recorded_recipe", "resolve_recipe", "setting_of_recipe", "setting_of_tasks"]
+
+
+def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
+    """The recipe with its environment settled: ``env`` in place of its own, where it is given, and the digest.
+
+    Raises InputError: no such environment, or not the one whose digest the recipe pins.
+    """
+    if env is not None:
+        recipe = recipe.model_copy(update={"environment": env})
+    setting = setting_of_recipe(recipe)
+    where = str(setting.folder) if is_folder(recipe.environment) else recipe.environment
+    return recipe.model_copy(update={"environment": where, "declaration": setting.digest})
+
+
+def setting_of_recipe(recipe: Recipe) -> Setting:
+    """The setting that the recipe names. Raises InputError if its declaration is not the one that the recipe pins."""
+    setting = load_setting(recipe.environment)
+    if recipe.declaration not in {None, setting.digest}:
+        raise InputError(
+            f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (it was "
+            f"{str(recipe.declaration)[:12]}, it is {setting.digest[:12]}); what was begun with another one cannot be "
+            "gone on with: restore it, or start a new run"
+        )
+    return setting
+
+
+def recorded_recipe(record: Record, env: str | None = None) -> Recipe:
+    """The recipe of a run on record, with the folder that the user says where the run has one of the user's own.
+
+    Raises InputError if the user does not say it.
+    """
+    recipe = Recipe.model_validate(record.recipe)
+    if not is_folder(recipe.environment):
+        return recipe
+    if env is None:
+        raise InputError(
+            f"{record.path.parent}: this run is about an environment outside lawtrace, whose Python runs only if you "
+            f"name its folder: add --env {recipe.environment}"
+        )
+    return recipe.model_copy(update={"environment": env})
+
+
+def setting_of_tasks(tasks: Sequence[TaskRow], place: str, env: str | None = None) -> Setting:
+    """The setting that the tasks are about; ``env`` says where it is, if it is not built in.
+
+    Raises InputError naming the place of the tasks if it cannot be found, or is another one.
+    """
+    name = tasks[0].environment
+    if env is None and name not in BUILT_IN:
+        raise InputError(
+            f"{place}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
+            f"--env ./{name}"
+        )
+    setting = load_setting(env or name)
+    if setting.environment.name != name:
+        raise InputError(f"{place}: its tasks are about {name!r}, not about {setting.environment.name!r} from --env")
+    return setting

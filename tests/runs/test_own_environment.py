@@ -1,0 +1,100 @@
+"""Runs, files of tasks and reports about an environment of the user's own: it is found when named, else refused."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from environments.catalogue import load_setting
+from tests.support.shell import Shell
+
+RECIPE = """
+environment = "../mine"
+[tasks]
+count = 1
+spare = 0
+[attempts]
+models = ["reference"]
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """Banking under another name, in a folder of its own."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    banking = load_setting("banking")
+    (folder / "__init__.py").write_text(
+        "from dataclasses import replace\n"
+        "from environments.banking import ENVIRONMENT as BANKING\n"
+        'ENVIRONMENT = replace(BANKING, name="mine")\n'
+    )
+    for name in ("regulation.toml", "rules.toml"):
+        shutil.copy(banking.folder / name, folder)
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "mine.toml").write_text(RECIPE)
+    return folder
+
+
+def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    done = lawtrace.json("run", "recipes/mine.toml", "--out", "run")
+    assert done["outcomes"] == {"reference/goal/safe_success": 1, "reference/workflow/safe_success": 1}
+    for command in ("report", "resume", "grade"):
+        code, _, err = lawtrace(command, "run")
+        assert (code, "--env" in err) == (2, True), command
+        lawtrace.json(command, "run", "--env", "./mine")
+    attempt = ("attempt", "--tasks", "run/tasks.jsonl", "--model", "business")
+    code, _, err = lawtrace(*attempt)
+    assert (code, "say where its folder is: --env ./mine" in " ".join(err.split())) == (2, True)
+    lawtrace.json(*attempt, "--env", "./mine")
+    code, _, err = lawtrace(*attempt, "--env", "banking")
+    assert (code, "'mine', not about 'banking'" in " ".join(err.split())) == (2, True)
+    moved = tmp_path / "moved"
+    mine.rename(moved)
+    assert "no such folder" in " ".join(lawtrace("grade", "run", "--env", "./mine")[2].split())
+    lawtrace.json("grade", "run", "--env", "./moved")
+
+
+def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, mine: Path) -> None:
+    lawtrace.json("run", "recipes/mine.toml", "--out", "run")
+    with (mine / "__init__.py").open("a") as file:
+        file.write("# changed\n")
+    code, _, err = lawtrace("resume", "run", "--env", "./mine")
+    assert (code, "the declaration of 'mine' has changed" in " ".join(err.split())) == (2, True)
+    lawtrace.json("report", "run", "--env", "./mine")
+    assert "has changed since this run" in Path("run/report.html").read_text()
+
+
+def test_the_word_on_the_command_line_comes_before_the_recipes(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    recipe = (tmp_path / "recipes" / "mine.toml").read_text().replace("../mine", "banking")
+    (tmp_path / "recipes" / "mine.toml").write_text(recipe)
+    lawtrace.json("run", "recipes/mine.toml", "--env", "./mine", "--out", "run")
+    assert '"environment":"mine"' in (tmp_path / "run" / "tasks.jsonl").read_text()
+
+
+def test_a_recipe_names_no_place_on_one_machine(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    path = tmp_path / "recipes" / "mine.toml"
+    path.write_text(path.read_text().replace("../mine", str(mine)))
+    code, _, err = lawtrace("run", "recipes/mine.toml")
+    assert (code, "a place on one machine" in " ".join(err.split())) == (2, True)
+
+
+def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    path = tmp_path / "recipes" / "mine.toml"
+    path.write_text(f'declaration = "{"0" * 64}"\n{path.read_text()}')
+    code, _, err = lawtrace("run", "recipes/mine.toml")
+    assert (code, "has changed (it was 000000000000" in " ".join(err.split())) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rules", "check"),
+        ("rules", "extract", "--out", "rules.jsonl"),
+        ("traces", "synthesize", "--count", 1, "--out", "traces.jsonl"),
+        ("traces", "coverage", "--length", 5, "--count", 2),
+    ],
+)
+def test_every_stage_takes_a_folder(lawtrace: Shell, mine: Path, words: tuple[object, ...]) -> None:
+    lawtrace.json(*words, "--env", "./mine")
+    lawtrace.json(*words, "--env", str(mine))

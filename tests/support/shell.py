@@ -1,0 +1,35 @@
+"""The command line in this process: words in; exit code, standard output and standard error out."""
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from runs.cli import main
+
+__all__ = ["Shell"]
+
+
+class Shell:
+    """Runs the command in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *words: object) -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["lawtrace", *map(str, words)])
+        code: int | str | None = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        out, err = self._capsys.readouterr()
+        return (code if isinstance(code, int) else int(code is not None)), out, err
+
+    def json(self, *words: object) -> dict[str, Any]:
+        code, out, err = self(*words, "--json")
+        assert code == 0, err
+        result: dict[str, Any] = json.loads(out.splitlines()[-1])
+        return result
