@@ -18,11 +18,12 @@ from random import Random
 from environments.domains import Domain
 from environments.errors import InputError
 from environments.events import Event
-from environments.kinds import BOOLEAN, Kind, Value
+from environments.kinds import BOOLEAN, Kind, ListOf, Value
 from environments.state import Entity, State
 from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of
 
 __all__ = [
+    "Delete",
     "Environment",
     "Fails",
     "FromLookup",
@@ -42,15 +43,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class FromUser:
-    """The user says it. ``domain`` draws a sensible value; for an optional parameter, ``share`` is how often."""
+    """The user says it. ``domain`` draws a sensible value. An optional parameter is given in a ``share`` of the calls,
+    or, with ``when``, exactly where that holds of the arguments before it."""
 
     domain: Domain
     share: float = 1.0
+    when: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FromLookup:
-    """The key of a row of that entity, which the caller must have seen in an earlier result."""
+    """The key of a row of that entity, which the caller must have seen in an earlier result; a list of such keys where
+    the parameter's kind is a list."""
 
     entity: Entity
 
@@ -124,6 +128,21 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class Delete:
+    """Take away the rows that meet the condition."""
+
+    entity: Entity
+    where: RowCondition
+
+    def terms(self) -> list[Term]:
+        """The condition, over one row."""
+        return [self.where(row_variable(self.entity))]
+
+
+Effect = Update | Insert | Delete
+
+
+@dataclass(frozen=True, slots=True)
 class RowsResult:
     """A list of the rows that meet the condition, with the named fields. If the entity's key is among the fields and
     exactly one row matches, the caller knows that row from then on."""
@@ -180,7 +199,7 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
     raises: tuple[Raises, ...] = ()
     fails: tuple[Fails, ...] = ()
-    effects: tuple[Update | Insert, ...] = ()
+    effects: tuple[Effect, ...] = ()
     results: tuple[RowsResult | ValueResult, ...] = ()
     emits: str | None = None
     compliance: bool = False
@@ -277,6 +296,8 @@ def check_tool(environment: Environment, tool: Tool) -> None:
         if unknown:
             raise InputError(f"{place}: a term uses the argument {sorted(unknown)[0]!r}, which it does not declare")
     for effect in tool.effects:
+        if isinstance(effect, Delete):
+            continue
         unknown = set(effect.values) - set(effect.entity.fields)
         if unknown:
             raise InputError(f"{place}: an effect sets {sorted(unknown)[0]!r}, no field of {effect.entity.singular}")
@@ -342,6 +363,8 @@ def _phrased(phrases: Phrases | None) -> set[str]:
 
 
 def _can_be_malformed(kind: Kind) -> bool:
+    if isinstance(kind, ListOf):
+        return _can_be_malformed(kind.items)
     schema = kind.schema()
     return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] in {"number", "integer"}
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-__all__ = ["CallOutcome", "Derived", "Event", "FromResult", "Json", "Origin", "Path", "Said"]
+__all__ = ["CallOutcome", "Derived", "Event", "FromResult", "FromResults", "Json", "Origin", "Path", "Said"]
 
 Json = JsonValue
 """A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
@@ -65,6 +65,14 @@ class FromResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FromResults:
+    """The argument is a list, and each of its items is read from an earlier result."""
+
+    items: tuple[FromResult, ...]
+    kind: Literal["from_results"] = "from_results"
+
+
+@dataclass(frozen=True, slots=True)
 class Derived:
     """The argument follows from the calls before it (the list of audit events); nobody says it."""
 
@@ -72,5 +80,5 @@ class Derived:
     kind: Literal["derived"] = "derived"
 
 
-Origin = Said | FromResult | Derived
+Origin = Said | FromResult | FromResults | Derived
 """Where an argument of a reference trace comes from: a trace whose arguments nobody could know is not valid."""

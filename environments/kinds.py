@@ -1,8 +1,8 @@
 """The kinds of value that fields, parameters and results have, and how each looks from outside.
 
-Inside, money is a whole number of cents and a date is its day number: both are exact, and a solver can reason about
-them. Outside, both look as a caller expects them: ``22.6`` and ``"2025-12-14"``. A kind translates between the two,
-and says in JSON Schema what it accepts.
+Inside, money is a whole number of cents, a date its day number and a moment its number of minutes: all are exact, and
+a solver can reason about them. Outside, they look as a caller expects them: ``22.6``, ``"2025-12-14"`` and
+``"2025-12-14 09:30"``. A kind translates between the two, and says in JSON Schema what it accepts.
 
 Two things can be wrong with a value from outside. Its JSON type may be wrong (:class:`WrongType`): no such call exists
 and the tool never sees it. Or its type is right and its format is not (:class:`WrongFormat`): the tool documents an
@@ -23,16 +23,20 @@ __all__ = [
     "BOOLEAN",
     "DATE",
     "INTEGER",
+    "MOMENT",
     "MONEY",
     "TEXT",
     "TEXTS",
     "Choice",
     "Kind",
+    "ListOf",
     "Pattern",
     "Value",
     "WrongFormat",
     "WrongType",
 ]
+
+MINUTES_A_DAY = 24 * 60
 
 Value = Any
 """A value as the inside holds it: bool, int, str, a tuple of str, None for *not given*, or an expression of a logic."""
@@ -201,19 +205,55 @@ class _Date:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    name: str = "array"
+class _Moment:
+    """A minute of a day, in the environment's own time. Outside: YYYY-MM-DD HH:mm. Inside: minutes since year 1."""
 
-    def decode(self, value: Json) -> tuple[str, ...]:
-        if not isinstance(value, list):
-            raise WrongType(f"expected a list of strings, not {_kind_of(value)}")
-        return tuple(TEXT.decode(item) for item in value)
+    name: str = "string"
+
+    def decode(self, value: Json) -> int:
+        text = TEXT.decode(value)
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}", text, re.ASCII):
+            raise WrongFormat(f"{text[:40]!r} is not in the format 'YYYY-MM-DD HH:mm'")
+        try:
+            moment = dt.datetime.fromisoformat(text)
+        except ValueError as error:
+            raise WrongFormat(f"{text!r} is not a minute of the calendar") from error
+        return moment.toordinal() * MINUTES_A_DAY + moment.hour * 60 + moment.minute
 
     def encode(self, value: Value) -> Json:
-        return list(cast("Sequence[str]", value))
+        day, minute = divmod(value, MINUTES_A_DAY)
+        return f"{dt.date.fromordinal(day).isoformat()} {minute // 60:02d}:{minute % 60:02d}"
 
     def schema(self) -> dict[str, Json]:
-        return {"type": "array", "items": {"type": "string"}}
+        return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list whose items are all of one kind, which has strings outside."""
+
+    items: Kind
+    name: str = "array"
+
+    def decode(self, value: Json) -> tuple[Value, ...]:
+        if not isinstance(value, list):
+            raise WrongType(f"expected a list of strings, not {_kind_of(value)}")
+        decoded: list[Value] = []
+        malformed: WrongFormat | None = None
+        for item in value:
+            try:
+                decoded.append(self.items.decode(item))
+            except WrongFormat as error:
+                malformed = malformed or error  # a later item of a wrong type weighs more
+        if malformed:
+            raise malformed
+        return tuple(decoded)
+
+    def encode(self, value: Value) -> Json:
+        return [self.items.encode(item) for item in cast("Sequence[Value]", value)]
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "array", "items": self.items.schema()}
 
 
 TEXT = _Text()
@@ -221,7 +261,8 @@ BOOLEAN = _Boolean()
 INTEGER = _Integer()
 MONEY = _Money()
 DATE = _Date()
-TEXTS = _Texts()
+MOMENT = _Moment()
+TEXTS = ListOf(TEXT)
 
 
 def _number(value: Json) -> float:

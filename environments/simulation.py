@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from environments.declaration import Environment, Insert, RowsResult, Tool, Update
+from environments.declaration import Delete, Effect, Environment, Insert, RowsResult, Tool
 from environments.events import Event, Json
 from environments.kinds import Value, WrongFormat, WrongType
 from environments.logic import PLAIN, Logic
@@ -57,7 +57,10 @@ class CompiledTool:
             for row in [row_variable(result.entity)]
         ]
 
-    def _compile_effect(self, effect: Update | Insert) -> "_Effect":
+    def _compile_effect(self, effect: Effect) -> "_Effect":
+        if isinstance(effect, Delete):
+            row = row_variable(effect.entity)
+            return _Effect(effect.entity, {}, row, effect.where(row).compile(self._logic), deletes=True)
         if isinstance(effect, Insert):
             values = {name: term.compile(self._logic) for name, term in effect.values.items()}
             return _Effect(effect.entity, values)
@@ -98,7 +101,8 @@ class CompiledTool:
             fields = dict(changed[index].values)
             for name, value in effect.values.items():
                 fields[name] = self._logic.choose(hit, value(scope), fields[name])
-            changed[index] = Row(fields, row.present)
+            stays = self._logic.negate(hit) if effect.deletes else True
+            changed[index] = Row(fields, self._logic.all([changed[index].present, stays]))
         return tuple(changed)
 
     def _listed(self, declared: RowsResult, variable: RowVariable, where: Compiled, scope: Scope) -> Rows:
@@ -117,12 +121,13 @@ class CompiledTool:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """A compiled effect: an update with the row it is written over and its condition, an insert without."""
+    """A compiled effect: an insert, or an update or deletion with the row it is written over and its condition."""
 
     entity: Entity
     values: Mapping[str, Compiled]
     row: RowVariable | None = None
     where: Compiled | None = None
+    deletes: bool = False
 
 
 @lru_cache(maxsize=1024)

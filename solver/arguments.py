@@ -13,11 +13,12 @@ import z3
 
 from environments.declaration import Environment, FromLookup, FromTrace, FromUser, RowsResult, Tool
 from environments.domains import Amount
-from environments.events import Derived, Event, FromResult, Json, Origin, Path, Said
-from environments.kinds import Value
+from environments.events import Derived, Event, FromResult, FromResults, Json, Origin, Path, Said
+from environments.kinds import ListOf, Value
+from environments.logic import PLAIN
 from environments.simulation import call, compiled_tool
 from environments.state import State
-from environments.terms import Scope
+from environments.terms import Scope, Term
 from solver.symbolic import SymbolicLogic
 from solver.traces import PlannedCall, Trace
 
@@ -25,6 +26,9 @@ __all__ = ["fill_walk"]
 
 PROPOSALS = 3
 LOOKUP_TRIES = 60
+CHOICES = 12
+"""How often other references and values are chosen for a call that is refused with the first ones."""
+LIST_LENGTHS = (1, 1, 2)
 SOLVER_BUDGET = 2_000_000
 """Z3's resource units for one question; never seconds, so that a seed gives the same bytes on every machine."""
 
@@ -62,16 +66,24 @@ class _Filling:
 
     def add(self, name: str) -> bool:
         """Choose the arguments of the next call and run it. False if none make it complete."""
-        chosen = self._choose(self.environment.tools[name])
-        if chosen is None:
-            return False
-        self.chosen.append(chosen)
+        for _ in range(CHOICES):
+            chosen = self._choose(self.environment.tools[name])
+            if chosen is None:
+                return False
+            self.chosen.append(chosen)
+            if self._completes(chosen):
+                return True
+            self.chosen.pop()
+        return False
+
+    def _completes(self, chosen: _Chosen) -> bool:
+        """Run the call just chosen, with other numbers if need be."""
         for _ in range(PROPOSALS if chosen.numbers else 1):
             if self._run_from(len(self.chosen) - 1):
                 return True
             for parameter, amount in chosen.numbers.items():
                 chosen.values[parameter] = amount.draw(self.random, self.states[-1])
-        return self._solve_numbers() and self._run_from(0)
+        return bool(chosen.numbers) and self._solve_numbers() and self._run_from(0)
 
     def trace(self) -> Trace:
         calls = zip(self.events, self.chosen, strict=True)
@@ -102,8 +114,8 @@ class _Filling:
         used: set[Value] = set()
         for parameter in tool.parameters:
             match parameter.source:
-                case FromUser(domain, share):
-                    if not parameter.required and self.random.random() >= share:
+                case FromUser(domain, share, when):
+                    if not parameter.required and not self._is_given(share, when, chosen.values):
                         chosen.values[parameter.name] = parameter.default
                         continue
                     chosen.values[parameter.name] = domain.draw(self.random, self.states[-1])
@@ -114,15 +126,23 @@ class _Filling:
                     known = [key for key in self.known.get(entity.table, {}) if key not in used]
                     if not known:
                         return None
-                    key = self.random.choice(known)
-                    used.add(key)
-                    step, path = self.known[entity.table][key]
-                    chosen.values[parameter.name] = key
-                    chosen.origins[parameter.name] = FromResult(step, path)
+                    keys = [self.random.choice(known)]
+                    is_list = isinstance(parameter.kind, ListOf)
+                    if is_list:
+                        keys = self.random.sample(known, min(len(known), self.random.choice(LIST_LENGTHS)))
+                    used.update(keys)
+                    places = tuple(FromResult(*self.known[entity.table][key]) for key in keys)
+                    chosen.values[parameter.name] = tuple(keys) if is_list else keys[0]
+                    chosen.origins[parameter.name] = FromResults(places) if is_list else places[0]
                 case FromTrace(name, function):
                     chosen.values[parameter.name] = function(self.environment, tuple(self.events))
                     chosen.origins[parameter.name] = Derived(name)
         return chosen
+
+    def _is_given(self, share: float, when: Term | None, values: Mapping[str, Value]) -> bool:
+        if when is None:
+            return self.random.random() < share
+        return bool(when.compile(PLAIN)(Scope(self.states[-1], values)))
 
     def _only_match(self, taught: RowsResult, chosen: _Chosen) -> Value:
         listed = compiled_tool(chosen.tool).listed(taught.name, self.states[-1], chosen.values).listed

@@ -23,6 +23,7 @@ from solver.wording import goal_calls, say_value
 __all__ = [
     "STYLES",
     "Instruction",
+    "ReadArgument",
     "ReadCall",
     "ReadReference",
     "Style",
@@ -55,13 +56,18 @@ class ReadReference(BaseModel):
     path: tuple[str | int, ...]
 
 
+_ReadItem = Annotated[ReadReference | Json, Field(union_mode="left_to_right")]
+ReadArgument = ReadReference | list[_ReadItem] | Json
+"""An argument as a reader gives it: a value, a reference, or a list of such."""
+
+
 class ReadCall(BaseModel):
     """One call that an independent reader makes of an instruction."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
-    arguments: dict[str, Annotated[ReadReference | Json, Field(union_mode="left_to_right")]]
+    arguments: dict[str, Annotated[ReadArgument, Field(union_mode="left_to_right")]]
 
 
 def find_leaks(environment: Environment, text: str) -> list[str]:
@@ -164,7 +170,7 @@ def _run(
         arguments: dict[str, Json] = {}
         for name, value in read.arguments.items():
             try:
-                arguments[name] = _resolve(value, events) if isinstance(value, ReadReference) else value
+                arguments[name] = _resolve(value, events)
             except (LookupError, TypeError):
                 return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from nowhere"
         event, state = call(environment, state, read.tool, arguments)
@@ -175,7 +181,15 @@ def _run(
     return events, state, None
 
 
-def _resolve(reference: ReadReference, events: Sequence[Event]) -> Json:
+def _resolve(argument: ReadArgument, events: Sequence[Event]) -> Json:
+    if isinstance(argument, ReadReference):
+        return _follow(argument, events)
+    if isinstance(argument, list):
+        return [_follow(item, events) if isinstance(item, ReadReference) else item for item in argument]
+    return argument
+
+
+def _follow(reference: ReadReference, events: Sequence[Event]) -> Json:
     if not 1 <= reference.from_call <= len(events):
         raise LookupError(reference.from_call)
     value: object = events[reference.from_call - 1].result

@@ -7,7 +7,7 @@ reads like one that a careful person wrote, and works only if the results look a
 from collections.abc import Sequence
 
 from environments.declaration import Environment
-from environments.events import FromResult
+from environments.events import FromResult, FromResults, Json, Origin
 from solver.traces import PlannedCall
 
 __all__ = ["print_program"]
@@ -15,19 +15,21 @@ __all__ = ["print_program"]
 
 def print_program(environment: Environment, calls: Sequence[PlannedCall]) -> str:
     """The calls as a Python program that uses the environment's object. Ends with a newline."""
-    used = {origin.step for call in calls for origin in call.looked_up.values()}
+    used = frozenset[int]().union(*(call.sources for call in calls))
     lines = [_print_call(environment, number, call, named=number in used) for number, call in enumerate(calls)]
     return "\n".join(lines) + "\n"
 
 
 def _print_call(environment: Environment, number: int, call: PlannedCall, *, named: bool) -> str:
-    arguments: list[str] = []
-    for name, value in call.event.arguments.items():
-        origin = call.origins[name]
-        text = _print_path(origin) if isinstance(origin, FromResult) else repr(value)
-        arguments.append(f"{name}={text}")
+    arguments = [f"{name}={_print_argument(value, call.origins[name])}" for name, value in call.event.arguments.items()]
     line = f"{environment.object_name}.{call.event.tool}({', '.join(arguments)})"
     return f"r{number + 1} = {line}" if named else line
+
+
+def _print_argument(value: Json, origin: Origin) -> str:
+    if isinstance(origin, FromResults):
+        return f"[{', '.join(map(_print_path, origin.items))}]"
+    return _print_path(origin) if isinstance(origin, FromResult) else repr(value)
 
 
 def _print_path(origin: FromResult) -> str:

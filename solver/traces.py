@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from environments.declaration import Environment
-from environments.events import Event, FromResult, Origin, Said
+from environments.events import Event, FromResult, FromResults, Origin, Said
 from environments.state import State
 
 __all__ = ["PlannedCall", "Trace", "business_calls", "without_calls"]
@@ -23,9 +23,20 @@ class PlannedCall:
         return tuple(name for name, origin in self.origins.items() if isinstance(origin, Said))
 
     @property
-    def looked_up(self) -> dict[str, FromResult]:
-        """The arguments that are read from an earlier result."""
-        return {name: origin for name, origin in self.origins.items() if isinstance(origin, FromResult)}
+    def looked_up(self) -> dict[str, tuple[FromResult, ...]]:
+        """The arguments that are read from earlier results: one place each, or one for each item of a list."""
+        places: dict[str, tuple[FromResult, ...]] = {}
+        for name, origin in self.origins.items():
+            if isinstance(origin, FromResult):
+                places[name] = (origin,)
+            elif isinstance(origin, FromResults):
+                places[name] = origin.items
+        return places
+
+    @property
+    def sources(self) -> frozenset[int]:
+        """The numbers of the calls whose results this one reads."""
+        return frozenset(place.step for places in self.looked_up.values() for place in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +70,13 @@ def without_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple
     for number, call in enumerate(calls):
         if number in dropped:
             continue
-        origins = {
-            name: FromResult(new_number[origin.step], origin.path) if isinstance(origin, FromResult) else origin
-            for name, origin in call.origins.items()
-        }
-        kept.append(PlannedCall(call.event, origins))
+        kept.append(
+            PlannedCall(call.event, {name: _renumbered(origin, new_number) for name, origin in call.origins.items()})
+        )
     return tuple(kept)
+
+
+def _renumbered(origin: Origin, new_number: Mapping[int, int]) -> Origin:
+    if isinstance(origin, FromResults):
+        return FromResults(tuple(FromResult(new_number[item.step], item.path) for item in origin.items))
+    return FromResult(new_number[origin.step], origin.path) if isinstance(origin, FromResult) else origin

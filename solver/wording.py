@@ -41,7 +41,7 @@ def goal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[
         call = calls[number]
         if call.event.tool in environment.changing_tools or number in needed:
             needed.add(number)
-            needed.update(origin.step for origin in call.looked_up.values())
+            needed |= call.sources
     return tuple(sorted(needed))
 
 
@@ -83,11 +83,13 @@ def _fill_words(phrase: str, words: Mapping[str, str]) -> str:
 def _say_argument(
     environment: Environment, tool: Tool, calls: Sequence[PlannedCall], call: PlannedCall, name: str
 ) -> str:
-    origin = call.looked_up.get(name)
-    if origin is None:
+    places = call.looked_up.get(name)
+    if places is None:
         return say_value(call.event.arguments[name], tool.parameter(name).kind)
-    looked_up = environment.tools[calls[origin.step].event.tool]
-    thing = looked_up.phrases.thing if looked_up.phrases else None
-    if thing is None:
-        return str(call.event.arguments[name])
-    return _fill(thing, environment, calls, origin.step)
+    things: list[str] = []
+    for place in places:
+        looked_up = environment.tools[calls[place.step].event.tool]
+        if looked_up.phrases is None or looked_up.phrases.thing is None:
+            return say_value(call.event.arguments[name], tool.parameter(name).kind)
+        things.append(_fill(looked_up.phrases.thing, environment, calls, place.step))
+    return " and ".join(things)

@@ -1,6 +1,7 @@
 """The tables of the banking environment."""
 
-from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS, Choice, Pattern
+from environments.compliance import AUDIT_LOG
+from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, Choice, Pattern
 from environments.state import Entity, Field
 
 __all__ = [
@@ -67,14 +68,6 @@ TRANSACTIONS = Entity(
         # What the payment was for: a service account number, or the other account of a transfer.
         "reference": Field(TEXT, optional=True),
     },
-)
-
-AUDIT_LOG = Entity(
-    table="audit_log",
-    singular="log entry",
-    key="log_entry_id",
-    key_prefix="L-",
-    fields={"log_entry_id": Field(TEXT), "events": Field(TEXTS)},
 )
 
 SESSION = Entity(

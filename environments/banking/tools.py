@@ -7,16 +7,15 @@ from environments.banking.entities import (
     ACCOUNT_NUMBER,
     ACCOUNT_TYPE,
     ACCOUNTS,
-    AUDIT_LOG,
     PAYEE_ID,
     PAYEES,
     SESSION,
     TRANSACTIONS,
 )
+from environments.compliance import INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
 from environments.declaration import (
     Fails,
     FromLookup,
-    FromTrace,
     FromUser,
     Insert,
     Parameter,
@@ -29,7 +28,6 @@ from environments.declaration import (
 )
 from environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
 from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
-from environments.pending import pending_events
 from environments.state import Entity
 from environments.terms import (
     SUCCEEDED,
@@ -41,7 +39,6 @@ from environments.terms import (
     constant,
     contains_text,
     exists,
-    fresh_key,
     if_given,
     is_empty,
     value_of,
@@ -49,7 +46,6 @@ from environments.terms import (
 
 __all__ = ["TOOLS"]
 
-INVALID_REQUEST = "InvalidRequestException"
 TRANSACTION_FIELDS = ("date", "description", "amount", "balance")
 
 amount = argument("amount")
@@ -81,78 +77,6 @@ def account_number(name: str, description: str) -> Parameter:
 
 
 AMOUNT = FromUser(Amount(10_00, 500_00))
-
-CHECK_AUTHORIZATION = Tool(
-    name="CheckAuthorization",
-    summary="Tells whether the session of the current user is authorized.",
-    telltales=(
-        "authori",
-        "unauthori",
-        "authenti",
-        "permission",
-        "permitted",
-        "allowed to",
-        "credential",
-        "verif",
-        "identity",
-        "security check",
-        "clearance",
-        "sign in",
-        "signed in",
-        "log in",
-        "logged in",
-        "session",
-        "consent",
-    ),
-    hint="Call it once, before the first sensitive action of a session.",
-    results=(
-        ValueResult(
-            "authorized",
-            "Whether the session is authorized.",
-            BOOLEAN,
-            value_of(SESSION, lambda s: s.session_id == "current", "authorized", otherwise=False),
-        ),
-    ),
-    compliance=True,
-    critical=True,
-)
-
-RECORD_AUDIT_EVENT = Tool(
-    name="RecordAuditEvent",
-    summary="Writes one entry with a list of event names to the audit log.",
-    telltales=(
-        "audit",
-        "log entry",
-        "logged",
-        "logging",
-        "log the",
-        "log it",
-        "log each",
-        "log every",
-        "the log",
-        "record the",
-        "record of",
-        "recorded",
-        "recording",
-        "complian",
-        "regulat",
-        "trail",
-        "journal",
-        "inspector",
-    ),
-    hint=(
-        "Call it once, at the end of a session, with every event that occurred, in order, repeated as often as it "
-        "occurred."
-    ),
-    parameters=(
-        Parameter("events", TEXTS, "The names of the events to record.", FromTrace("pending_events", pending_events)),
-    ),
-    raises=(Raises(INVALID_REQUEST, "The list 'events' is empty.", is_empty(argument("events"))),),
-    effects=(Insert(AUDIT_LOG, {"events": argument("events")}),),
-    results=(ValueResult("log_entry_id", "The identifier of the new entry.", TEXT, fresh_key(AUDIT_LOG)),),
-    compliance=True,
-    critical=True,
-)
 
 GET_ACCOUNT_INFORMATION = Tool(
     name="GetAccountInformation",
@@ -437,7 +361,7 @@ SEARCH_TRANSACTIONS = Tool(
 )
 
 TOOLS = (
-    CHECK_AUTHORIZATION,
+    check_authorization(SESSION),
     RECORD_AUDIT_EVENT,
     GET_ACCOUNT_INFORMATION,
     TRANSFER_FUNDS,

@@ -9,9 +9,34 @@ from hypothesis import strategies as st
 
 from environments.banking.entities import ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID
 from environments.events import Json
-from environments.kinds import BOOLEAN, DATE, INTEGER, MONEY, TEXT, TEXTS, Kind, WrongFormat, WrongType
+from environments.kinds import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MOMENT,
+    MONEY,
+    TEXT,
+    TEXTS,
+    Kind,
+    ListOf,
+    WrongFormat,
+    WrongType,
+)
 
-ALL: tuple[Kind, ...] = (BOOLEAN, DATE, INTEGER, MONEY, TEXT, TEXTS, ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID)
+PAYEE_IDS = ListOf(PAYEE_ID)
+ALL: tuple[Kind, ...] = (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MOMENT,
+    MONEY,
+    TEXT,
+    TEXTS,
+    ACCOUNT_NUMBER,
+    ACCOUNT_TYPE,
+    PAYEE_ID,
+    PAYEE_IDS,
+)
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=4), below, max_size=3),
@@ -49,6 +74,29 @@ def test_money_in_no_format(value: float) -> None:
 @pytest.mark.parametrize(("value", "cents"), [(0.1 + 0.2, 30), (22.6, 2260), (22, 2200), (-0.0, 0), (-12.34, -1234)])
 def test_money(value: float, cents: int) -> None:
     assert MONEY.decode(value) == cents
+
+
+@given(st.datetimes())
+def test_moments_are_whole_minutes(moment: dt.datetime) -> None:
+    text = moment.replace(second=0, microsecond=0).isoformat(" ")[:16]
+    assert MOMENT.encode(MOMENT.decode(text)) == text
+    later = moment + dt.timedelta(minutes=90) if moment.year < 9999 else moment
+    assert MOMENT.decode(later.isoformat(" ")[:16]) - MOMENT.decode(text) == (90 if moment.year < 9999 else 0)
+
+
+@pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31T09:30", "2026-01-31 9:30", "2026-01-31 24:00", "soon", ""])
+def test_what_is_no_moment(text: str) -> None:
+    with pytest.raises(WrongFormat):
+        MOMENT.decode(text)
+
+
+def test_a_list_of_one_kind() -> None:
+    assert PAYEE_IDS.encode(PAYEE_IDS.decode(["P-123456", "P-654321"])) == ["P-123456", "P-654321"]
+    assert PAYEE_IDS.schema() == {"type": "array", "items": PAYEE_ID.schema()}
+    with pytest.raises(WrongFormat, match="P-1"):
+        PAYEE_IDS.decode(["P-1", "P-123456"])
+    with pytest.raises(WrongType):  # weighs more, wherever in the list it stands
+        PAYEE_IDS.decode(["P-1", 3])
 
 
 @given(st.dates())

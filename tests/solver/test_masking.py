@@ -165,7 +165,7 @@ def test_business_calls_keep_order_and_references() -> None:
             event for event in trace.events if event.tool not in ENVIRONMENT.compliance_tools
         ]
         for planned in calls:
-            for name, origin in planned.looked_up.items():
+            for name, (origin,) in planned.looked_up.items():
                 result = calls[origin.step].event.result
                 table, row, key = origin.path
                 assert isinstance(result, dict)

@@ -71,13 +71,13 @@ def test_a_program_reads_like_one_that_a_person_wrote() -> None:
     paying = lines[trace.tools.index("PayBill")]
     assert "['payees'][0]['payee_id']" in paying
     assert "['accounts'][0]['account_number']" in paying
-    used = {origin.step for planned in trace.calls for origin in planned.looked_up.values()}
+    used = {step for planned in trace.calls for step in planned.sources}
     assert [number for number, line in enumerate(lines) if line.startswith(f"r{number + 1} = ")] == sorted(used)
 
 
 def test_nothing_that_is_kept_may_refer_to_what_is_dropped() -> None:
     trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
-    looked_up = next(iter(trace.calls[trace.tools.index("PayBill")].looked_up.values()))
+    (looked_up,) = next(iter(trace.calls[trace.tools.index("PayBill")].looked_up.values()))
     with pytest.raises(KeyError):
         without_calls(trace.calls, [looked_up.step])
     assert without_calls(trace.calls, []) == trace.calls

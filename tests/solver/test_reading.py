@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
 from environments.events import Json
-from solver.masking import ReadCall, ReadReference, Style, check_reading
+from solver.masking import ReadArgument, ReadCall, ReadReference, Style, check_reading
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 from solver.traces import PlannedCall, Trace, business_calls
@@ -24,8 +24,8 @@ def reading_of(calls: Sequence[PlannedCall]) -> list[ReadCall]:
     """The calls as a reader gives them, with references into results."""
     readings: list[ReadCall] = []
     for planned in calls:
-        arguments: dict[str, ReadReference | Json] = dict(planned.event.arguments)
-        for name, origin in planned.looked_up.items():
+        arguments: dict[str, ReadArgument] = dict(planned.event.arguments)
+        for name, (origin,) in planned.looked_up.items():
             arguments[name] = ReadReference(from_call=origin.step + 1, path=origin.path)
         readings.append(ReadCall(tool=planned.event.tool, arguments=arguments))
     return readings
@@ -36,7 +36,7 @@ READING = reading_of(BUSINESS)
 BILLS = [number for number, call in enumerate(READING) if call.tool == "PayBill"]
 
 
-def changed(number: int, **arguments: ReadReference | Json) -> list[ReadCall]:
+def changed(number: int, **arguments: ReadArgument) -> list[ReadCall]:
     call = READING[number]
     other = ReadCall(tool=call.tool, arguments={**call.arguments, **arguments})
     return [*READING[:number], other, *READING[number + 1 :]]
@@ -65,7 +65,7 @@ def without(trace: Trace, dropped: set[int]) -> list[ReadCall]:
     renumbered: list[ReadCall] = []
     for number in kept:
         call = reading_of(calls)[number]
-        arguments: dict[str, ReadReference | Json] = {
+        arguments: dict[str, ReadArgument] = {
             name: value.model_copy(update={"from_call": kept.index(value.from_call - 1) + 1})
             if isinstance(value, ReadReference)
             else value

@@ -156,7 +156,7 @@ def test_what_a_trace_does_not_say_it_looked_up_unambiguously() -> None:
     """A path into a result always goes to its only row."""
     for trace in synthesize(ENVIRONMENT, RULES, count=15, length=8, seed=9):
         for planned in trace.calls:
-            for origin in planned.looked_up.values():
+            for (origin,) in planned.looked_up.values():
                 result = trace.events[origin.step].result
                 assert isinstance(result, dict)
                 rows = result[str(origin.path[0])]

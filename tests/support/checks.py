@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from environments.declaration import Environment
-from environments.events import Derived, Event, FromResult, Json, Path, Said
+from environments.events import Derived, Event, FromResult, FromResults, Json, Path, Said
 from environments.pending import pending_events
 from environments.simulation import call
 from environments.state import encode_state
@@ -51,6 +51,9 @@ def _check_origins(environment: Environment, trace: Trace) -> None:
                 case FromResult(step, path):
                     assert step < number
                     assert resolve(trace.events[step].result, path) == value
+                case FromResults(items):
+                    assert all(item.step < number for item in items)
+                    assert [resolve(trace.events[item.step].result, item.path) for item in items] == value
                 case Derived(function):
                     assert function == "pending_events"
                     assert value == list(pending_events(environment, trace.events[:number]))

@@ -7,6 +7,7 @@ each time.
 from random import Random
 
 from environments.declaration import (
+    Delete,
     Environment,
     Fails,
     FromUser,
@@ -141,6 +142,10 @@ def random_environment(seed: int) -> Environment:
             {field: lambda row, field=field: _Terms(label + field).of(field, (row,)) for field in fields},
         )
 
+    def delete() -> Delete:
+        label = f"{seed}/{random.random()}"
+        return Delete(random.choice((BOXES, MARKS)), lambda row: _Terms(label).truth((row,)))
+
     def rows(name: str) -> RowsResult:
         label = f"{seed}/{random.random()}"
         fields = tuple(random.sample(["id", *KINDS], 2))
@@ -159,7 +164,7 @@ def random_environment(seed: int) -> Environment:
             Raises("InvalidRequestException", "-"),
         ),
         fails=(Fails("-", fresh().truth(depth=2)),),
-        effects=tuple(random.sample([update(), update(), *inserts], 3)),
+        effects=tuple(random.sample([update(), update(), delete(), *inserts], 3)),
         results=(
             ValueResult("success", "-", BOOLEAN, SUCCEEDED),
             ValueResult("number", "-", INTEGER, fresh().number()),
