@@ -80,12 +80,18 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
+        **_wishes(recipe),
         "models under test": ", ".join(recipe.attempts.models),
         "trials": str(recipe.attempts.trials),
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
         **{role.replace("_", " "): model for role, model in roles.items()},
     }
+
+
+def _wishes(recipe: Recipe) -> dict[str, str]:
+    wishes = recipe.tasks.wishes.model_dump(exclude_defaults=True)
+    return {"wishes": ", ".join(f"{name} {value}" for name, value in wishes.items())} if wishes else {}
 
 
 def _notices(recipe: Recipe, setting: Setting) -> list[str]:

@@ -130,6 +130,7 @@ class _Walk:
                 length=options.length,
                 count=count,
                 seed=self.recipe.seed,
+                wishes=options.wishes,
                 on_trace=step,
             )
         self._wrote(self.folder.traces, write_rows(self.folder.traces, rows))
@@ -192,6 +193,7 @@ def check_inputs(recipe: Recipe) -> None:
     """What a run reads must be there and make sense before its folder is made. Raises InputError."""
     setting = setting_of_recipe(recipe)
     check_rules(load_rules(recipe.rules.file or setting.rules_file), setting.environment, setting.regulation)
+    recipe.tasks.wishes.check(setting.environment)
 
 
 async def walk(

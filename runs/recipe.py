@@ -28,6 +28,7 @@ from agents.clients.spec import ModelParameters, ModelSpec
 from agents.roles import RoleName
 from environments.catalogue import is_folder
 from environments.errors import InputError
+from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
 
@@ -82,12 +83,16 @@ class RuleOptions(_Options):
 
 
 class TaskOptions(_Options):
-    """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts."""
+    """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts.
+
+    ``wishes``: tools and pairs that traces are to have, the share of compliance steps, how much traces differ.
+    """
 
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     length: int = Field(default=8, ge=2, le=400)
     profile: Profile = "tasks"
+    wishes: Wishes = NO_WISHES
 
 
 class ConversationOptions(_Options):
@@ -189,7 +194,16 @@ def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Ch
 
 
 def _nearest(key: str) -> str:
-    sections = (Recipe, RuleOptions, TaskOptions, ConversationOptions, AttemptOptions, RoleModels, ModelParameters)
+    sections = (
+        Recipe,
+        RuleOptions,
+        TaskOptions,
+        Wishes,
+        ConversationOptions,
+        AttemptOptions,
+        RoleModels,
+        ModelParameters,
+    )
     known = {name for section in sections for name in section.model_fields}
     nearest = difflib.get_close_matches(key, known, 1)
     return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(Recipe.model_fields)}"

@@ -6,13 +6,16 @@ from random import Random
 from environments.declaration import Environment
 from environments.errors import SearchError
 from solver.arguments import fill_walk
+from solver.conflicts import explain_impossible
+from solver.demands import NO_WISHES, Asked, Pair, Wishes
+from solver.ltlf import compile_formula, parse
 from solver.product import Product
-from solver.profiles import Profile, profile_automata
+from solver.profiles import Profile
 from solver.rules import Rule
 from solver.traces import Trace
-from solver.walks import draw_walk, pairs_of
+from solver.walks import Walk, draw_walk, pairs_of
 
-__all__ = ["synthesize"]
+__all__ = ["fill", "product_through", "synthesize"]
 
 STATES_A_WALK = 20
 
@@ -25,26 +28,47 @@ def synthesize(
     length: int,
     seed: int,
     profile: Profile = "tasks",
+    wishes: Wishes = NO_WISHES,
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
-    Raises SearchError if no compliant trace of that length exists, or if the environment's own initial states cannot
+    Raises SearchError if no such trace exists, naming the rules and wishes that exclude each other or the shortest
+    length that works; if no further one is at the wished distance; or if the environment's own initial states cannot
     carry a walk that its rules allow.
     """
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
-    product = Product(environment, [*(rule.automaton for rule in rules), *profile_automata(environment, profile)])
+    asked = Asked(environment, tuple(rules), profile, wishes)
+    product = Product(environment, asked.automata(length))
+    if not product.can_finish(0, length):
+        raise explain_impossible(asked, length)
     wanted = product.adjacent_pairs(length)
+    targets = [pair for pair in dict.fromkeys(wishes.pairs) if pair in wanted]
+    walks: list[Walk] = []
     for number in range(count):
         # One generator a trace: what happens in one never shifts the next.
         random = Random(f"{environment.name}/{profile}/{length}/{seed}/{number}")
-        walk = draw_walk(product, length, random, wanted)
-        trace = _fill(environment, walk, random)
+        missing = next((pair for pair in targets if pair in wanted), None)
+        here = product if missing is None else product_through(asked, missing, length)
+        walk = draw_walk(here, length, random, wanted, earlier=walks, distance=wishes.distance)
+        if wanted and not pairs_of(walk) & wanted:
+            # The beam has lost sight of what is missing: go there straight.
+            here = product_through(asked, min(wanted), length)
+            walk = draw_walk(here, length, random, wanted, earlier=walks, distance=wishes.distance)
+        trace = fill(environment, walk, random)
         wanted -= pairs_of(walk)
+        walks.append(walk)
         yield trace
 
 
-def _fill(environment: Environment, walk: tuple[str, ...], random: Random) -> Trace:
+def product_through(asked: Asked, pair: Pair, length: int) -> Product:
+    """The product whose walks have that pair: one more automaton."""
+    through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
+    return Product(asked.environment, [*asked.automata(length), through])
+
+
+def fill(environment: Environment, walk: Walk, random: Random) -> Trace:
+    """The walk as a trace from some initial state. Raises SearchError if none of a few can carry it."""
     for _ in range(STATES_A_WALK):
         trace = fill_walk(environment, walk, environment.populate(random), random)
         if trace is not None:

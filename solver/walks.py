@@ -1,62 +1,180 @@
 """Walks: the tools of a trace, chosen before their arguments.
 
-A walk is drawn from the product, so it can always be completed. Of several random candidates the one that covers most
-wanted pairs wins; that is enough to reach every feasible pair of banking in well under forty traces (``lawtrace traces
-coverage`` prints in how many).
+A walk is drawn from the product, so it can always be completed. Where pairs are wanted, a beam of partial walks grows
+call by call and the one that covers most wanted pairs wins; where nothing is wanted any more, one random walk is drawn.
+
+A demanded distance from earlier walks is kept exactly: a partial walk remembers the earlier ones that it is still too
+near to, and is given up when too few calls are left to get away from one. Should the beam end nowhere, a search that
+goes back finds a walk if there is one.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
 from environments.errors import SearchError
 from solver.product import Move, Product
 
-__all__ = ["draw_walk", "pairs_of"]
+__all__ = ["Walk", "draw_walk", "pairs_of"]
 
-CANDIDATES = 30
+BEAM = 30
+STEPS_BACK = 50_000
+"""The moves that the search which goes back may try before it gives up."""
+
 Pair = tuple[str, str]
+Walk = tuple[str, ...]
+Near = tuple[tuple[int, int], ...]
+"""The earlier walks that a walk is still too near to: which, and at how many places the two differ so far."""
 
 
-def pairs_of(tools: tuple[str, ...]) -> set[Pair]:
+def pairs_of(tools: Walk) -> set[Pair]:
     """The ordered pairs of adjacent tools (P Eq. 1)."""
     return set(pairwise(tools))
 
 
-def draw_walk(product: Product, length: int, random: Random, wanted: AbstractSet[Pair]) -> tuple[str, ...]:
-    """A walk of ``length`` tools that ends in acceptance, with as many of the wanted pairs as a few tries find.
+@dataclass(frozen=True, slots=True)
+class _Partial:
+    """The beginning of a walk: where it has come to, the wanted pairs it has, and whom it is too near to."""
 
-    Raises SearchError if no walk of that length exists.
+    node: int
+    near: Near
+    tools: Walk = ()
+    gained: frozenset[Pair] = frozenset()
+    chance: float = field(default=0.0, compare=False)
+
+
+def draw_walk(
+    product: Product,
+    length: int,
+    random: Random,
+    wanted: AbstractSet[Pair],
+    *,
+    earlier: Sequence[Walk] = (),
+    distance: int = 0,
+    beam: int = BEAM,
+) -> Walk:
+    """A walk of ``length`` tools that ends in acceptance, with as many of the wanted pairs as the beam finds.
+
+    Args:
+        earlier: walks of the same length, from each of which it differs at ``distance`` places at least.
+        beam: how many beginnings are kept; it matters only where pairs are wanted.
+
+    Raises SearchError if no walk of that length exists, or none at that distance.
     """
     if not product.can_finish(0, length):
-        shorter = next((other for other in range(length, 60) if product.can_finish(0, other)), None)
-        remedy = (
-            f"the shortest that exists from here on has {shorter}" if shorter else "loosen the rules or the profile"
-        )
-        raise SearchError(
-            f"environment {product.environment.name!r}: no compliant trace of {length} calls exists; {remedy}"
-        )
-    walks = [_one_walk(product, length, random, wanted) for _ in range(CANDIDATES if wanted else 1)]
-    return max(walks, key=lambda walk: len(pairs_of(walk) & wanted))
+        raise SearchError(f"environment {product.environment.name!r}: no compliant trace of {length} calls exists")
+    apart = _Apart(earlier, distance, length)
+    partials = [_Partial(0, apart.start)]
+    for place in range(length):
+        remaining = length - place - 1
+        grown: dict[tuple[int, str, frozenset[Pair], Near], _Partial] = {}
+        for partial in partials:
+            for move in product.live_moves(partial.node, remaining + 1):
+                longer = _grown(product, partial, move, wanted, apart, place, random)
+                if longer is not None:
+                    key = (longer.node, move.tool, longer.gained, longer.near)
+                    if key not in grown or grown[key].chance < longer.chance:
+                        grown[key] = longer
+        ranked = sorted(grown.values(), key=lambda longer: (-len(longer.gained), -longer.chance))
+        partials = ranked[: beam if wanted else 1]
+        if not partials:
+            return _going_back(product, length, random, apart)
+    return partials[0].tools
 
 
-def _one_walk(product: Product, length: int, random: Random, wanted: AbstractSet[Pair]) -> tuple[str, ...]:
-    node, walk, here = 0, list[str](), set[Pair]()
-    for remaining in range(length, 0, -1):
-        moves = product.live_moves(node, remaining)
-        weights = [_weight(product, move, walk, wanted, here) for move in moves]
-        move = random.choices(moves, weights)[0]
-        if walk:
-            here.add((walk[-1], move.tool))
-        walk.append(move.tool)
-        node = move.target
-    return tuple(walk)
+def _grown(
+    product: Product,
+    partial: _Partial,
+    move: Move,
+    wanted: AbstractSet[Pair],
+    apart: "_Apart",
+    place: int,
+    random: Random,
+) -> _Partial | None:
+    near = apart.after(partial.near, place, move.tool)
+    if near is None:
+        return None
+    gained = partial.gained
+    if partial.tools and (pair := (partial.tools[-1], move.tool)) in wanted:
+        gained |= {pair}
+    chance = random.random() ** (1 / _weight(product, move))
+    return _Partial(move.target, near, (*partial.tools, move.tool), gained, chance)
 
 
-def _weight(product: Product, move: Move, walk: list[str], wanted: AbstractSet[Pair], here: set[Pair]) -> float:
+def _weight(product: Product, move: Move) -> float:
     # Uniform choice prefers look-ups, which are always possible: tools that change something get twice the weight.
-    weight = 2.0 if move.tool in product.environment.changing_tools else 1.0
-    pair = (walk[-1], move.tool) if walk else None
-    if pair in wanted and pair not in here:
-        weight *= 4
-    return weight
+    return 2.0 if move.tool in product.environment.changing_tools else 1.0
+
+
+class _Apart:
+    """The demand that a walk differs from each earlier one at enough places."""
+
+    def __init__(self, earlier: Sequence[Walk], distance: int, length: int) -> None:
+        self.earlier = earlier
+        self._distance = distance
+        self._length = length
+        self.start: Near = tuple((number, 0) for number in range(len(earlier))) if distance else ()
+
+    def after(self, near: Near, place: int, tool: str) -> Near | None:
+        """Whom the walk is still too near to after one more tool; None if too few places are left to get away."""
+        remaining = self._length - place - 1
+        still: list[tuple[int, int]] = []
+        for number, differs in near:
+            differs += self.earlier[number][place] != tool
+            if differs + remaining < self._distance:
+                return None
+            if differs < self._distance:
+                still.append((number, differs))
+        return tuple(still)
+
+    def impossible(self, product: Product) -> SearchError:
+        return SearchError(
+            f"environment {product.environment.name!r}: after {len(self.earlier)} traces there is no further one of "
+            f"{self._length} calls that differs from each of them at {self._places}; ask for fewer traces or "
+            "a smaller distance"
+        )
+
+    @property
+    def _places(self) -> str:
+        return "one place" if self._distance == 1 else f"{self._distance} places"
+
+    def undecided(self, product: Product) -> SearchError:
+        return SearchError(
+            f"environment {product.environment.name!r}: after {len(self.earlier)} traces none was found within "
+            f"{STEPS_BACK} moves that differs from each of them at {self._places}, and whether there is one "
+            "was not decided; ask for fewer traces or a smaller distance"
+        )
+
+
+def _going_back(product: Product, length: int, random: Random, apart: _Apart) -> Walk:
+    """Depth-first, never twice into the same situation: exact, as long as it does not take too many moves."""
+    hopeless: set[tuple[int, int, Near]] = set()
+    tried = 0
+    ways: list[tuple[int, Near, Walk, list[Move]]] = [(0, apart.start, (), _shuffled(product, 0, length, random))]
+    while ways:
+        node, near, tools, moves = ways[-1]
+        place = len(tools)
+        if place == length:
+            return tools
+        if not moves:
+            hopeless.add((node, place, near))
+            ways.pop()
+            continue
+        tried += 1
+        if tried > STEPS_BACK:
+            raise apart.undecided(product)
+        move = moves.pop()
+        after = apart.after(near, place, move.tool)
+        if after is None or (move.target, place + 1, after) in hopeless:
+            continue
+        further = _shuffled(product, move.target, length - place - 1, random)
+        ways.append((move.target, after, (*tools, move.tool), further))
+    raise apart.impossible(product)
+
+
+def _shuffled(product: Product, node: int, remaining: int, random: Random) -> list[Move]:
+    moves = product.live_moves(node, remaining) if remaining else []
+    random.shuffle(moves)
+    return moves

@@ -7,16 +7,21 @@ from typing import Annotated
 import typer
 
 from environments.catalogue import load_setting
+from environments.errors import InputError
 from environments.jail import Jail
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
+from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import read_rows, write_rows
 from runs.published.logisafetybench import Domain, import_tasks
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.stages.build import Built, build_tasks
 from runs.stages.rows import TraceRow
+from runs.stages.synthesize import synthesize_rows
+from solver.demands import NO_WISHES
+from solver.profiles import Profile
 from solver.rules import check_rules, load_rules
 
 __all__ = ["app"]
@@ -26,10 +31,20 @@ app = typer.Typer(help="Tasks: build them from traces, import published ones.", 
 
 @app.command("build")
 def build_command(
-    traces: Annotated[Path, typer.Option(help="The traces (JSON lines), from `lawtrace traces synthesize`.")],
+    traces: Annotated[
+        Path | None, typer.Option(help="The traces (JSON lines); without them, traces are synthesised as below.")
+    ] = None,
     env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 40,
+    length: Annotated[int, typer.Option(min=1, help="Calls in each trace.")] = 8,
+    profile: Annotated[Profile, typer.Option(help="What the traces are for.")] = "tasks",
+    require: Require = None,
+    forbid: Forbid = None,
+    pairs: Pairs = None,
+    compliance: Compliance = None,
+    distance: Distance = 0,
+    seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -40,7 +55,25 @@ def build_command(
     setting = load_setting(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
-    rows = read_rows(traces, TraceRow)
+    wishes = wishes_of(require, forbid, pairs, compliance, distance)
+    if traces is not None and wishes != NO_WISHES:
+        raise InputError("--traces gives the traces, so nothing can be wished of them; leave out one or the other")
+    if traces is not None:
+        rows = read_rows(traces, TraceRow)
+    else:
+        wanted = count + options.tasks.spare
+        with Bars().stage("traces", wanted) as step:
+            rows = synthesize_rows(
+                setting.environment,
+                chosen,
+                profile=profile,
+                length=length,
+                count=wanted,
+                seed=seed,
+                wishes=wishes,
+                on_trace=step,
+            )
+        write_rows(out.with_suffix(".traces.jsonl"), rows)
 
     async def build(record: Record, jail: Jail) -> Built:
         async with role_clients(options, record) as casting:

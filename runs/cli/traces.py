@@ -9,6 +9,7 @@ from environments.catalogue import load_setting
 from environments.events import Json
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, say, show, show_json
+from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import write_rows
 from runs.stages.synthesize import synthesize_rows
 from solver.certificates import CoverageAnalysis, analyse_coverage
@@ -28,6 +29,11 @@ def synthesize_command(
     count: Annotated[int, typer.Option(min=1, help="How many traces.")] = 40,
     length: Annotated[int, typer.Option(min=1, help="Calls in each.")] = 8,
     profile: Annotated[Profile, typer.Option(help="What the traces are for.")] = "tasks",
+    require: Require = None,
+    forbid: Forbid = None,
+    pairs: Pairs = None,
+    compliance: Compliance = None,
+    distance: Distance = 0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("traces.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -37,9 +43,10 @@ def synthesize_command(
     environment = setting.environment
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, environment, setting.regulation)
+    wishes = wishes_of(require, forbid, pairs, compliance, distance)
     with Bars().stage("traces", count) as step:
         rows = synthesize_rows(
-            environment, chosen, profile=profile, length=length, count=count, seed=seed, on_trace=step
+            environment, chosen, profile=profile, length=length, count=count, seed=seed, wishes=wishes, on_trace=step
         )
     write_rows(out, rows)
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))

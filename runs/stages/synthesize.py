@@ -1,10 +1,11 @@
-"""Rules to traces, each with an id that tells which rules, profile, length and seed it was made under."""
+"""Rules to traces, each with an id that tells which rules, profile, length, wishes and seed it was made under."""
 
 import hashlib
 from collections.abc import Callable, Sequence
 
 from environments.declaration import Environment
 from runs.stages.rows import TraceRow
+from solver.demands import NO_WISHES, Wishes
 from solver.profiles import Profile
 from solver.rules import Rule
 from solver.synthesis import synthesize
@@ -20,14 +21,16 @@ def synthesize_rows(
     length: int,
     count: int,
     seed: int,
+    wishes: Wishes = NO_WISHES,
     on_trace: Callable[[], None] = lambda: None,
 ) -> list[TraceRow]:
     """Synthesise ``count`` traces. Two traces that differ in anything asked for have different ids, so that programs
     can never be judged on the wrong task."""
-    made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length)])
+    wished = [wishes.model_dump_json(exclude_defaults=True)] if wishes != NO_WISHES else []
+    made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length), *wished])
     digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
     rows: list[TraceRow] = []
-    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile)
+    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile, wishes=wishes)
     for number, trace in enumerate(traces, 1):
         rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, profile, trace))
         on_trace()

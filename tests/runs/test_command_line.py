@@ -114,6 +114,22 @@ def test_a_length_that_no_trace_has(lawtrace: Shell) -> None:
     assert "no compliant trace of 2 calls exists" in " ".join(err.split())
 
 
+def test_traces_as_wished_and_tasks_straight_from_them(lawtrace: Shell, tmp_path: Path) -> None:
+    wishes = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
+    lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *wishes, "--out", "tasks.jsonl")
+    lines = (tmp_path / "tasks.traces.jsonl").read_text().splitlines()
+    walks = [[call["event"]["tool"] for call in json.loads(line)["calls"]] for line in lines]
+    assert len({tuple(walk) for walk in walks}) == 22
+    assert all("PayBill" in walk and "TransferFunds" not in walk and len(walk) == 7 for walk in walks)
+    code, _, err = lawtrace("tasks", "build", "--traces", "tasks.traces.jsonl", *wishes)
+    assert (code, "leave out one or the other" in " ".join(err.split())) == (2, True)
+    code, _, err = lawtrace("traces", "synthesize", "--pair", "PayBill")
+    assert (code, "First,Second" in err) == (2, True)
+    code, _, err = lawtrace("traces", "synthesize", "--require", "PayBill", "--forbid", "SearchPayee")
+    assert code == 3
+    assert "required tool PayBill, forbidden tool SearchPayee" in " ".join(err.split())
+
+
 def test_an_empty_and_a_broken_stage_file(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "traces.jsonl").write_text("")
     assert "holds no row" in lawtrace("tasks", "build", "--traces", "traces.jsonl")[2]

@@ -84,8 +84,8 @@ def test_nothing_depends_on_the_hash_seed() -> None:
 @pytest.mark.parametrize(
     ("length", "profile", "message"),
     [
-        (2, "tasks", "no compliant trace of 2 calls exists; the shortest that exists from here on has 5"),
-        (0, "tasks", "the shortest that exists"),
+        (2, "tasks", r"no compliant trace of 2 calls exists: .*something changes.* need more calls; ask for 5"),
+        (0, "tasks", "ask for 5, the shortest from there on"),
     ],
 )
 def test_an_impossible_length_names_a_possible_one(length: int, profile: Profile, message: str) -> None:
@@ -99,7 +99,7 @@ def test_an_impossible_length_names_a_possible_one(length: int, profile: Profile
 )
 def test_rules_that_no_trace_keeps_are_refused(formula: str) -> None:
     rules = [*RULES, Rule(id="never", formula=formula)]
-    with pytest.raises(SearchError, match="loosen the rules or the profile"):
+    with pytest.raises(SearchError, match=r"nor of any other length: .*rule never"):
         list(synthesize(ENVIRONMENT, rules, count=1, length=8, seed=0))
 
 

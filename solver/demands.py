@@ -1,0 +1,154 @@
+"""What a search is asked for beside the rules: each demand on a trace is an automaton, like any rule.
+
+    tool required                F tool
+    tool forbidden               G !tool
+    one of the target pairs      F((a & X b) | (c & X d) | ...)
+    share of compliance steps    an automaton that counts them
+
+and the formulas of the profile (`solver.profiles`). So the product needs no other mechanism for them, and where nothing
+is left, the smallest set of demands and rules in conflict is found as for rules alone (`solver.conflicts`).
+Diversity is no property of one trace; the walks see to it (`solver.walks`).
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from environments.declaration import Environment
+from environments.errors import InputError, SearchError
+from solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
+from solver.ltlf.construction import construct
+from solver.profiles import Profile, profile_words
+from solver.rules import Rule
+
+__all__ = ["NO_WISHES", "Asked", "Demand", "Pair", "Wishes", "completed_calls"]
+
+Pair = tuple[str, str]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Wishes(BaseModel):
+    """What traces are wished to be like. Every trace meets all of it, or the search says what stands in the way.
+
+    Attributes:
+        require: each of these tools is called in every trace.
+        forbid: none of them is called in any.
+        pairs: target pairs. Every trace has at least one of them adjacent, and the first traces each bring one that
+            no earlier trace has, until all that a compliant trace can have are there.
+        compliance: the least and the greatest share of the calls of a trace that are of compliance tools.
+        distance: any two traces differ in the tool at this many places at least; 1 means that no two call the same
+            tools in the same order.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    require: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    compliance: tuple[Share, Share] | None = None
+    distance: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "Wishes":
+        if self.compliance is not None and self.compliance[0] > self.compliance[1]:
+            raise ValueError("the least share of compliance steps is greater than the greatest; exchange the two")
+        return self
+
+    def check(self, environment: Environment) -> None:
+        """Raises InputError for a tool that the environment does not have, with the nearest that it has."""
+        for name in (*self.require, *self.forbid, *(tool for pair in self.pairs for tool in pair)):
+            if name not in environment.tools:
+                nearest = difflib.get_close_matches(name, environment.tools, 1)
+                meant = f"did you mean {nearest[0]}?" if nearest else f"it has {', '.join(environment.tools)}"
+                raise InputError(f"environment {environment.name!r} has no tool {name!r}; {meant}")
+
+
+NO_WISHES = Wishes()
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Something that every trace must meet: how an error or a certificate names it, and its automaton."""
+
+    text: str
+    automaton: Automaton
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All that a search is asked for: traces of the environment that keep the rules, in a profile, with wishes."""
+
+    environment: Environment
+    rules: tuple[Rule, ...]
+    profile: Profile
+    wishes: Wishes = NO_WISHES
+
+    def demands(self, length: int) -> tuple[Demand, ...]:
+        """Rules, profile and wishes, for traces of ``length`` calls."""
+        rules = [Demand(f"rule {rule.id}", rule.automaton) for rule in self.rules]
+        profile = [
+            _formula(f"profile {self.profile}: {words}", formula)
+            for words, formula in profile_words(self.environment, self.profile).items()
+        ]
+        return (*rules, *profile, *self._wishes(length))
+
+    def automata(self, length: int) -> list[Automaton]:
+        return [demand.automaton for demand in self.demands(length)]
+
+    def _wishes(self, length: int) -> list[Demand]:
+        wishes = self.wishes
+        wishes.check(self.environment)
+        demands = [_formula(f"required tool {tool}", f"F {tool}") for tool in wishes.require]
+        demands += [_formula(f"forbidden tool {tool}", f"G !{tool}") for tool in wishes.forbid]
+        if wishes.pairs:
+            named = ", ".join(f"{first} -> {second}" for first, second in wishes.pairs)
+            some = " | ".join(f"({first} & X {second})" for first, second in wishes.pairs)
+            demands.append(_formula(f"one of the target pairs ({named})", f"F({some})"))
+        if wishes.compliance is not None:
+            demands.append(_share(self.environment, wishes.compliance, length))
+        return demands
+
+
+def _formula(text: str, formula: str) -> Demand:
+    return Demand(text, compile_formula(parse(formula)))
+
+
+def _share(environment: Environment, band: tuple[float, float], length: int) -> Demand:
+    # As decimals, as people write them: 0.3 of 10 calls are 3, not a little more or less.
+    least, greatest = (Fraction(str(share)) for share in band)
+    low, high = math.ceil(least * length), math.floor(greatest * length)
+    text = f"share of compliance steps from {band[0]:g} to {band[1]:g}"
+    if low > high:
+        raise SearchError(f"{text}: no whole number of {length} calls is in that band; widen it")
+    return Demand(f"{text} ({_count(low, high)} of {length} calls)", counting(environment.compliance_tools, low, high))
+
+
+def _count(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def counting(tools: Iterable[str], low: int, high: int) -> Automaton:
+    """From ``low`` to ``high`` completed calls of the tools, and any number of others."""
+    alphabet = Alphabet(tuple(sorted(map(Atom, tools), key=str)))
+
+    def row(seen: int) -> Sequence[int]:
+        return [min(seen + 1, high + 1) if letter else seen for letter in alphabet.letters]
+
+    return construct(alphabet, 0, row, lambda seen: low <= seen <= high)
+
+
+def completed_calls(environment: Environment, count: int | None = None) -> Automaton:
+    """At least one call, or exactly ``count`` calls, each of which completes: the traces that a search makes."""
+    alphabet = Alphabet(tuple(sorted(map(Atom, environment.tools), key=str)))
+    enough = 1 if count is None else count
+    stays = enough if count is None else enough + 1
+
+    def row(seen: int) -> Sequence[int]:
+        return [min(seen + 1, stays) if letter and seen >= 0 else -1 for letter in alphabet.letters]
+
+    return construct(alphabet, 0, row, lambda seen: seen == enough)

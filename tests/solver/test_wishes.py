@@ -1,0 +1,170 @@
+"""What traces are wished to be like: kept by every trace, and where that cannot be, the smallest conflict is named."""
+
+import re
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.errors import InputError, SearchError
+from solver.demands import Asked, Wishes, completed_calls, counting
+from solver.ltlf import Atom
+from solver.profiles import Profile
+from solver.rules import load_rules
+from solver.synthesis import synthesize
+from solver.traces import Trace
+from solver.walks import pairs_of
+from tests.support.checks import check_trace
+
+RULES = load_rules(load_setting("banking").rules_file)
+TOOLS = tuple(ENVIRONMENT.tools)
+
+
+def traces(wishes: Wishes, count: int = 12, length: int = 8, profile: Profile = "tasks", seed: int = 1) -> list[Trace]:
+    return list(synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, profile=profile, wishes=wishes))
+
+
+def complaint(wishes: Wishes, count: int = 12, length: int = 8, profile: Profile = "tasks") -> str:
+    with pytest.raises(SearchError) as caught:
+        traces(wishes, count, length, profile)
+    return str(caught.value)
+
+
+def differences(one: Trace, other: Trace) -> int:
+    return sum(first != second for first, second in zip(one.tools, other.tools, strict=True))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    require=st.sets(st.sampled_from(TOOLS), max_size=2),
+    forbid=st.sets(st.sampled_from(TOOLS), max_size=2),
+    pairs=st.sets(st.tuples(st.sampled_from(TOOLS), st.sampled_from(TOOLS)), max_size=2),
+    compliance=st.sampled_from([None, (0.0, 0.5), (0.25, 0.25), (0.5, 1.0)]),
+    distance=st.integers(0, 3),
+    profile=st.sampled_from(["tasks", "coverage"]),
+)
+def test_every_trace_meets_every_wish_or_the_search_says_why(
+    require: set[str],
+    forbid: set[str],
+    pairs: set[tuple[str, str]],
+    compliance: tuple[float, float] | None,
+    distance: int,
+    profile: Profile,
+) -> None:
+    wishes = Wishes(
+        require=tuple(sorted(require)),
+        forbid=tuple(sorted(forbid)),
+        pairs=tuple(sorted(pairs)),
+        compliance=compliance,
+        distance=distance,
+    )
+    found: list[Trace] = []
+    why = ""
+    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, profile=profile, wishes=wishes)
+    try:
+        found.extend(made)  # keeps what came before an error
+    except SearchError as error:
+        why = str(error)
+    assert len(found) == 6 or re.search(r"exclude|need more calls|differs from each of them", why)
+    for trace in found:
+        check_trace(ENVIRONMENT, trace, RULES, (), 8)
+        assert require <= set(trace.tools)
+        assert not forbid & set(trace.tools)
+        assert not pairs or pairs & pairs_of(trace.tools)
+        share = sum(tool in ENVIRONMENT.compliance_tools for tool in trace.tools) / 8
+        assert compliance is None or compliance[0] <= share <= compliance[1]
+    assert all(differences(one, other) >= distance for one, other in combinations(found, 2))
+
+
+def test_each_target_pair_is_brought_once_before_any_comes_again() -> None:
+    wanted = (("CheckAuthorization", "SearchPayee"), ("PayBill", "PayBill"), ("TransferFunds", "RecordAuditEvent"))
+    first = traces(Wishes(pairs=wanted), count=3)
+    assert {pair for trace in first for pair in pairs_of(trace.tools)} >= set(wanted)
+
+
+def test_wishes_are_deterministic() -> None:
+    wishes = Wishes(require=("PayBill",), distance=3, compliance=(0.2, 0.3))
+    assert [trace.events for trace in traces(wishes)] == [trace.events for trace in traces(wishes)]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "profile", "named", "not_named"),
+    [
+        (Wishes(require=("PayBill",), forbid=("SearchPayee", "TransferFunds")), "tasks",
+         ("required tool PayBill", "forbidden tool SearchPayee"), ("TransferFunds", "profile")),
+        (Wishes(require=("PayBill",), forbid=("RecordAuditEvent",)), "coverage",
+         ("rule record-bill", "required tool PayBill", "forbidden tool RecordAuditEvent"), ("record-transfer",)),
+        (Wishes(pairs=(("RecordAuditEvent", "RecordAuditEvent"),)), "coverage",
+         ("one of the target pairs (RecordAuditEvent -> RecordAuditEvent)", "preconditions"), ("rule",)),
+        (Wishes(compliance=(0.5, 1.0)), "tasks",
+         ("share of compliance steps from 0.5 to 1 (4 to 8 of 8 calls)", "at most once"), ("rule",)),
+    ],
+)  # fmt: skip
+def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
+    wishes: Wishes, profile: Profile, named: tuple[str, ...], not_named: tuple[str, ...]
+) -> None:
+    text = complaint(wishes, profile=profile)
+    assert "nor of any other length" in text
+    assert all(part in text for part in named), text
+    assert not any(part in text for part in not_named), text
+
+
+def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
+    wishes = Wishes(require=("PayBill", "TransferFunds"))
+    asked = re.search(r"need more calls; ask for (\d+)", complaint(wishes, length=5))
+    assert asked is not None
+    shortest = int(asked[1])
+    assert traces(wishes, count=1, length=shortest)
+    assert all("need more calls" in complaint(wishes, length=length) for length in range(5, shortest))
+
+
+def test_a_share_that_no_number_of_calls_has() -> None:
+    assert "no whole number of 8 calls" in complaint(Wishes(compliance=(0.3, 0.3)))
+
+
+def test_all_different_traces_are_found_and_then_it_ends() -> None:
+    """Of five calls there are few walks: exactly as many traces as there are walks, whatever order they come in."""
+    wishes = Wishes(distance=1)
+    counted = re.search(r"after (\d+) traces there is no further one", complaint(wishes, count=1000, length=5))
+    assert counted is not None
+    total = int(counted[1])
+    for seed in range(3):
+        assert len({trace.tools for trace in traces(wishes, count=total, length=5, seed=seed)}) == total
+    everything = {trace.tools for seed in range(30) for trace in traces(Wishes(), count=5, length=5, seed=seed)}
+    assert len(everything) <= total
+
+
+def test_an_unknown_tool_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean PayBill"):
+        traces(Wishes(forbid=("PayBil",)))
+
+
+@pytest.mark.parametrize("raw", [{"compliance": (0.5, 0.2)}, {"compliance": (0, 1.5)}, {"distance": -1}, {"odd": 1}])
+def test_wishes_that_make_no_sense(raw: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Wishes.model_validate(raw)
+
+
+@given(st.lists(st.sampled_from(["a", "b", ""]), max_size=9), st.integers(0, 3), st.integers(0, 4))
+def test_counting_counts(calls: list[str], low: int, more: int) -> None:
+    trace = [{Atom(name)} if name else set[Atom]() for name in calls]
+    assert counting(["a"], low, low + more).accepts(trace) is (low <= calls.count("a") <= low + more)
+
+
+@given(st.lists(st.sampled_from([*TOOLS, ""]), max_size=5), st.integers(0, 5))
+def test_completed_calls_counts_and_refuses_refusals(calls: list[str], count: int) -> None:
+    trace = [{Atom(name)} if name else set[Atom]() for name in calls]
+    assert completed_calls(ENVIRONMENT, count).accepts(trace) is ("" not in calls and len(calls) == count)
+    assert completed_calls(ENVIRONMENT).accepts(trace) is ("" not in calls and len(calls) > 0)
+
+
+def test_what_is_asked_for_reads_well() -> None:
+    asked = Asked(ENVIRONMENT, tuple(RULES), "tasks", Wishes(require=("PayBill",), compliance=(0.25, 0.25)))
+    texts = [demand.text for demand in asked.demands(8)]
+    assert texts[0] == "rule authorize-before-transfer"
+    assert "profile tasks: CheckAuthorization at most once" in texts
+    assert texts[-2:] == ["required tool PayBill", "share of compliance steps from 0.25 to 0.25 (2 of 8 calls)"]
