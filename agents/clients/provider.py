@@ -17,7 +17,7 @@ from agents.clients.errors import CallFailed
 from agents.clients.spec import ModelParameters, ModelSpec
 from environments.errors import InputError
 
-__all__ = ["Direct", "Endpoint", "connect"]
+__all__ = ["Direct", "Endpoint", "address_and_key", "connect"]
 
 _OPENAI_ADDRESS = "https://api.openai.com/v1"
 _OLLAMA_ADDRESS = "http://localhost:11434/v1"
@@ -93,15 +93,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     Raises:
         InputError: the variable that is needed is not set.
     """
-    if spec.provider == "ollama":
-        address, key = environment.get("OLLAMA_BASE_URL") or _OLLAMA_ADDRESS, "ollama"
-    else:
-        address = environment.get("OPENAI_BASE_URL") or _OPENAI_ADDRESS
-        key = environment.get("OPENAI_API_KEY") or ("" if address == _OPENAI_ADDRESS else "none")
-    if not key:
-        raise InputError(
-            f"model '{spec}' needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant"
-        )
+    address, key = address_and_key(spec, environment)
     # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
     warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
     client = OpenAIChatCompletionClient(
@@ -113,6 +105,19 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
         include_name_in_message=False,
     )
     return Endpoint(client, own_vendor=address == _OPENAI_ADDRESS)
+
+
+def address_and_key(spec: ModelSpec, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Where an endpoint is and what opens it. Raises InputError if the variable that is needed is not set."""
+    if spec.provider == "ollama":
+        return environment.get("OLLAMA_BASE_URL") or _OLLAMA_ADDRESS, "ollama"
+    address = environment.get("OPENAI_BASE_URL") or _OPENAI_ADDRESS
+    key = environment.get("OPENAI_API_KEY") or ("" if address == _OPENAI_ADDRESS else "none")
+    if not key:
+        raise InputError(
+            f"model '{spec}' needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant"
+        )
+    return address, key
 
 
 def _response_format(schema: type[BaseModel]) -> dict[str, Any]:

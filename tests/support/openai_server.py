@@ -56,7 +56,7 @@ Behaviour = Status | Hang | Drop | Raw
 
 
 class OpenAIServer:
-    """Answers ``/v1/chat/completions`` and ``/v1/models``. Keeps every request it was sent."""
+    """Answers ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``. Keeps every request it was sent."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests: list[Mapping[str, Any]] = []
@@ -107,6 +107,16 @@ class OpenAIServer:
             "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
         }
 
+    def embeddings(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A vector for each text: how often it has each vowel. Enough to tell texts apart."""
+        vectors = [[float(text.lower().count(vowel)) for vowel in "aeiou"] for text in request["input"]]
+        data = [{"object": "embedding", "index": place, "embedding": vector} for place, vector in enumerate(vectors)]
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        return {"object": "list", "data": data, "model": request["model"], "usage": usage}
+
+    def reply(self, path: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.embeddings(request) if path.endswith("/embeddings") else self.completion(request)
+
     def start(self) -> None:
         self._thread.start()
 
@@ -148,9 +158,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                     self._send(200, body.encode(), {"Content-Type": content_type})
                 case Hang(seconds):
                     server.wait(seconds)
-                    self._reply(200, server.completion(request))
+                    self._reply(200, server.reply(self.path, request))
                 case None:
-                    self._reply(200, server.completion(request))
+                    self._reply(200, server.reply(self.path, request))
 
         def _reply(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
             self._send(status, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
