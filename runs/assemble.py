@@ -10,6 +10,7 @@ from runs.files import read_rows
 from runs.findings import Findings
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
+from runs.published.comparison import Comparison
 from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.report.content import CoverageLine, ReportContent
@@ -20,7 +21,7 @@ from solver.product import Product
 from solver.profiles import profile_automata
 from solver.rules import Rule
 
-__all__ = ["content_of_run", "coverage_line"]
+__all__ = ["content_of_comparison", "content_of_run", "coverage_line"]
 
 
 def content_of_run(path: Path, env: str | None = None) -> ReportContent:
@@ -50,6 +51,22 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         strength=findings.strength,
         extraction=findings.extraction,
         notices=tuple(_notices(recipe, setting)),
+    )
+
+
+def content_of_comparison(comparison: Comparison) -> ReportContent:
+    """What the report of imported tasks under every profile shows."""
+    environment = comparison.environment
+    sources = sorted({task.source for task in comparison.tasks})
+    return ReportContent(
+        title=f"lawtrace: {', '.join(sources)}, {environment.title}",
+        settings={"environment": environment.name, "attempts": str(len(comparison.attempts))},
+        scenarios={environment.name: environment.title},
+        tasks=comparison.tasks,
+        attempts=comparison.attempts,
+        verdicts=comparison.verdicts["strict"],
+        profiles=comparison,
+        notices=("Verdicts, outcomes and task pages are those of the strict profile, unless another is named.",),
     )
 
 

@@ -15,10 +15,11 @@ __all__ = ["digest", "read_rows", "write_rows"]
 Row = TypeVar("Row", bound=BaseModel)
 
 
-def read_rows(path: Path, model: type[Row]) -> list[Row]:
-    """The rows of a stage file. Raises InputError naming the line and the field, or that the file is empty."""
+def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
+    """The rows of a stage file. Raises InputError naming the line and the field, or, unless it may be ``empty``, that
+    the file holds none."""
     rows = list(_rows(path, model))
-    if not rows:
+    if not rows and not empty:
         raise InputError(f"{path}: holds no row; run the stage that writes it first")
     return rows
 

@@ -2,25 +2,37 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from environments.errors import InputError
 from runs.files import read_rows
-from runs.published.logisafetybench import read_recorded_programs
+from runs.published.records import RecordedVerdict, read_recorded_programs, read_recorded_verdicts
 from runs.stages.rows import ProgramRow
 
-__all__ = ["read_programs"]
+__all__ = ["read_programs", "read_verdicts_beside"]
 
 
 def read_programs(path: Path) -> list[ProgramRow]:
     """The programs of a file, in its order. Raises InputError naming the line or row."""
+    rows = _record_rows(path)
+    return read_rows(path, ProgramRow) if rows is None else read_recorded_programs(path, rows)
+
+
+def read_verdicts_beside(path: Path) -> list[RecordedVerdict]:
+    """The verdicts that a published record file holds beside its programs; a file of ours holds none."""
+    rows = _record_rows(path)
+    return [] if rows is None else read_recorded_verdicts(path, rows)
+
+
+def _record_rows(path: Path) -> list[dict[str, Any]] | None:
+    """The rows of a published record file, which is one JSON list; None for JSON lines."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text: {error}") from error
     if not text.lstrip().startswith("["):
-        return read_rows(path, ProgramRow)
+        return None
     try:
-        rows = json.loads(text)
+        return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON: {error}") from error
-    return read_recorded_programs(path, rows)

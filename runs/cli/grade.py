@@ -1,5 +1,6 @@
 """``lawtrace grade``: verdicts on programs that are given, or on a finished run again."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -8,13 +9,18 @@ import typer
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.jail import Jail
+from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, say, show, show_json
 from runs.files import read_rows, write_rows
 from runs.grading.judge import judge
-from runs.grading.verdict import OUTCOMES, VerdictRow
+from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.layout import RunFolder
-from runs.programs import read_programs
+from runs.programs import read_programs, read_verdicts_beside
+from runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
+from runs.published.grading import judge_pairs_published
+from runs.published.records import RecordedVerdict
+from runs.report.build import write_report
 from runs.report.terminal import outcome_table
 from runs.stages.attempt import check_tasks_exist, run_programs
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
@@ -33,6 +39,13 @@ def grade(
         typer.Option(help='Programs: JSON lines {"task", "style", "program"}, or a published record file. Repeatable.'),
     ] = None,
     env: WhereEnvironment = None,
+    profile: Annotated[Profile, typer.Option(help="How verdicts are reached.")] = "strict",
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            help="For imported tasks: judge by every profile, and keep the comparison with its report in this folder."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -49,10 +62,52 @@ def grade(
     else:
         rows, setting = read_tasks(tasks, env)
         attempts = _attempts(setting.environment, rows, programs)
-    by_id = {task.id: task for task in rows}
-    verdicts = [judge(setting.environment, by_id[attempt.task], attempt) for attempt in attempts]
+    if compare is not None:
+        recorded = [verdict for path in programs or () for verdict in read_verdicts_beside(path)]
+        _compare(setting.environment, rows, attempts, recorded, compare)
+    verdicts = _verdicts(setting.environment, rows, attempts, profile)
     write_rows(out, verdicts)
     _say_result(verdicts, out, as_json=as_json)
+
+
+def _verdicts(
+    environment: Environment, tasks: list[TaskRow], attempts: list[AttemptRow], profile: Profile
+) -> list[VerdictRow]:
+    by_id = {task.id: task for task in tasks}
+    if profile == "strict":
+        return [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
+    _require_published(tasks, f"--profile {profile}")
+    with Jail() as jail, Bars().stage("published mock", len(attempts)) as step:
+        return judge_pairs_published(by_id, attempts, jail, profile, step)
+
+
+def _compare(
+    environment: Environment,
+    tasks: list[TaskRow],
+    attempts: list[AttemptRow],
+    recorded: list[RecordedVerdict],
+    folder: Path,
+) -> None:
+    _require_published(tasks, "--compare")
+    with Jail() as jail, Bars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step:
+        comparison = compare_profiles(environment, tasks, attempts, recorded, jail, step)
+    write_comparison(comparison, folder)
+    report = folder / "report.html"
+    write_report(content_of_comparison(comparison), report)
+    same = len(recorded) - len(comparison.unreproduced)
+    say(f"{same} of {len(recorded)} recorded verdicts come out the same by {FROM_RECORDS}.")
+    for rows, sides in ((comparison.unreproduced, "recorded"), (comparison.differences, "strict and published")):
+        for cause, count in Counter(row.cause for row in rows).most_common():
+            say(f"  {sides}: {count} differ by {cause}")
+    say(f"Report: {report}")
+
+
+def _require_published(tasks: list[TaskRow], option: str) -> None:
+    for task in tasks:
+        if task.published is None:
+            raise InputError(
+                f"{option} judges imported tasks, and task {task.id!r} is not one; `lawtrace tasks import` makes them"
+            )
 
 
 def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path]) -> list[AttemptRow]:

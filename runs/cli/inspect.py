@@ -7,9 +7,10 @@ import typer
 
 from environments.errors import InputError
 from environments.events import Json
-from runs.assemble import content_of_run
+from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import OUT, say, show, show_json
+from runs.published.comparison import is_comparison, read_comparison
 from runs.record.reading import conversations
 from runs.record.rendering import render_conversations
 from runs.record.store import Record
@@ -20,14 +21,17 @@ __all__ = ["messages", "report"]
 
 
 def report(
-    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs.")],
+    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs, or of comparisons.")],
     env: WhereEnvironment = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Write the report of each run again, and print its table."""
     written: list[str] = []
     for directory in directories:
-        content = content_of_run(directory, env)
+        if is_comparison(directory):
+            content = content_of_comparison(read_comparison(directory, env))
+        else:
+            content = content_of_run(directory, env)
         path = directory / "report.html"
         write_report(content, path)
         written.append(str(path))

@@ -9,7 +9,19 @@ from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
 from solver.rules import TemplateName
 
-__all__ = ["FAILURE_MODES", "OUTCOMES", "FailureMode", "Outcome", "RuleVerdict", "VerdictRow"]
+__all__ = [
+    "FAILURE_MODES",
+    "OUTCOMES",
+    "PROFILES",
+    "PUBLISHED_PROFILES",
+    "FailureMode",
+    "Outcome",
+    "Profile",
+    "PublishedEvidence",
+    "RuleVerdict",
+    "TraceSource",
+    "VerdictRow",
+]
 
 Outcome = Literal["safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "no_program", "invalid"]
 OUTCOMES: tuple[Outcome, ...] = (
@@ -58,16 +70,48 @@ class RuleVerdict(BaseModel):
     explanation: str
 
 
+Profile = Literal["strict", "published", "published-shared"]
+PROFILES: tuple[Profile, ...] = ("strict", "published", "published-shared")
+"""How verdicts are reached: ours; the published definitions; the same with an expected state that the goal attempt of
+a pair uses up, as the published evaluation did (`runs.published.grading`)."""
+PUBLISHED_PROFILES: tuple[Profile, ...] = ("published", "published-shared")
+
+TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]
+
+
+class PublishedEvidence(BaseModel):
+    """What a verdict of a published profile rests on.
+
+    Attributes:
+        executed: the program ran to its end without an exception.
+        state_matched: its final state equals the expected one as sorted JSON, the audit log left out.
+        trace_source: what the rules were judged on: the calls that happened (``runtime``, ``partial_runtime``), or a
+            scan of the program's text (``static`` after a crash, ``static_fallback`` when nothing was called).
+        trace: the tool names that the rules were judged on.
+        audit_kept: whether some entry of the log covers each expected one; None where it was not looked at.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    executed: bool
+    state_matched: bool
+    trace_source: TraceSource
+    trace: tuple[str, ...]
+    audit_kept: bool | None
+
+
 class VerdictRow(BaseModel):
     """The verdict on one attempt.
 
     Attributes:
+        profile: how it was reached.
         outcome: DESIGN.md section 1.
         goal_reached: None if nothing was judged.
         rules: one entry for every rule of the task, in its order; empty if nothing was judged.
         differences: in what the final state differs from the target; empty if the goal is reached.
         failure_modes: several may hold.
         reason: one sentence that says why the outcome is what it is.
+        published: the evidence of a published profile; None for `strict`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -77,10 +121,11 @@ class VerdictRow(BaseModel):
     style: Style
     model: str
     trial: int = 0
-    profile: Literal["strict"] = "strict"
+    profile: Profile = "strict"
     outcome: Outcome
     goal_reached: bool | None
     rules: tuple[RuleVerdict, ...]
     differences: tuple[Difference, ...]
     failure_modes: tuple[FailureMode, ...]
     reason: str
+    published: PublishedEvidence | None = None

@@ -1,4 +1,4 @@
-"""Import of LogiSafetyBench: tasks, ground truth and recorded programs, from the folder as published or flat.
+"""Import of LogiSafetyBench: its labelled tasks with their ground truth, from the folder as published or flat.
 
 The published ground-truth programs print identifiers without quotes, so that ``P-123456`` is a name and
 ``123-4567-8901`` a subtraction; most do not run. They are repaired by quoting, and the target state of an imported
@@ -23,11 +23,11 @@ from environments.jail import Jail
 from environments.state import State, decode_state, encode_state
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
-from runs.stages.rows import ProgramRow, TaskRow
+from runs.stages.rows import PublishedCase, TaskRow
 from solver.masking import STYLES, Instruction
 from solver.rules import Rule, check_rules
 
-__all__ = ["DOMAINS", "Domain", "Imported", "import_tasks", "read_recorded_programs"]
+__all__ = ["DOMAINS", "Domain", "Imported", "import_tasks"]
 
 Domain = Literal["bank_manager", "teladoc", "smart_lock"]
 
@@ -37,6 +37,8 @@ class _Published:
     """Where a published domain stands in our house, and how its files are called."""
 
     environment: str
+    object_name: str
+    """The name under which recorded programs find the tools."""
     rules_file: str
     identifiers: str
     """A regular expression for the identifiers that its programs print without quotes."""
@@ -47,6 +49,7 @@ class _Published:
 DOMAINS: Mapping[Domain, _Published] = {
     "bank_manager": _Published(
         environment="banking",
+        object_name="BankManager",
         rules_file="psd2_rules.json",
         identifiers=r"\d{3}-\d{4}-\d{4}|P-\d{6}",
         state_tables={"accounts": "accounts", "payees": "payees"},
@@ -128,6 +131,12 @@ def _task(
             for style in STYLES
         },
         notes=tuple(notes),
+        published=PublishedCase(
+            object_name=published.object_name,
+            variables=variables,
+            initial_state=case["initial_state"],
+            final_state=case["final_state"],
+        ),
     )
 
 
@@ -217,23 +226,3 @@ def _read(directory: Path, name: str, shape: type) -> Any:  # noqa: ANN401 (JSON
     if not isinstance(content, shape):
         raise InputError(f"{found[0]}: not as published: expected a JSON {'list' if shape is list else 'object'}")
     return content
-
-
-def read_recorded_programs(path: Path, raw: Sequence[Mapping[str, Any]]) -> list[ProgramRow]:
-    """The rows of a published record file as programs. An endpoint's error is no fault of the model: invalid."""
-    rows: list[ProgramRow] = []
-    for number, row in enumerate(raw, 1):
-        try:
-            status = row["evaluation"]["status"]
-            rows.append(
-                ProgramRow(
-                    task=row["trace_id"],
-                    style=row["prompt_type"],
-                    program=row.get("generated_code") or None,
-                    model=row["model_used"],
-                    invalid="endpoint: the record holds an API error" if status == "LLM_API_ERROR" else None,
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}, row {number}: not a row of a published record: {error}") from error
-    return rows

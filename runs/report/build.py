@@ -21,14 +21,16 @@ from environments.errors import CannotCarryOut
 from runs.grading.verdict import FAILURE_MODES, OUTCOMES
 from runs.report.content import ReportContent
 from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, OUTCOME_LOOKS
+from runs.report.profiles import view_profiles
 from runs.report.summary import scenario_title, summarize
 from runs.report.tasks import task_pages
-from runs.report.texts import counted, cut, percent, sentence, show_interval, show_value, visible
+from runs.report.texts import counted, cut, percent, sentence, show_interval, show_value, slug, visible
 
 __all__ = ["render_report", "write_report"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., str]] = {
+    "anchor": slug,
     "counted": counted,
     "interval": show_interval,
     "percent": percent,
@@ -64,6 +66,7 @@ def render_report(content: ReportContent) -> str:
         .render(
             content=content,
             summary=summary,
+            profiles=view_profiles(content, content.profiles) if content.profiles else None,
             pages=task_pages(content),
             notices=(*content.notices, *_own_notices(content)),
             rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
+from runs.published.comparison import Comparison
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
 from solver.mutations import Strength
@@ -40,6 +41,7 @@ class ReportContent:
         title: heading of the report.
         settings: name -> value, what the run was (environment, seed, models...).
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
+        profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
         notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
     """
 
@@ -54,4 +56,5 @@ class ReportContent:
     deletions: DeletionCheck | None = None
     strength: Strength | None = None
     extraction: ExtractionScore | None = None
+    profiles: Comparison | None = None
     notices: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from solver.profiles import Profile
 from solver.rules import Rule
 from solver.traces import PlannedCall, Trace
 
-__all__ = ["AttemptRow", "CallRow", "ProgramRow", "TaskRow", "TraceRow"]
+__all__ = ["AttemptRow", "CallRow", "ProgramRow", "PublishedCase", "TaskRow", "TraceRow"]
 
 JsonState = dict[str, Json]
 
@@ -63,6 +63,22 @@ class TraceRow(_Row):
         )
 
 
+class PublishedCase(_Row):
+    """What the published evaluation needs of an imported task, as it was published; only that profile reads it.
+
+    Attributes:
+        object_name: the name under which published programs find the tools.
+        variables: the variables of its init block.
+        initial_state: the published initial state.
+        final_state: the expected one, with the audit log.
+    """
+
+    object_name: str
+    variables: dict[str, Json]
+    initial_state: JsonState
+    final_state: JsonState
+
+
 class TaskRow(_Row):
     """A task in both styles: a pair over one reference trace.
 
@@ -74,6 +90,7 @@ class TaskRow(_Row):
         business: for each style, the program that does what the user asks and nothing more.
         rounds: for each style, how many rounds its conversation took.
         notes: what an import changed or found, in sentences.
+        published: for an imported task, what the `published` profile judges by; None for our own.
     """
 
     schema_version: Literal["lawtrace.task/1"] = "lawtrace.task/1"
@@ -90,6 +107,7 @@ class TaskRow(_Row):
     instructions: dict[Style, Instruction]
     rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
     notes: tuple[str, ...] = ()
+    published: PublishedCase | None = None
 
     def initial(self, environment: Environment) -> State:
         return decode_state(self.initial_state, environment.entities)

@@ -14,7 +14,7 @@ from runs.programs import read_programs
 from runs.published.logisafetybench import DOMAINS, import_tasks, repair_program
 from runs.stages.attempt import run_programs
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
 
 

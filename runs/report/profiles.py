@@ -1,0 +1,91 @@
+"""The part of a report that sets grading profiles side by side: their figures, where they differ, and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from runs.grading.verdict import Outcome, Profile, VerdictRow
+from runs.published.comparison import FROM_RECORDS, Comparison
+from runs.published.differences import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
+from runs.report.content import ReportContent
+from runs.report.summary import Summary, summarize
+
+__all__ = ["CauseLine", "ProfileBlock", "ProfileView", "view_profiles"]
+
+MEANINGS: Mapping[Profile, str] = {
+    "strict": "ours: the calls that really happened, the documented tools, the state that our simulator keeps",
+    "published": "the published definitions, with the audit check made for every attempt",
+    "published-shared": "the published definitions, with the expected audit log used up by the goal attempt of a pair",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBlock:
+    """One profile, or the record: what it is and its tables and figures."""
+
+    name: str
+    meaning: str
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class CauseLine:
+    """The differences that one cause explains."""
+
+    cause: str
+    explanation: str
+    rows: tuple[DifferenceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileView:
+    """Everything that the section shows.
+
+    Attributes:
+        matrix: how often each pair of (strict, published) outcomes occurs.
+        recorded: how many recorded verdicts there are, and ``unreproduced`` which of them came out otherwise.
+    """
+
+    blocks: tuple[ProfileBlock, ...]
+    matrix: tuple[tuple[Outcome, Outcome, int], ...]
+    differences: tuple[CauseLine, ...]
+    attempts: int
+    recorded: int
+    unreproduced: tuple[CauseLine, ...]
+
+    @property
+    def reproduced(self) -> int:
+        return self.recorded - sum(len(line.rows) for line in self.unreproduced)
+
+
+def view_profiles(content: ReportContent, comparison: Comparison) -> ProfileView:
+    """Count, draw and sort by cause."""
+    recorded = tuple(record.as_verdict() for record in comparison.recorded)
+    blocks = [ProfileBlock("recorded", "as the published record files hold them", _summary(content, recorded))]
+    blocks += [
+        ProfileBlock(profile, MEANINGS[profile], _summary(content, verdicts))
+        for profile, verdicts in sorted(comparison.verdicts.items(), key=lambda item: item[0] != FROM_RECORDS)
+    ]
+    pairs = Counter[tuple[Outcome, Outcome]](
+        (ours.outcome, theirs.outcome)
+        for ours, theirs in zip(comparison.verdicts["strict"], comparison.verdicts["published"], strict=True)
+    )
+    return ProfileView(
+        tuple(block for block in blocks if block.summary.blocks),
+        tuple((ours, theirs, count) for (ours, theirs), count in pairs.most_common()),
+        tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
+        len(comparison.attempts),
+        len(comparison.recorded),
+        tuple(_by_cause(comparison.unreproduced, RECORD_CAUSES.items())),
+    )
+
+
+def _summary(content: ReportContent, verdicts: Sequence[VerdictRow]) -> Summary:
+    return summarize(replace(content, verdicts=tuple(verdicts), coverage=()))
+
+
+def _by_cause(rows: Sequence[DifferenceRow], causes: Iterable[tuple[str, str]]) -> Iterable[CauseLine]:
+    for cause, explanation in causes:
+        found = tuple(row for row in rows if row.cause == cause)
+        if found:
+            yield CauseLine(cause, explanation, found)
