@@ -53,7 +53,10 @@ def dfa_command(
     dot: Annotated[bool, typer.Option("--dot", help="Print a picture for Graphviz instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Print the states and transitions of the minimal automaton over tool calls."""
+    """Print the states and transitions of the minimal automaton over tool calls.
+
+    Of a quantified formula it is the automaton that each value goes through on its own.
+    """
     automaton = compile_formula(parse(formula))
     if dot:
         typer.echo(to_dot(automaton))

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from environments.comparison import Difference
+from solver.ltlf import Scalar
 from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
 from solver.rules import TemplateName
@@ -53,6 +54,8 @@ class RuleVerdict(BaseModel):
         broken_at: number (from 0) of the first event after which the rule could no longer be kept; None if the rule
             is kept, or if it broke only because the attempt ended with an obligation open.
         states: the monitor's verdict before the first event and after each one.
+        values: of a quantified rule the values that it is not kept for: those that broke it first, else those for
+            which an obligation was left open.
         explanation: one sentence of evidence, empty for a rule that is kept.
     """
 
@@ -67,6 +70,7 @@ class RuleVerdict(BaseModel):
     applicable: bool
     broken_at: int | None
     states: tuple[MonitorVerdict, ...]
+    values: tuple[Scalar, ...] = ()
     explanation: str
 
 

@@ -22,6 +22,7 @@ from solver.analysis.questions import (
 )
 from solver.analysis.scopes import ScopeName, environment_scope, free_scope
 from solver.analysis.search import LIMIT
+from solver.ltlf import ForAll
 from solver.rules import Rule
 
 __all__ = ["Analysis", "Finding", "FindingKind", "ScopeName", "Witness", "analyse"]
@@ -83,5 +84,10 @@ def _assumptions(inquiry: Inquiry) -> tuple[str, ...]:
         sentences.append(
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "
             "true; a trace shown may need values that do not go together."
+        )
+    if any(isinstance(rule.parsed, ForAll) for rule in inquiry.rules.values()):
+        sentences.append(
+            "Of quantified rules one value is followed, the same in all of them. What no trace can do stays true; a "
+            "trace shown may break such a rule for another value."
         )
     return tuple(sentences)

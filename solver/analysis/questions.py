@@ -7,6 +7,7 @@ from itertools import combinations
 
 from environments.declaration import Environment
 from solver.analysis.findings import Finding, Witness, enumeration, proof_of, steps_of, witness_of
+from solver.analysis.following import followed, kept_by
 from solver.analysis.preconditions import preconditions
 from solver.analysis.proofs import Excluded, Prover
 from solver.analysis.search import Component, Found, Undecided
@@ -35,21 +36,24 @@ class Inquiry:
 
     Attributes:
         rules: by id.
+        bodies: what each rule says; a quantified one, of the value that is followed (`solver.analysis.following`).
         components: for each rule the traces that keep it.
         breaches: for each rule the traces that break it.
     """
 
     environment: Environment
     rules: Mapping[str, Rule]
+    bodies: Mapping[str, Formula]
     components: Mapping[str, Component]
     breaches: Mapping[str, Component]
     prover: Prover
 
     @classmethod
     def into(cls, environment: Environment, rules: Sequence[Rule], prover: Prover) -> "Inquiry":
-        components = {rule.id: Component(rule.automaton) for rule in rules}
-        breaches = {rule.id: Component(complement(rule.automaton)) for rule in rules}
-        return cls(environment, {rule.id: rule for rule in rules}, components, breaches, prover)
+        bodies = dict(zip((rule.id for rule in rules), followed([rule.parsed for rule in rules]), strict=True))
+        components = {rule: Component(compile_formula(kept_by(body))) for rule, body in bodies.items()}
+        breaches = {rule: Component(complement(compile_formula(body))) for rule, body in bodies.items()}
+        return cls(environment, {rule.id: rule for rule in rules}, bodies, components, breaches, prover)
 
     def chosen(self, rules: Collection[str], but: str | None = None) -> dict[str, Component]:
         """The components of some rules, in the order of the rule set."""
@@ -172,7 +176,7 @@ def vacuous_rules(inquiry: Inquiry, among: Sequence[str], *, together: bool) -> 
     """The rules that never have anything to judge: in no trace, or (``together``) in none that keeps the others."""
     findings: list[Finding] = []
     for rule in among:
-        trigger = _trigger(inquiry.rules[rule].parsed)
+        trigger = _trigger(inquiry.bodies[rule])
         answer = inquiry.prover.anywhere(_occurrence(trigger), inquiry.chosen(among if together else (), rule))
         if isinstance(answer, Undecided):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))

@@ -3,7 +3,7 @@
 from solver.ltlf.alphabet import Alphabet, World
 from solver.ltlf.automaton import Automaton, Verdict
 from solver.ltlf.compiler import compile_formula
-from solver.ltlf.conditions import Condition
+from solver.ltlf.conditions import Condition, Scalar
 from solver.ltlf.dot import to_dot
 from solver.ltlf.language import (
     Witness,
@@ -17,13 +17,15 @@ from solver.ltlf.language import (
 from solver.ltlf.monitor import Ending, Monitor, RuleStatus
 from solver.ltlf.names import check_names
 from solver.ltlf.parser import parse
-from solver.ltlf.semantics import holds, true_atoms
+from solver.ltlf.quantifier import instance, quantified, renamed
+from solver.ltlf.semantics import holds, holds_on, occurring, true_atoms
 from solver.ltlf.syntax import (
     Always,
     And,
     Atom,
     Bottom,
     Eventually,
+    ForAll,
     Formula,
     Historically,
     Iff,
@@ -54,6 +56,7 @@ __all__ = [
     "Condition",
     "Ending",
     "Eventually",
+    "ForAll",
     "Formula",
     "Historically",
     "Iff",
@@ -67,6 +70,7 @@ __all__ = [
     "Or",
     "Release",
     "RuleStatus",
+    "Scalar",
     "Since",
     "Template",
     "Top",
@@ -83,10 +87,15 @@ __all__ = [
     "complement",
     "equivalent",
     "holds",
+    "holds_on",
+    "instance",
     "is_propositional",
     "match_template",
+    "occurring",
     "parse",
     "product",
+    "quantified",
+    "renamed",
     "shortest_accepted",
     "shortest_difference",
     "shortest_rejected",

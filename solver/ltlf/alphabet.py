@@ -19,6 +19,7 @@ from typing import Final, Literal
 
 from environments.errors import FormulaError
 from environments.events import Event
+from solver.ltlf.conditions import Field, Scalar, is_value, meetings
 from solver.ltlf.syntax import Atom, Formula, atoms_of
 
 __all__ = ["MAXIMUM_LETTERS", "Alphabet", "World"]
@@ -45,6 +46,9 @@ class Alphabet:
     letters: tuple[int, ...] = field(init=False, repr=False, compare=False)
     columns: dict[int, int] = field(init=False, repr=False, compare=False)
     by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
+    meetings: dict[str, tuple[tuple[Field, bool, bool], ...]] = field(init=False, repr=False, compare=False)
+    """For each tool the fields in which the variable of a quantified rule meets its values; whether it is the elements
+    of the field that it meets, and whether they count in a call that did not complete."""
 
     def __post_init__(self) -> None:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
@@ -54,6 +58,8 @@ class Alphabet:
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
+        met = {tool: _meetings(bits) for tool, bits in by_tool.items()}
+        object.__setattr__(self, "meetings", {tool: fields for tool, fields in met.items() if fields})
 
     @classmethod
     def of(cls, formulas: Iterable[Formula], world: World = "calls") -> "Alphabet":
@@ -75,13 +81,31 @@ class Alphabet:
         """The letter for people: its true atoms, or a dash."""
         return " & ".join(str(atom) for number, atom in enumerate(self.atoms) if letter >> number & 1) or "-"
 
-    def mask(self, event: Event) -> int:
-        """The letter of a step in which exactly this event happens."""
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables of the quantified rules that the atoms come from."""
+        return frozenset[str]().union(*(atom.variables for atom in self.atoms))
+
+    def mask(self, event: Event, of: Scalar | None = None) -> int:
+        """The letter of a step in which exactly this event happens.
+
+        `of`: the value of the variable; None stands for all values that do not occur in the event.
+        """
         letter = 0
         for bit, atom in self.by_tool.get(event.tool, ()):
-            if atom.matches(event):
+            if atom.matches(event, of):
                 letter |= bit
         return letter
+
+    def occurring(self, event: Event) -> list[Scalar]:
+        """The values that occur for the variable in an event; some may repeat."""
+        values: list[Scalar] = []
+        for met, spread, attempted in self.meetings.get(event.tool, ()):
+            if attempted or event.completed:
+                found = met.value(event)
+                candidates = (found if isinstance(found, list) else ()) if spread else (found,)
+                values += [value for value in candidates if is_value(value)]
+        return values
 
     def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
         """The letter of a completed (or only attempted) call of a tool, where the name alone decides it, else None."""
@@ -128,3 +152,12 @@ def _bounded(letters: Iterable[int]) -> set[int]:
                 "use fewer conditions on one tool, or split the formula into rules"
             )
     return found
+
+
+def _meetings(bits: Iterable[tuple[int, Atom]]) -> tuple[tuple[Field, bool, bool], ...]:
+    """See `Alphabet.meetings`; where some atom of the tool counts an attempt, that field's values do."""
+    found: dict[tuple[Field, bool], bool] = {}
+    for _, atom in bits:
+        for met in () if atom.condition is None else meetings(atom.condition):
+            found[met] = found.get(met, False) or atom.attempted
+    return tuple((met, spread, attempted) for (met, spread), attempted in found.items())

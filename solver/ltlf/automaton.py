@@ -19,6 +19,7 @@ from typing import ClassVar, Final, Literal
 
 from environments.events import Event
 from solver.ltlf.alphabet import Alphabet
+from solver.ltlf.conditions import Scalar
 from solver.ltlf.syntax import Atom, Formula
 
 __all__ = ["Automaton", "Verdict"]
@@ -92,9 +93,14 @@ class Automaton:
         """Whether it accepts a trace that is given, like the reference evaluator's, by the atoms true in each step."""
         return self.run(map(self.alphabet.letter, trace)) in self.accepting
 
-    def mask(self, event: Event) -> int:
-        """The letter of an event."""
-        return self.alphabet.mask(event)
+    def mask(self, event: Event, of: Scalar | None = None) -> int:
+        """The letter of an event, for one value of the variable or (None) for those that do not occur in it."""
+        return self.alphabet.mask(event, of)
+
+    @property
+    def quantified(self) -> bool:
+        """Whether it is what each value of a quantified rule goes through, and not the rule's own automaton."""
+        return bool(self.alphabet.meetings)
 
     def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
         """The letter of a completed (or only attempted) call of a tool; None where a condition would have to decide."""
@@ -110,6 +116,15 @@ class Automaton:
     def distance(self, state: int) -> int | None:
         """The fewest further events to acceptance; 0 in an accepting state, None where there is no way."""
         return self.distances[state]
+
+    def way(self, state: int) -> tuple[int, ...]:
+        """The letters of a shortest way to acceptance, those with few atoms first. There must be one."""
+        letters: list[int] = []
+        while distance := self.distances[state]:
+            nearer = [letter for letter in self.letters if self.distances[self.step(state, letter)] == distance - 1]
+            letters.append(min(nearer, key=int.bit_count))
+            state = self.step(state, letters[-1])
+        return tuple(letters)
 
 
 def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple[int | None, ...]:

@@ -3,16 +3,19 @@
 Boolean operators at the top of a formula are applied to the automata of their operands, minimised after each step;
 everything below a temporal operator goes through progression. So a conjunction of rules costs the product of small
 minimal automata and not one large normal form.
+
+The automaton of a quantified formula is that of its body: what each value goes through on its own.
 """
 
 from dataclasses import replace
 from functools import lru_cache, reduce
 
+from environments.errors import FormulaError
 from solver.ltlf.alphabet import Alphabet, World
 from solver.ltlf.automaton import Automaton
 from solver.ltlf.language import complement, product
 from solver.ltlf.progression import progress
-from solver.ltlf.syntax import And, Formula, Iff, Implies, Not, Or, is_propositional
+from solver.ltlf.syntax import And, ForAll, Formula, Iff, Implies, Not, Or, is_propositional, misplaced, subformulas
 
 __all__ = ["compile_formula"]
 
@@ -27,9 +30,17 @@ def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
             any set of atoms can be true in a step. See `solver.ltlf.alphabet`.
 
     Raises:
-        FormulaError: the formula needs too many letters or states; the message says which and what to do.
+        FormulaError: the formula needs too many letters or states, the message says which and what to do; or it is
+            quantified and the world is not one of calls.
     """
-    return replace(_compiled(formula, letters), formula=formula)
+    hidden = next((node for node in subformulas(formula)[:-1] if isinstance(node, ForAll)), None)
+    if hidden is not None:
+        raise misplaced(hidden)
+    if not isinstance(formula, ForAll):
+        return replace(_compiled(formula, letters), formula=formula)
+    if letters == "free":
+        raise FormulaError(f"`{formula}` is about the values of calls, and a set of atoms has none")
+    return replace(compile_formula(formula.body), formula=formula)
 
 
 def _compiled(formula: Formula, world: World) -> Automaton:

@@ -12,6 +12,11 @@ So a comparison with a missing or ill-typed value is false, and `not (a == b)` d
 evaluation is total and never raises. Kinds are those of JSON; a whole and a broken number are one kind, and
 `true` is not the number 1.
 
+In a quantified rule (`forall x: ...`, see `solver.ltlf.syntax`) the variable may stand as `field == x`, `x == field`
+and `x in field`, and nowhere else. So an event alone says for which values a comparison with x is true; for all others
+it is false, just as with a missing value. `x != field` would break that, being true of values that nobody has met;
+`not (x == field)` says what is meant.
+
 A field is the name of an argument, or ``result``, followed by steps into the JSON value: ``amount``,
 ``payee.name``, ``result.authorized``, ``result.payees.0.payee_id``. ``result`` therefore never names an argument.
 """
@@ -23,7 +28,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeGuard
 
 from environments.errors import FormulaError
 from environments.events import Event, Json
@@ -41,8 +46,14 @@ __all__ = [
     "No",
     "Operand",
     "Operator",
+    "Scalar",
+    "Variable",
     "condition_fields",
     "condition_parts",
+    "condition_variables",
+    "is_value",
+    "meetings",
+    "with_operands",
 ]
 
 RESULT: Final = "result"
@@ -51,6 +62,9 @@ RESULT: Final = "result"
 RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "false"})
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in"]
+
+Scalar = bool | int | float | str
+"""What a literal can be, and what the variable of a quantified rule stands for."""
 
 
 class _Missing:
@@ -96,7 +110,7 @@ class Field:
 class Constant:
     """A literal: true, false, a number or a string."""
 
-    value: bool | int | float | str
+    value: Scalar
     boolean: bool = field(init=False, repr=False)  # Python says True == 1; as literals of a rule the two differ
 
     def __post_init__(self) -> None:
@@ -118,13 +132,30 @@ class ListOf:
         return f"[{', '.join(map(str, self.items))}]"
 
 
-Operand = Field | Constant | ListOf
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The variable of a quantified rule. Where no value is given for it, it is missing."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name in RESERVED_IN_CONDITIONS or self.name == RESULT:
+            raise FormulaError(f"`{self.name}` cannot name the variable of a quantified rule")
+
+    def __str__(self) -> str:
+        return self.name
 
 
-def _value(operand: Operand, event: Event) -> Json | _Missing:
+Operand = Field | Constant | ListOf | Variable
+
+
+def _value(operand: Operand, event: Event, of: Scalar | None) -> Json | _Missing:
+    """The value of an operand; `of` is that of the variable, None where it has none."""
     match operand:
         case Field():
             return operand.value(event)
+        case Variable():
+            return _MISSING if of is None else of
         case Constant(value):
             return value
         case ListOf(items):
@@ -173,7 +204,7 @@ class IsTrue:
     field: Field
     level: ClassVar[int] = 4
 
-    def holds(self, event: Event) -> bool:
+    def holds(self, event: Event, of: Scalar | None = None) -> bool:
         return self.field.value(event) is True
 
     def __str__(self) -> str:
@@ -187,8 +218,24 @@ class Comparison:
     right: Operand
     level: ClassVar[int] = 4
 
-    def holds(self, event: Event) -> bool:
-        left, right = _value(self.left, event), _value(self.right, event)
+    def __post_init__(self) -> None:
+        operands = (self.left, self.right)
+        if not any(isinstance(operand, Variable) for operand in operands):
+            return
+        if self.operator == "in":
+            sound = isinstance(self.left, Variable) and isinstance(self.right, Field)
+        else:
+            sound = self.operator == "==" and any(isinstance(operand, Field) for operand in operands)
+        if not sound:
+            name = next(operand for operand in operands if isinstance(operand, Variable))
+            remedy = f"; write `not ({self.left} == {self.right})`" if self.operator == "!=" else ""
+            raise FormulaError(
+                f"`{self}`: the variable `{name}` can stand as `field == {name}` or `{name} in field`, "
+                f"where field is an argument or part of the result{remedy}"
+            )
+
+    def holds(self, event: Event, of: Scalar | None = None) -> bool:
+        left, right = _value(self.left, event, of), _value(self.right, event, of)
         if isinstance(left, _Missing) or isinstance(right, _Missing):
             return False
         if self.operator == "in":
@@ -211,8 +258,8 @@ class No:
     part: "Condition"
     level: ClassVar[int] = 3
 
-    def holds(self, event: Event) -> bool:
-        return not self.part.holds(event)
+    def holds(self, event: Event, of: Scalar | None = None) -> bool:
+        return not self.part.holds(event, of)
 
     def __str__(self) -> str:
         return f"not {_within(self.part, self.level)}"
@@ -225,8 +272,8 @@ class All:
     parts: "tuple[Condition, ...]"
     level: ClassVar[int] = 2
 
-    def holds(self, event: Event) -> bool:
-        return all(part.holds(event) for part in self.parts)
+    def holds(self, event: Event, of: Scalar | None = None) -> bool:
+        return all(part.holds(event, of) for part in self.parts)
 
     def __str__(self) -> str:
         return " and ".join(_within(part, self.level + 1) for part in self.parts)
@@ -239,8 +286,8 @@ class Anyone:
     parts: "tuple[Condition, ...]"
     level: ClassVar[int] = 1
 
-    def holds(self, event: Event) -> bool:
-        return any(part.holds(event) for part in self.parts)
+    def holds(self, event: Event, of: Scalar | None = None) -> bool:
+        return any(part.holds(event, of) for part in self.parts)
 
     def __str__(self) -> str:
         return " or ".join(_within(part, self.level + 1) for part in self.parts)
@@ -274,3 +321,47 @@ def condition_fields(condition: Condition) -> frozenset[Field]:
             return frozenset(operand for operand in (left, right) if isinstance(operand, Field))
         case _:
             return frozenset[Field]().union(*map(condition_fields, condition_parts(condition)))
+
+
+def condition_variables(condition: Condition) -> frozenset[str]:
+    """The names of the variables that the condition looks at."""
+    match condition:
+        case IsTrue():
+            return frozenset()
+        case Comparison(left, _, right):
+            return frozenset(operand.name for operand in (left, right) if isinstance(operand, Variable))
+        case _:
+            return frozenset[str]().union(*map(condition_variables, condition_parts(condition)))
+
+
+def is_value(value: object) -> TypeGuard[Scalar]:
+    """Whether a variable can stand for it: a string, a number (a JSON one) or a truth."""
+    return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+
+
+def meetings(condition: Condition) -> tuple[tuple[Field, bool], ...]:
+    """The fields that are compared with a variable, each with whether it is the elements that are compared."""
+    match condition:
+        case IsTrue():
+            return ()
+        case Comparison(Variable(), operator, Field() as met) | Comparison(Field() as met, operator, Variable()):
+            return ((met, operator == "in"),)
+        case Comparison():
+            return ()
+        case _:
+            return tuple(dict.fromkeys(met for part in condition_parts(condition) for met in meetings(part)))
+
+
+def with_operands(condition: Condition, change: Callable[[Operand], Operand]) -> Condition:
+    """The condition with each operand of each comparison replaced."""
+    match condition:
+        case IsTrue():
+            return condition
+        case Comparison(left, operator, right):
+            return Comparison(change(left), operator, change(right))
+        case No(part):
+            return No(with_operands(part, change))
+        case All(parts):
+            return All(tuple(with_operands(part, change) for part in parts))
+        case Anyone(parts):
+            return Anyone(tuple(with_operands(part, change) for part in parts))

@@ -4,7 +4,7 @@ An event moves only the rules that it concerns. Which ones is known beforehand: 
 (completed or not) the monitor holds the rules whose state such a call can change at all, each with the column of its
 transition table. A rule without X and Y, say, stays where it is on calls that it does not name, so it is in the plan
 of its own tools only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on the event,
-for the rules that name its tool.
+for the rules that name its tool. A quantified rule follows each of its values, see `solver.ltlf.instances`.
 
 Whether a rule was *triggered* is remembered in the same number as the state of its automaton: with s states, the
 number is below s before the trigger and s higher from then on, and the columns are doubled to match. The trigger is
@@ -13,7 +13,7 @@ number is below s before the trigger and s higher from then on, and the columns 
     Instruction Adherence      its trigger
     any other formula          any atom of it
 
-Without a history, memory does not grow with the trace.
+Without a history, memory does not grow with the trace, only with the different values that quantified rules meet.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +23,8 @@ from typing import Final, Literal
 
 from environments.events import Event
 from solver.ltlf.automaton import Automaton, Verdict
+from solver.ltlf.conditions import Scalar
+from solver.ltlf.instances import Column, Instances
 from solver.ltlf.semantics import holds
 from solver.ltlf.syntax import Formula
 from solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
@@ -38,12 +40,16 @@ class RuleStatus:
     """Where one rule stands after the events so far.
 
     Attributes:
-        state: of its automaton.
-        verdict: what is known in that state.
+        state: of its automaton; of a quantified rule the state of the first of `values`, or of those to come.
+        verdict: what is known in that state; of a quantified rule, in the states of all values together.
         triggered: whether the rule has had anything to judge, see the module docstring.
         first_irreparable: index of the first event after which a violation was certain, None while it is not. A rule
             that no trace keeps is violated from the beginning, and no event is to blame.
         ending: the decision if the trace ends here.
+        values: of a quantified rule the values for which it is not kept: those that broke first, else those that are
+            still owed something.
+        closing: for a rule that is open a shortest sequence of calls that would close it (for the first of `values`),
+            each as the atoms that must be true of it; empty otherwise.
     """
 
     state: int
@@ -51,6 +57,8 @@ class RuleStatus:
     triggered: bool
     first_irreparable: int | None
     ending: Ending
+    values: tuple[Scalar, ...] = ()
+    closing: tuple[str, ...] = ()
 
 
 class Monitor:
@@ -61,14 +69,17 @@ class Monitor:
     """
 
     def __init__(self, automata: Mapping[str, Automaton], *, history: bool = False) -> None:
-        """`history`: remember the states after each event, for reports."""
+        """`history`: remember the verdicts after each event, for reports."""
         self.rules: Final = tuple(automata)
         self._automata: Final = tuple(automata.values())
         self._plan: Final = _Plan(self._automata)
         self._violated: Final = [[verdict == "violated" for verdict in a.verdicts] * 2 for a in self._automata]
         self._numbers: Final = [a.initial for a in self._automata]
         self._irreparable: Final[list[int | None]] = [None] * len(self._automata)
-        self._history: Final[list[tuple[int, ...]] | None] = [] if history else None
+        self._instances: Final = {
+            rule: Instances(automaton, columns) for rule, automaton, columns in self._plan.quantified
+        }
+        self._history: Final[list[tuple[Verdict, ...]] | None] = [] if history else None
         self._events = 0
 
     def feed(self, event: Event) -> None:
@@ -80,7 +91,7 @@ class Monitor:
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
-            completed, attempted, undecided = by_tool.get(event.tool, elsewhere)
+            completed, attempted, undecided, quantified = by_tool.get(event.tool, elsewhere)
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
                 steps = [*steps, *((rule, of[automaton.mask(event)]) for rule, automaton, of in undecided)]
@@ -91,9 +102,11 @@ class Monitor:
                     numbers[rule] = after
                     if violated[rule][after] and not violated[rule][before]:
                         self._irreparable[rule] = self._events
+            for rule in quantified:
+                self._instances[rule].feed(event, self._events)
             self._events += 1
             if history is not None:
-                history.append(self._states())
+                history.append(self.verdicts())
 
     @property
     def events(self) -> int:
@@ -101,14 +114,14 @@ class Monitor:
         return self._events
 
     @property
-    def history(self) -> tuple[tuple[int, ...], ...]:
-        """The states after each event, one for each of `rules`; empty unless asked for at the beginning."""
+    def history(self) -> tuple[tuple[Verdict, ...], ...]:
+        """The verdicts after each event, one for each of `rules`; empty unless asked for at the beginning."""
         return tuple(self._history or ())
 
     @property
     def first_irreparable(self) -> dict[str, int | None]:
         """For each rule the index of the first event after which a violation was certain, None where it is not."""
-        return dict(zip(self.rules, self._irreparable, strict=True))
+        return {name: self._broken_at(rule) for rule, name in enumerate(self.rules)}
 
     def status(self, rule: str) -> RuleStatus:
         """Where a rule stands now. A name that is no rule of this monitor is a KeyError."""
@@ -122,43 +135,56 @@ class Monitor:
         """The decision for each rule if the trace ends here."""
         return {name: status.ending for name, status in self.statuses().items()}
 
-    def _states(self) -> tuple[int, ...]:
-        return tuple(number % len(a.table) for number, a in zip(self._numbers, self._automata, strict=True))
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What is known of each of `rules` now."""
+        return tuple(
+            self._instances[rule].verdict if rule in self._instances else a.verdict(number % len(a.table))
+            for rule, (number, a) in enumerate(zip(self._numbers, self._automata, strict=True))
+        )
+
+    def _broken_at(self, rule: int) -> int | None:
+        instances = self._instances.get(rule)
+        return self._irreparable[rule] if instances is None else instances.first_irreparable
 
     def _status(self, rule: int) -> RuleStatus:
         automaton, number = self._automata[rule], self._numbers[rule]
-        state = number % len(automaton.table)
-        verdict = automaton.verdict(state)
+        instances = self._instances.get(rule)
+        if instances is None:
+            state, values = number % len(automaton.table), ()
+            verdict, triggered = automaton.verdict(state), number >= len(automaton.table)
+        else:
+            state, values = instances.state, instances.concerned()
+            verdict, triggered = instances.verdict, instances.triggered
         return RuleStatus(
             state=state,
             verdict=verdict,
-            triggered=number >= len(automaton.table),
-            first_irreparable=self._irreparable[rule],
+            triggered=triggered,
+            first_irreparable=self._broken_at(rule),
             ending="broken" if verdict == "violated" else "left_open" if verdict == "open" else "kept",
+            values=values,
+            closing=tuple(map(automaton.alphabet.text, automaton.way(state))) if verdict == "open" else (),
         )
 
 
-_Column = tuple[int, ...]
-"""The next number of a rule, by its present one, for one letter."""
-
-_Steps = list[tuple[int, _Column]]
+_Steps = list[tuple[int, Column]]
 """Rules that move, by their place in the rule set, and how."""
 
 
-_Undecided = list[tuple[int, Automaton, dict[int, _Column]]]
+_Undecided = list[tuple[int, Automaton, dict[int, Column]]]
 """Rules that have a condition on the tool and must look at the event first, with the column of each letter."""
 
-_Moves = tuple[_Steps, _Steps, _Undecided]
-"""The rules that a call of one tool can move: if it completed, if it did not, and those that must look first."""
+_Moves = tuple[_Steps, _Steps, _Undecided, list[int]]
+"""The rules that a call of one tool can move: if it completed, if it did not, those that must look first, and the
+quantified ones."""
 
 
 class _Plan:
     """Which rules an event moves: by the name of its tool, and for the tools that no rule names, `elsewhere`."""
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
-        self._rules: Final = [
-            (rule, automaton, _columns(automaton, automaton.formula)) for rule, automaton in enumerate(automata)
-        ]
+        rules = [(rule, automaton, _columns(automaton, automaton.formula)) for rule, automaton in enumerate(automata)]
+        self.quantified: Final = [(rule, automaton, of) for rule, automaton, of in rules if automaton.quantified]
+        self._plain: Final = [(rule, automaton, of) for rule, automaton, of in rules if not automaton.quantified]
         tools = {atom.tool for automaton in automata for atom in automaton.atoms}
         self.by_tool: Final = {tool: self._moves(tool) for tool in tools}
         self.elsewhere: Final = self._moves("")
@@ -167,26 +193,35 @@ class _Plan:
         completed: _Steps = []
         attempted: _Steps = []
         undecided: _Undecided = []
-        for rule, automaton, columns in self._rules:
+        for rule, automaton, columns in self._plain:
             for steps, completes in ((completed, True), (attempted, False)):
                 letter = automaton.mask_of(tool, completed=completes)
                 if letter is None:
                     undecided.append((rule, automaton, columns))
                     break
-                if columns[letter] != tuple(range(len(columns[letter]))):  # else the rule stays where it is
+                if not _idle(columns[letter]):  # else the rule stays where it is
                     steps.append((rule, columns[letter]))
-        return completed, attempted, undecided
+        quantified = [
+            rule
+            for rule, automaton, columns in self.quantified
+            if tool in automaton.alphabet.by_tool or not _idle(columns[0])
+        ]
+        return completed, attempted, undecided, quantified
+
+
+def _idle(column: Column) -> bool:
+    return column == tuple(range(len(column)))
 
 
 @lru_cache(maxsize=1024)
-def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, _Column]:
+def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]:
     """For each letter the next number by the present one, doubled to remember the trigger.
 
     The formula is named beside the automaton because formulas of one meaning may differ in what triggers them.
     """
     states = len(automaton.table)
     triggers = _triggers(automaton, formula)
-    columns: dict[int, _Column] = {}
+    columns: dict[int, Column] = {}
     for place, letter in enumerate(automaton.letters):
         column = [row[place] for row in automaton.table]
         shifted = [state + states for state in column]

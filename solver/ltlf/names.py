@@ -30,6 +30,11 @@ def check_names(
     for atom in atoms_of([formula]):
         if atom.tool not in tools:
             raise FormulaError(f"unknown tool `{atom.tool}` in `{formula}`{_nearest(atom.tool, tools)}")
+        if clash := atom.variables & set(tools[atom.tool]):
+            raise FormulaError(
+                f"`{min(clash)}` is the variable of `{formula}` and an argument of `{atom.tool}`: "
+                "give the variable another name"
+            )
         fields = frozenset[Field]() if atom.condition is None else condition_fields(atom.condition)
         for field in sorted(fields, key=str):
             first, *steps = map(str, field.path)

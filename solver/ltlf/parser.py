@@ -28,6 +28,7 @@ from solver.ltlf.conditions import (
     Operator,
     condition_parts,
 )
+from solver.ltlf.quantifier import quantified
 from solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, children
 
 __all__ = ["MAXIMUM_NESTING", "parse"]
@@ -73,6 +74,13 @@ class _RefusedHere(Exception):
 
 class _Builder(Transformer[Token, Formula]):
     """One method a rule of the grammar; lark calls it with what the parts of the rule became."""
+
+    def quantified(self, parts: list[Token | Formula]) -> Formula:
+        variable, body = cast("tuple[Token, Formula]", tuple(parts))
+        try:
+            return quantified(str(variable), body)
+        except FormulaError as error:
+            raise _RefusedHere(str(error), variable) from None
 
     def unary(self, parts: list[Token | Formula]) -> Formula:
         if len(parts) == 1:
@@ -160,7 +168,7 @@ def _grammar() -> Callable[[str], Formula]:
     lark = Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
         "grammar.lark",
         rel_to=__file__,
-        start="formula",
+        start="rule",
         parser="lalr",
         lexer="contextual",  # `X` is an operator in a formula and an ordinary name in a condition
         postlex=_WholeWords(),
@@ -199,6 +207,7 @@ _PHRASES: Final = (
     ("LPAR", "`(`", set[str]()),
     ("RPAR", "`)`", set[str]()),
     ("COMMA", "`,`", set[str]()),
+    ("COLON", "`:`", set[str]()),
     ("RSQB", "`]`", set[str]()),
     ("$END", "the end", set[str]()),
 )

@@ -22,6 +22,7 @@ from solver.ltlf.syntax import (
     Atom,
     Bottom,
     Eventually,
+    ForAll,
     Formula,
     Historically,
     Iff,
@@ -37,6 +38,7 @@ from solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
+    misplaced,
     subformulas,
 )
 
@@ -95,5 +97,7 @@ class PastTracker:
                 return g in true or (before and f in true)
             case Next() | WeakNext() | Eventually() | Always() | Until() | Release() | WeakUntil():
                 raise AssertionError(f"{part} looks at the future; the syntax keeps it out of past formulas")
+            case ForAll():
+                raise misplaced(part)
             case _:
                 assert_never(part)

@@ -28,6 +28,7 @@ from solver.ltlf.syntax import (
     Atom,
     Bottom,
     Eventually,
+    ForAll,
     Formula,
     Historically,
     Iff,
@@ -43,6 +44,7 @@ from solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
+    misplaced,
 )
 
 __all__ = ["MAXIMUM_OWED", "progress"]
@@ -128,6 +130,8 @@ class _Closure:
                 return self.add(release, other, self.add(disjoin, one, other))
             case Yesterday() | Once() | Historically() | Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
+            case ForAll():
+                raise misplaced(formula)
             case _:
                 assert_never(formula)
 

@@ -4,17 +4,20 @@ It is slow on purpose (each operator looks at every step it quantifies over) and
 Judging attempts is the work of `solver.ltlf.monitor`.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import assert_never
 
-from environments.events import Event
+from environments.events import Event, Json
+from solver.ltlf.conditions import Comparison, Condition, Scalar, condition_parts, condition_variables, is_value
+from solver.ltlf.quantifier import instance
 from solver.ltlf.syntax import (
     Always,
     And,
     Atom,
     Bottom,
     Eventually,
+    ForAll,
     Formula,
     Historically,
     Iff,
@@ -30,9 +33,11 @@ from solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
+    atoms_of,
+    misplaced,
 )
 
-__all__ = ["holds", "true_atoms"]
+__all__ = ["holds", "holds_on", "occurring", "true_atoms"]
 
 
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
@@ -41,7 +46,11 @@ def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
 
 
 def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
-    """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step."""
+    """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step.
+
+    Raises:
+        FormulaError: the formula is quantified; `holds_on` judges it on events.
+    """
     n = len(trace)
 
     @cache
@@ -85,7 +94,47 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
                 return all(at(g, j) for j in range(min(i + 1, n)))
             case Since(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
+            case ForAll():
+                raise misplaced(f)
             case _:
                 assert_never(f)
 
     return at(formula, 0)
+
+
+def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
+    """Whether the trace of these events satisfies the formula, which may be quantified."""
+    if not isinstance(formula, ForAll):
+        atoms = atoms_of([formula])
+        return holds(formula, [true_atoms(event, atoms) for event in events])
+    values = [value for event in events for value in occurring(formula, event)]
+    return all(holds_on(instance(formula, value), events) for value in values)
+
+
+def occurring(formula: ForAll, event: Event) -> list[Scalar]:
+    """The values that occur for the variable in an event; some may repeat."""
+    comparisons = [
+        comparison
+        for atom in atoms_of([formula])
+        if atom.tool == event.tool and (atom.attempted or event.completed) and atom.condition is not None
+        for comparison in _comparisons(atom.condition)
+    ]
+    candidates = [*_scalars(event.result), *_scalars(dict(event.arguments))]
+    return [value for value in candidates if any(comparison.holds(event, value) for comparison in comparisons)]
+
+
+def _comparisons(condition: Condition) -> Iterator[Comparison]:
+    """The comparisons with a variable in a condition."""
+    if isinstance(condition, Comparison) and condition_variables(condition):
+        yield condition
+    for part in condition_parts(condition):
+        yield from _comparisons(part)
+
+
+def _scalars(value: Json) -> Iterator[Scalar]:
+    """Everything in a JSON value, however deep, that a variable could stand for."""
+    if isinstance(value, bool | int | float | str) and is_value(value):
+        yield value
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _scalars(part)

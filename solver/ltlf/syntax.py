@@ -28,6 +28,18 @@ Y, O or S. `X true` is false on the last step, and `!X f` equals `WX !f`. (Finit
 
 An operand of a past operator looks at the past only: a future operator inside it is refused, because what it says
 could change after the fact. Such past formulas may stand anywhere inside future ones.
+
+A rule about *the same* object is quantified, once and in front. The steps of its trace are events, since a set of
+atoms does not say which value a call was about:
+
+    t |= forall x: f       iff  t, 0 |= f[v/x] for every value v that occurs for x in t
+
+where f[v/x] is f with v in the place of x, and v occurs for x in t iff for some event of t and some atom of f with the
+event's tool, a comparison with x in the atom's condition is true of v (`field == x`: the field has the value v; `x in
+field`: v is an element of it). The event must have completed, unless the atom says `attempted`. Values are strings,
+numbers and truths. What f says of a value counts from the beginning of the trace and not from where the value occurs
+first; before that, every comparison with it is false. So all values that have not occurred yet are in one and the same
+state, and each sets out from there (`solver.ltlf.instances`).
 """
 
 import re
@@ -37,7 +49,7 @@ from typing import ClassVar, Final
 
 from environments.errors import FormulaError
 from environments.events import Event
-from solver.ltlf.conditions import Condition
+from solver.ltlf.conditions import Condition, Scalar, Variable, condition_variables
 
 __all__ = [
     "Always",
@@ -45,6 +57,7 @@ __all__ = [
     "Atom",
     "Bottom",
     "Eventually",
+    "ForAll",
     "Formula",
     "Historically",
     "Iff",
@@ -66,7 +79,8 @@ __all__ = [
 class _Node:
     """What printing needs to know: how an operator is spelled, first choice first, and how tightly it binds.
 
-    Levels: 1 implication and equivalence, 2 or, 3 and, 4 the binary temporal operators, 5 unary, 6 leaves.
+    Levels: 0 the quantifier, 1 implication and equivalence, 2 or, 3 and, 4 the binary temporal operators, 5 unary,
+    6 leaves.
     """
 
     __slots__ = ()
@@ -155,11 +169,17 @@ class Atom(_Node):
         if not _NAME.fullmatch(self.tool) or self.tool in RESERVED:
             raise FormulaError(f"`{self.tool}` cannot name a tool in a formula: it is an operator or no identifier")
 
-    def matches(self, event: Event) -> bool:
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables of quantified rules that the condition looks at."""
+        return frozenset() if self.condition is None else condition_variables(self.condition)
+
+    def matches(self, event: Event, of: Scalar | None = None) -> bool:
+        """Whether the atom is true of the event. `of`: the value of the variable, None for one that did not occur."""
         return (
             event.tool == self.tool
             and (self.attempted or event.completed)
-            and (self.condition is None or self.condition.holds(event))
+            and (self.condition is None or self.condition.holds(event, of))
         )
 
     def __str__(self) -> str:
@@ -255,9 +275,34 @@ class Since(_Binary):
         _refuse_future(self.right, self.spellings[0])
 
 
+@dataclass(frozen=True, slots=True)
+class ForAll(_Node):
+    """``forall x: f``. It stands in front of a whole formula, nowhere else (`solver.ltlf.quantifier` makes it)."""
+
+    variable: str
+    body: "Formula"
+    spellings: ClassVar = ("forall", "FORALL")
+    level: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        Variable(self.variable)
+        nodes = subformulas(self.body)
+        if any(isinstance(node, ForAll) for node in nodes):
+            raise FormulaError("a rule is quantified over one variable, once and in front of everything else")
+        named = frozenset[str]().union(*(node.variables for node in nodes if isinstance(node, Atom)))
+        if named != frozenset({self.variable}):
+            raise FormulaError(
+                f"no condition in `{self.body}` compares a field with `{self.variable}`: write for instance "
+                f"`Tool(field == {self.variable})` or `Tool({self.variable} in field)`"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.spellings[0]} {self.variable}: {self.body}"
+
+
 UnaryOperator = Not | Next | WeakNext | Eventually | Always | Yesterday | Once | Historically
 BinaryOperator = Implies | Iff | Until | Release | WeakUntil | Since
-Formula = Top | Bottom | Atom | And | Or | UnaryOperator | BinaryOperator
+Formula = Top | Bottom | Atom | And | Or | UnaryOperator | BinaryOperator | ForAll
 
 UNARY: Final[tuple[type[UnaryOperator], ...]] = (
     Not, Next, WeakNext, Eventually, Always, Yesterday, Once, Historically
@@ -268,7 +313,7 @@ PAST: Final = (Yesterday, Once, Historically, Since)
 
 ATTEMPTED: Final = "attempted"
 RESERVED: Final = frozenset(
-    {ATTEMPTED, *(word for node in (Top, Bottom, And, Or, *UNARY, *BINARY) for word in node.spellings)}
+    {ATTEMPTED, *(word for node in (Top, Bottom, And, Or, ForAll, *UNARY, *BINARY) for word in node.spellings)}
 )
 """The spellings of all operators. They are whole words: `Fa` is an atom, `F a` is not."""
 
@@ -288,6 +333,8 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return (formula.left, formula.right)
     if isinstance(formula, _Joined):
         return formula.operands
+    if isinstance(formula, ForAll):
+        return (formula.body,)
     return ()
 
 
@@ -313,7 +360,7 @@ def atoms_of(formulas: Iterable[Formula]) -> tuple[Atom, ...]:
 
 def is_propositional(formula: Formula) -> bool:
     """Whether the formula speaks of one step only."""
-    return not any(isinstance(node, FUTURE + PAST) for node in subformulas(formula))
+    return not any(isinstance(node, (*FUTURE, *PAST, ForAll)) for node in subformulas(formula))
 
 
 def _refuse_future(operand: Formula, symbol: str) -> None:
@@ -321,9 +368,16 @@ def _refuse_future(operand: Formula, symbol: str) -> None:
     pending = [operand]
     while pending:
         node = pending.pop()
+        if isinstance(node, ForAll):
+            raise misplaced(node)
         if isinstance(node, FUTURE):
             raise FormulaError(
                 f"`{node.spellings[0]}` looks at the future and stands inside `{symbol}`, which looks at the past only"
             )
         if not isinstance(node, PAST):
             pending.extend(children(node))
+
+
+def misplaced(formula: ForAll) -> FormulaError:
+    """The error for a quantifier that stands inside another formula."""
+    return FormulaError(f"`{formula}` stands inside another formula: a rule is quantified once, in front of it all")

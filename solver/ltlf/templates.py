@@ -6,12 +6,12 @@
 check, action, trigger and outcome are propositional: a tool, or a disjunction of tools, or any other boolean
 combination of atoms. The other usual writing of each is recognised as well: `check R !action`, which is the dual,
 and `G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is no Operational Restriction: it allows
-the first check and the first action to be one step.
+the first check and the first action to be one step. A quantified formula is an instance of what its body is.
 """
 
 from dataclasses import dataclass
 
-from solver.ltlf.syntax import Always, Eventually, Formula, Implies, Not, Or, Release, Until, is_propositional
+from solver.ltlf.syntax import Always, Eventually, ForAll, Formula, Implies, Not, Or, Release, Until, is_propositional
 
 __all__ = ["InstructionAdherence", "OperationalRestriction", "Template", "match_template"]
 
@@ -45,7 +45,7 @@ Template = OperationalRestriction | InstructionAdherence
 
 def match_template(formula: Formula) -> Template | None:
     """The template that a formula is an instance of; None for a general formula."""
-    match formula:
+    match formula.body if isinstance(formula, ForAll) else formula:
         case Not(Until(Not(check), action)) | Release(check, Not(action)):
             template = OperationalRestriction(check, action)
         case Always(Implies(trigger, Eventually(outcome)) | Or((Not(trigger), Eventually(outcome)))):

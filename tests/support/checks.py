@@ -8,7 +8,7 @@ from environments.events import Derived, Event, FromResult, FromResults, Json, P
 from environments.pending import pending_events
 from environments.simulation import call
 from environments.state import encode_state
-from solver.ltlf import Monitor, atoms_of, holds, parse, true_atoms
+from solver.ltlf import Monitor, holds_on, parse
 from solver.rules import Rule
 from solver.traces import Trace
 from solver.wording import variables_of
@@ -18,9 +18,7 @@ __all__ = ["check_trace", "keeps"]
 
 def keeps(formula: str, events: Sequence[Event]) -> bool:
     """Whether the events satisfy the formula, by the equations."""
-    parsed = parse(formula)
-    atoms = atoms_of([parsed])
-    return holds(parsed, [true_atoms(event, atoms) for event in events])
+    return holds_on(parse(formula), events)
 
 
 def check_trace(

@@ -10,6 +10,7 @@ from solver.ltlf import (
     monitor,
     names,
     parser,
+    quantifier,
     semantics,
     syntax,
     templates,
@@ -19,7 +20,7 @@ from solver.ltlf import (
 def test_everything_that_users_need_is_exported() -> None:
     public = {
         name
-        for module in (automaton, compiler, dot, language, monitor, names, semantics, syntax, templates)
+        for module in (automaton, compiler, dot, language, monitor, names, quantifier, semantics, syntax, templates)
         for name in module.__all__
     }
     assert public <= set(solver.ltlf.__all__)

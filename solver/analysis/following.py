@@ -1,0 +1,51 @@
+"""How the questions read a quantified rule: they follow one value, the same for all rules.
+
+A trace breaks `forall x: f` if f is false for some value that occurs. So whoever asks about traces that break one rule
+and keep others may follow a value for which the one is broken; the others hold for every value, hence for that one.
+What a rule says of a value that does not occur for it, nobody promised. Therefore
+
+    traces that break the rule    are among those on which f is false for the value followed
+    traces that keep the rule     are among those on which f is true for it, or on which it does not occur
+
+where *does not occur* is read generously again: no condition is met that could not be met without the value. So *no
+trace does this* stays a safe claim, also with quantified rules in it.
+"""
+
+from collections.abc import Sequence
+
+from solver.ltlf import Always, Atom, ForAll, Formula, Not, Or, atoms_of, renamed
+from solver.ltlf.conditions import All, Anyone, Comparison, Condition, No, condition_variables
+
+__all__ = ["followed", "kept_by"]
+
+
+def followed(formulas: Sequence[Formula]) -> list[Formula]:
+    """What formulas say of the value that is followed: quantified ones without their quantifier, over one variable."""
+    names = [formula.variable for formula in formulas if isinstance(formula, ForAll)]
+    return [renamed(formula, names[0]).body if isinstance(formula, ForAll) else formula for formula in formulas]
+
+
+def kept_by(body: Formula) -> Formula:
+    """What holds of the value followed on every trace that keeps the rule with this body."""
+    occurrences = [
+        Atom(atom.tool, atom.condition, attempted=True)
+        for atom in atoms_of([body])
+        if atom.condition is not None and atom.variables and not _possible(atom.condition, True)
+    ]
+    if not occurrences:
+        return body
+    return Or(body, Always(Not(Or(*occurrences) if len(occurrences) > 1 else occurrences[0])))
+
+
+def _possible(condition: Condition, truth: bool) -> bool:
+    """Whether a condition can have that truth for a value that does not occur."""
+    match condition:
+        case Comparison() if condition_variables(condition):
+            return not truth
+        case No(part):
+            return _possible(part, not truth)
+        case All(parts) | Anyone(parts):
+            every = isinstance(condition, All) is truth
+            return (all if every else any)(_possible(part, truth) for part in parts)
+        case _:
+            return True

@@ -1,0 +1,157 @@
+"""A quantified rule along a trace: where each of its values stands, in one pass.
+
+A value goes through the automaton of the rule's body on its own. An event that no comparison connects with it moves it
+by the event's *shared* letter, in which every comparison with the variable is false; that letter is the same for all
+such values. So values in the same state stay together, and are kept in groups: the shared letter moves whole groups,
+of which there are no more than states, and only the values that occur in the event move alone. Values that have not
+occurred yet are one more group, with no list of members; a value that occurs for the first time sets out from there.
+
+When two groups come into one state, the smaller becomes part of the larger (union-find). So the cost of an event
+depends on the automaton and on the values in the event, and never on the length of the trace or the number of values.
+
+A group that has come to be violated is set aside with the event that did it: nothing moves it any more, and each
+value keeps the event to blame.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from environments.events import Event
+from solver.ltlf.automaton import Automaton, Verdict
+from solver.ltlf.conditions import Scalar
+
+__all__ = ["Column", "Instances"]
+
+Column = tuple[int, ...]
+"""The next number of a rule, by its present one, for one letter; see `solver.ltlf.monitor`."""
+
+_Key = tuple[bool, Scalar]
+"""A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """Values with the same number. One that became part of another only says which."""
+
+    number: int
+    size: int = 0
+    broken_at: int | None = None
+    whole: "_Group | None" = None
+
+
+class Instances:
+    """The values of one quantified rule.
+
+    Attributes:
+        triggered: whether the rule has had anything to judge for some value.
+        first_irreparable: index of the event after which the first violation was certain, None while none is.
+    """
+
+    def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
+        """`columns`: for each letter the next number by the present one, doubled to remember the trigger."""
+        self.triggered = False
+        self.first_irreparable: int | None = None
+        self._automaton: Final = automaton
+        self._columns: Final = columns
+        self._states: Final = len(automaton.table)
+        self._violated: Final = tuple(verdict == "violated" for verdict in automaton.verdicts) * 2
+        self._unmet = automaton.initial
+        """The number of the values that have not occurred yet."""
+        self._groups: dict[int, _Group] = {}
+        self._homes: Final[dict[_Key, _Group]] = {}
+
+    def feed(self, event: Event, index: int) -> None:
+        """One more event; `index` counts them from 0."""
+        automaton, columns = self._automaton, self._columns
+        alone: list[tuple[_Key, int]] = []
+        for key in dict.fromkeys((isinstance(value, bool), value) for value in automaton.alphabet.occurring(event)):
+            number = self._leave(key)
+            if number is not None:
+                alone.append((key, columns[automaton.mask(event, key[1])][number]))
+        shared = columns[automaton.mask(event)]
+        self._unmet = shared[self._unmet]
+        self._move(shared, index)
+        for key, number in alone:
+            self._homes[key] = self._joined(self._groups, _Group(number, size=1), index)
+
+    def concerned(self) -> tuple[Scalar, ...]:
+        """The values that are not kept, in the order in which they occurred: those that broke first, else those that
+        are still owed something."""
+        if self.first_irreparable is not None:
+            return tuple(key[1] for key in self._homes if self._home(key).broken_at == self.first_irreparable)
+        return tuple(key[1] for key in self._homes if self._verdict(self._home(key).number) == "open")
+
+    @property
+    def groups(self) -> int:
+        """How many groups of values that have occurred there are."""
+        return len(self._groups)
+
+    @property
+    def state(self) -> int:
+        """The state of the first value that is not kept; where there is none, of the values that have not occurred."""
+        concerned = self.concerned()
+        number = self._home((isinstance(concerned[0], bool), concerned[0])).number if concerned else self._unmet
+        return number % self._states
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known of all values together: violated or open if one is, satisfied if each is that may ever come."""
+        if self.first_irreparable is not None:
+            return "violated"
+        verdicts = {self._verdict(number) for number in self._groups}
+        if "open" in verdicts:
+            return "open"
+        return "satisfied" if {*verdicts, self._verdict(self._unmet)} == {"satisfied"} else "holding"
+
+    def _verdict(self, number: int) -> Verdict:
+        return self._automaton.verdict(number % self._states)
+
+    def _home(self, key: _Key) -> _Group:
+        """The group of a value that has occurred; the way there is shortened for the next time."""
+        group = self._homes[key]
+        while group.whole is not None:
+            group = group.whole
+        self._homes[key] = group
+        return group
+
+    def _leave(self, key: _Key) -> int | None:
+        """Take a value out of its group. Its number; None for one that is violated and stays where it is."""
+        if key not in self._homes:
+            return self._unmet
+        group = self._home(key)
+        if group.broken_at is not None:
+            return None
+        group.size -= 1
+        if not group.size:
+            del self._groups[group.number]
+        return group.number
+
+    def _move(self, shared: Column, index: int) -> None:
+        """Move every group by the shared letter."""
+        if all(shared[number] == number for number in self._groups):
+            return
+        moved: dict[int, _Group] = {}
+        for group in self._groups.values():
+            group.number = shared[group.number]
+            self._joined(moved, group, index)
+        self._groups = moved
+
+    def _joined(self, groups: dict[int, _Group], group: _Group, index: int) -> _Group:
+        """Put a group where its number belongs; the group that its values are in then."""
+        number = group.number
+        self.triggered = self.triggered or number >= self._states
+        if self._violated[number]:
+            group.broken_at = index
+            if self.first_irreparable is None:
+                self.first_irreparable = index
+            return group
+        other = groups.get(number)
+        if other is None:
+            groups[number] = group
+            return group
+        smaller, larger = (group, other) if group.size < other.size else (other, group)
+        smaller.whole = larger
+        larger.size += smaller.size
+        groups[number] = larger
+        return larger

@@ -1,0 +1,316 @@
+"""Quantified rules: one formula, each value on its own, one pass."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environments.errors import FormulaError
+from environments.events import Event
+from solver.ltlf import (
+    Always,
+    And,
+    Atom,
+    Automaton,
+    Eventually,
+    ForAll,
+    Formula,
+    Implies,
+    InstructionAdherence,
+    Monitor,
+    Next,
+    Not,
+    Once,
+    Or,
+    Since,
+    Until,
+    Yesterday,
+    check_names,
+    compile_formula,
+    holds_on,
+    instance,
+    match_template,
+    occurring,
+    parse,
+)
+from solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable
+from solver.ltlf.instances import Instances
+
+ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
+AUDITED = "forall a: G(Pay(account == a) -> F Audit(account == a))"
+
+
+def add(guest: str) -> Event:
+    return Event("Add", {}, result={"id": guest})
+
+
+def delete(*guests: str) -> Event:
+    return Event("Delete", {"ids": [*guests]})
+
+
+def pay(account: object, outcome: str = "completed") -> Event:
+    return Event("Pay", {"account": account}, outcome)  # pyright: ignore[reportArgumentType]
+
+
+def audit(account: object) -> Event:
+    return Event("Audit", {"account": account})  # pyright: ignore[reportArgumentType]
+
+
+def watch(rule: str, *events: Event, history: bool = False) -> Monitor:
+    monitor = Monitor({"rule": compile_formula(parse(rule))}, history=history)
+    monitor.run(events)
+    return monitor
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        (ADDED, ADDED),
+        ("FORALL a: ALWAYS (P(x == a) IMPLIES EVENTUALLY(Q))", "forall a: G(P(x == a) -> F Q)"),
+        ("forall U: P(U == x)", "forall U: P(U == x)"),
+        ("forall a: (P(not (x == a)))", "forall a: P(not x == a)"),
+    ],
+)
+def test_it_prints_in_one_way(text: str, printed: str) -> None:
+    assert str(parse(text)) == printed
+    assert parse(printed) == parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "said"),
+    [
+        ("forall g: G P(g != x)", 8, "write `not (g == x)`"),
+        ("forall g: G P(g < x)", 8, "the variable `g` can stand as `field == g` or `g in field`"),
+        ("forall g: G P(x in g)", 8, "the variable `g` can stand as"),
+        ('forall g: G P(g == "a")', 8, "where field is an argument or part of the result"),
+        ('forall g: G P(g in ["a"])', 8, "where field is an argument or part of the result"),
+        ("forall g: G P(g == g)", 8, "the variable `g` can stand as"),
+        ("forall g: G P(g)", 8, "`g` stands alone"),
+        ("forall g: G P(not g.name)", 8, "`g.name` stands alone"),
+        ("forall g: G P(g.name == x)", 8, "has no parts"),
+        ("forall g: G P(x == y)", 8, "no condition in `G P(x == y)` compares a field with `g`"),
+        ("forall result: G P(x == result)", 8, "cannot name the variable"),
+        ("forall g G P(x == g)", 10, "found `G` where `:` was expected"),
+        ("forall g:", 10, "the text ends where a formula was expected"),
+    ],
+)
+def test_what_a_variable_cannot_be_is_refused_at_its_place(text: str, column: int, said: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    first, *_ = str(caught.value).split("\n")
+    assert first.startswith(f"line 1, column {column}: ")
+    assert said in first
+
+
+@pytest.mark.parametrize("text", ["G (forall g: P(x == g))", "forall g: forall h: P(x == g)"])
+def test_it_stands_in_front_once(text: str) -> None:
+    with pytest.raises(FormulaError):
+        parse(text)
+
+
+def test_nor_can_a_value_be_built_that_hides_it() -> None:
+    inner = parse("forall g: P(x == g)")
+    for hidden in (Not(inner), Eventually(inner), And(inner, Atom("Q"))):
+        with pytest.raises(FormulaError, match="quantified once, in front"):
+            compile_formula(hidden)
+        with pytest.raises(FormulaError, match="quantified once, in front"):
+            holds_on(hidden, [add("a")])
+    with pytest.raises(FormulaError, match="quantified once, in front"):
+        Once(inner)
+    with pytest.raises(FormulaError, match="once and in front"):
+        ForAll("g", inner)
+    with pytest.raises(FormulaError, match="a set of atoms has none"):
+        compile_formula(inner, "free")
+
+
+def test_a_variable_is_no_argument() -> None:
+    tools = {"Pay": ("account",), "Audit": ("account",)}
+    check_names(parse(AUDITED), tools)
+    with pytest.raises(FormulaError, match="give the variable another name"):
+        check_names(
+            parse("forall account: G(Pay -> Open(number == account))"), {"Open": ("number", "account"), **tools}
+        )
+    with pytest.raises(FormulaError, match="did you mean `account`"):
+        check_names(parse("forall a: G Pay(acount == a)"), tools)
+
+
+def test_it_is_an_instance_of_the_template_that_its_body_is() -> None:
+    assert isinstance(match_template(parse(AUDITED)), InstructionAdherence)
+
+
+def test_each_value_is_judged_on_its_own() -> None:
+    assert watch(ADDED, add("a"), delete("a")).at_end() == {"rule": "kept"}
+    status = watch(ADDED, add("a"), delete("a", "b"), delete("c")).status("rule")
+    assert (status.ending, status.first_irreparable, status.values) == ("broken", 1, ("b",))
+    assert watch(AUDITED, pay(1), pay(2), audit(1)).status("rule").values == (2,)
+
+
+def test_what_happened_before_a_value_occurs_counts() -> None:
+    """The generic value has gone through it all."""
+    closed = "forall a: G(Pay(account == a) -> !O Close)"
+    assert watch(closed, Event("Close", {}), pay(1)).status("rule").values == (1,)
+    assert watch(closed, pay(1), Event("Close", {})).at_end() == {"rule": "kept"}
+
+
+def test_an_open_rule_says_for_which_values_and_what_would_close_it() -> None:
+    status = watch(AUDITED, pay("x"), pay("y"), audit("x"), pay("z")).status("rule")
+    assert (status.verdict, status.ending, status.first_irreparable) == ("open", "left_open", None)
+    assert status.values == ("y", "z")
+    assert status.closing == ("Audit(account == a)",)
+
+
+def test_a_rule_is_triggered_by_the_occasion_for_some_value() -> None:
+    assert not watch(AUDITED, audit(1)).status("rule").triggered
+    assert watch(AUDITED, audit(1), pay(2), audit(2)).status("rule").triggered
+
+
+def test_values_are_told_apart_as_json_tells_them() -> None:
+    assert watch(AUDITED, pay(1), audit(1.0)).at_end() == {"rule": "kept"}
+    assert watch(AUDITED, pay(1), audit(True)).status("rule").values == (1,)
+    assert watch(AUDITED, pay(1), audit("1")).status("rule").values == (1,)
+    for nothing in (None, [1], {"account": 1}):
+        assert watch(AUDITED, pay(nothing)).at_end() == {"rule": "kept"}
+
+
+def test_a_refused_call_brings_no_value_unless_attempts_count() -> None:
+    assert watch("forall a: G !Pay(account == a)", pay(1, "raised")).at_end() == {"rule": "kept"}
+    assert watch("forall a: F Audit(account == a) | G !Pay(account == a)", pay(1, "raised")).at_end() == {
+        "rule": "kept"
+    }
+    assert watch("forall a: G !attempted(Pay(account == a))", pay(1, "raised")).status("rule").values == (1,)
+
+
+def test_the_history_tells_the_verdicts() -> None:
+    monitor = watch(AUDITED, pay(1), audit(1), pay(2), history=True)
+    assert monitor.history == (("open",), ("holding",), ("open",))
+    assert watch("forall a: F Audit(account == a)", audit(1)).verdicts() == ("holding",)
+
+
+def test_values_that_fall_together_keep_who_broke_first() -> None:
+    rule = "forall a: G(Pay(account == a) -> X Audit(account == a))"
+    status = watch(rule, pay(1), pay(2), Event("Other", {}), Event("Other", {})).status("rule")
+    assert (status.first_irreparable, status.values) == (1, (1,))
+
+
+# Against the equations.
+
+V = Variable("v")
+FIELDS = st.sampled_from([Field(("x",)), Field(("y",)), Field(("result",))])
+
+
+def equal_to(field: Field) -> Condition:
+    return Comparison(field, "==", V)
+
+
+def equal_from(field: Field) -> Condition:
+    return Comparison(V, "==", field)
+
+
+def among(field: Field) -> Condition:
+    return Comparison(V, "in", field)
+
+
+def both(one: Condition, other: Condition) -> Condition:
+    return All((one, other))
+
+
+def either(one: Condition, field: Field) -> Condition:
+    return Anyone((one, Comparison(field, "==", Field(("x",)))))
+
+
+def about_both(atom: Atom, body: Formula) -> ForAll:
+    return ForAll("v", And(body, Implies(atom, body)))
+
+
+meeting: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(equal_to, FIELDS), st.builds(among, FIELDS), st.builds(equal_from, FIELDS)
+)
+conditions: st.SearchStrategy[Condition] = st.one_of(
+    meeting, meeting, st.builds(No, meeting), st.builds(both, meeting, meeting), st.builds(either, meeting, FIELDS)
+)
+tools = st.sampled_from(["A", "B"])
+meeting_atoms = st.builds(Atom, tools, conditions, st.booleans())
+atoms: st.SearchStrategy[Formula] = st.one_of(meeting_atoms, meeting_atoms, st.builds(Atom, tools))
+
+
+def past(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    unary = [st.builds(node, parts) for node in (Not, Yesterday, Once)]
+    return st.one_of(*unary, st.builds(Since, parts, parts))
+
+
+def future(parts: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
+    unary = [st.builds(node, parts) for node in (Not, Next, Eventually, Always)]
+    binary = [st.builds(node, parts, parts) for node in (Implies, Until, And, Or)]
+    return st.one_of(*unary, *binary)
+
+
+bodies: st.SearchStrategy[Formula] = st.recursive(
+    st.one_of(atoms, st.recursive(atoms, past, max_leaves=3)), future, max_leaves=5
+)
+rules = st.builds(about_both, meeting_atoms, bodies)
+scalars = st.sampled_from([0, 1, 1.0, True, "a", "b"])
+values = st.one_of(scalars, st.lists(scalars, max_size=3), st.none())
+events = st.builds(
+    Event,
+    tool=st.sampled_from(["A", "A", "B", "C"]),
+    arguments=st.dictionaries(st.sampled_from(["x", "y"]), values),
+    outcome=st.sampled_from(["completed", "completed", "completed", "raised"]),
+    result=values,
+)
+unhurried = settings(deadline=None)
+
+
+@settings(unhurried, max_examples=400)
+@given(rules, st.lists(events, max_size=7))
+def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event]) -> None:
+    monitor = Monitor({"rule": compile_formula(rule)}, history=True)
+    monitor.run(trace)
+    status = monitor.status("rule")
+    assert (status.ending == "kept") == holds_on(rule, trace)
+    met = [value for event in trace for value in occurring(rule, event)]
+    broken = [value for value in met if not holds_on(instance(rule, value), trace)]
+    assert set(map(json.dumps, status.values)) <= set(map(json.dumps, broken))
+    if status.first_irreparable is None:
+        assert {(type(v) is bool, v) for v in status.values} == {(type(v) is bool, v) for v in broken}
+    for number, verdicts in enumerate(monitor.history, 1):
+        assert (verdicts[0] in ("satisfied", "holding")) == holds_on(rule, trace[:number])
+
+
+@unhurried
+@given(rules, st.lists(events, max_size=6))
+def test_the_first_event_to_blame_is_where_an_instance_was_lost(rule: ForAll, trace: list[Event]) -> None:
+    """Each value by itself, through the automaton of its instance."""
+    lost: list[int] = []
+    known: list[tuple[bool, object]] = []
+    for number, event in enumerate(trace):
+        known += [(isinstance(value, bool), value) for value in occurring(rule, event)]
+        for _, value in known:
+            assert isinstance(value, bool | int | float | str)
+            alone: Automaton = compile_formula(rule.body)
+            state = alone.run(alone.mask(past_event, value) for past_event in trace[: number + 1])
+            lost += [number] if alone.verdict(state) == "violated" else []
+    monitor = Monitor({"rule": compile_formula(rule)})
+    monitor.run(trace)
+    assert monitor.first_irreparable["rule"] == min(lost, default=None)
+
+
+@unhurried
+@given(rules)
+def test_a_printed_rule_parses_back(rule: ForAll) -> None:
+    assert parse(str(rule)) == rule
+
+
+def test_the_cost_of_an_event_does_not_grow_with_the_values_met() -> None:
+    """Counted in groups and not in seconds: there are never more than numbers, however many values there are."""
+    automaton = compile_formula(parse("forall a: G(Pay(account == a) -> X (Audit | Pay))"))
+    states = len(automaton.table)
+    columns: dict[int, tuple[int, ...]] = {}
+    for place, letter in enumerate(automaton.letters):
+        column = [row[place] for row in automaton.table]
+        columns[letter] = (*column, *(state + states for state in column))
+    instances = Instances(automaton, columns)
+    for number in range(2_000):
+        instances.feed(pay(number), number)
+        assert instances.groups <= 2 * states
+    assert instances.concerned() == (1_999,)
