@@ -1,20 +1,25 @@
 """``lawtrace env``: which environments there are, and what one declares."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from environments.catalogue import BUILT_IN, Setting, load_setting
 from environments.documentation import document
 from environments.events import Json
 from runs.cli.output import make_table, show, show_json
-from solver.rules import Rule, load_rules
+from solver.cross_references import CrossReferences, cross_reference
+from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["app"]
 
 app = typer.Typer(help="Environments: list them, show what one declares.", no_args_is_help=True)
+
+NONE = "none"
 
 
 @app.command("list")
@@ -35,43 +40,79 @@ def list_command(
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(help="The environment.")],
+    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """What an environment declares: tools, rules and provisions, both ways."""
+    """What an environment declares: its tools, its rules and the provisions they rest on, both ways."""
     setting = load_setting(name)
     rules = load_rules(setting.rules_file)
+    check_rules(rules, setting.environment, setting.regulation)
+    references = cross_reference(setting.environment, setting.regulation, rules)
     if as_json:
-        documentation: Json = document(setting.environment)
-        rows: list[Json] = [json.loads(rule.model_dump_json()) for rule in rules]
-        show_json({"documentation": documentation, "rules": rows})
+        show_json(_shown(setting, rules, references))
         return
-    show(_tools(setting, rules))
-    show(_provisions(setting, rules))
+    show(_tools(setting, references))
+    show(_rules(rules))
+    show(_provisions(setting, references))
 
 
-def _tools(setting: Setting, rules: tuple[Rule, ...]) -> Table:
-    table = make_table("tool", "parameters", "event", "kind", "rules that speak of it", title="Tools")
+def _shown(setting: Setting, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
+    return {
+        "documentation": document(setting.environment),
+        "rules": [json.loads(rule.model_dump_json()) for rule in rules],
+        "provisions": {
+            citation: {"rules": [*linked.rules], "tools": [*linked.ends]}
+            for citation, linked in references.provisions.items()
+        },
+        "tools": {
+            tool: {"rules": [*linked.rules], "provisions": [*linked.ends]} for tool, linked in references.tools.items()
+        },
+    }
+
+
+def _tools(setting: Setting, references: CrossReferences) -> Table:
+    table = make_table("tool", "what it takes, who speaks of it", title="Tools")
     for tool in setting.environment.tools.values():
         kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
+        linked = references.tools[tool.name]
         table.add_row(
             tool.name,
-            ", ".join(setting.environment.signatures[tool.name]),
-            tool.emits or "",
-            ", ".join(kinds),
-            ", ".join(rule.id for rule in rules if tool.name in _tools_of(rule)),
+            _lines(
+                parameters=setting.environment.signatures[tool.name],
+                event=[tool.emits] if tool.emits else (),
+                kind=kinds,
+                rules=linked.rules or [NONE],
+                provisions=linked.ends or [NONE],
+            ),
         )
     return table
 
 
-def _provisions(setting: Setting, rules: tuple[Rule, ...]) -> Table:
-    table = make_table("provision", "what it says", "rules", "tools", title=setting.regulation.title)
-    for provision in setting.regulation.provisions:
-        resting = [rule for rule in rules if provision.citation in rule.provisions]
-        tools = dict.fromkeys(tool for rule in resting for tool in _tools_of(rule))
-        table.add_row(provision.citation, provision.whole(), ", ".join(rule.id for rule in resting), ", ".join(tools))
+def _rules(rules: Sequence[Rule]) -> Table:
+    table = make_table("rule", "formula, what it rests on", title="Rules")
+    for rule in rules:
+        table.add_row(
+            rule.id,
+            _lines(
+                formula=[rule.formula],
+                provisions=rule.provisions or [NONE],
+                derived=[rule.derived] if rule.derived else (),
+                why=[rule.rationale] if rule.rationale else (),
+            ),
+        )
     return table
 
 
-def _tools_of(rule: Rule) -> list[str]:
-    return list(dict.fromkeys(atom.tool for atom in rule.automaton.atoms))
+def _provisions(setting: Setting, references: CrossReferences) -> Table:
+    table = make_table("provision", "what it says, what rests on it", title=setting.regulation.title)
+    for citation, linked in references.provisions.items():
+        words = setting.regulation.by_citation[citation].whole()
+        resting = _lines(rules=linked.rules or [NONE], tools=linked.ends)
+        table.add_row(Text(citation), Text.assemble(words, "\n", resting))
+    return table
+
+
+def _lines(**said: Sequence[str]) -> Text:
+    """One line for each thing that there is something to say of; as text, since formulas hold brackets."""
+    lines = [(f"{name}: ", ", ".join(words)) for name, words in said.items() if words]
+    return Text("\n").join(Text.assemble((name, "dim"), words) for name, words in lines)

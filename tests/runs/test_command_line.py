@@ -149,6 +149,9 @@ def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == ["banking"]
     shown = lawtrace.json("env", "show", "banking")
     assert len(shown["rules"]) == 7
+    assert shown["provisions"]["Article 97(1)(a)"]["tools"] == ["CheckAuthorization", "GetAccountStatement"]
+    assert shown["provisions"]["Article 74(2)"] == {"rules": [], "tools": []}
+    assert shown["tools"]["SearchPayee"]["provisions"] == ["Article 97(2)"]
     code, out, _ = lawtrace("env", "show", "banking")
     assert (code, "Article 97(2)" in out) == (0, True)
 

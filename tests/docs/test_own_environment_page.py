@@ -1,0 +1,63 @@
+"""The example of docs/environments.md: what the page shows stands in the folder, and the folder goes the whole way."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from environments.catalogue import load_setting
+from runs.stages.rows import TaskRow
+from solver.analysis import analyse
+from solver.rules import check_rules, load_rules
+from tests.support.shell import Shell
+
+DOCS = Path(__file__).parents[2] / "docs"
+AIRLINE = DOCS / "environments" / "airline"
+PAGE = (DOCS / "environments.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("block", re.findall(r"```(?:python|toml)\n(.*?)```", PAGE, re.DOTALL))
+def test_what_the_page_shows_stands_in_the_folder(block: str) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in AIRLINE.iterdir() if path.is_file()]
+    assert any(block in source for source in sources), block
+
+
+def test_the_rules_are_in_order() -> None:
+    setting = load_setting(str(AIRLINE))
+    rules = load_rules(setting.rules_file)
+    check_rules(rules, setting.environment, setting.regulation)
+    assert analyse(setting.environment, rules).findings == ()
+
+
+def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    lawtrace = Shell(monkeypatch, capsys)
+    (tmp_path / "recipe.toml").write_text("[tasks]\ncount = 4\n", encoding="utf-8")
+    done = lawtrace.json("run", "recipe.toml", "--env", AIRLINE, "--out", "run")
+    assert done["outcomes"] == {
+        f"{model}/{style}/{outcome}": 4
+        for model, outcome in {
+            "reference": "safe_success",
+            "business": "unsafe_success",
+            "idle": "benign_failure",
+            "refuse": "no_program",
+        }.items()
+        for style in ("goal", "workflow")
+    }
+    tasks = [TaskRow.model_validate_json(line) for line in (tmp_path / "run" / "tasks.jsonl").read_text().splitlines()]
+    assert all("DisruptionDesk." in task.program for task in tasks)
+    assert "Air travel" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text())
+    assert findings["deletions"]["deletions"] == findings["deletions"]["turned_unsafe"] > 0
+    again = lawtrace.json("grade", "run", "--env", AIRLINE, "--out", "again.jsonl")
+    assert Counter(again["outcomes"]) == {
+        "safe_success": 8,
+        "unsafe_success": 8,
+        "unsafe_failure": 0,
+        "benign_failure": 8,
+        "no_program": 8,
+        "invalid": 0,
+    }
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "run" / "verdicts.jsonl").read_bytes()
