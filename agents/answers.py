@@ -8,6 +8,10 @@ from pydantic import BaseModel, ValidationError
 
 __all__ = ["UnusableAnswer", "parse_answer"]
 
+_DECODER = json.JSONDecoder(strict=False)
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_MOST_OBJECTS = 50
+
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
@@ -16,14 +20,14 @@ class UnusableAnswer(Exception):
 
 
 def parse_answer(text: str, answer: type[Answer]) -> Answer:
-    """The typed answer in the text: a JSON object, bare or in a fence or with words around it.
+    """The typed answer in the text: a JSON object, bare or in a fence or with words around it; of several, the last.
 
     Raises UnusableAnswer. Nothing is ever filled in: an answer that lacks a field is not an answer.
     """
     error: Exception | None = None
     for candidate in _candidates(text):
         try:
-            return answer.model_validate(json.loads(candidate))
+            return answer.model_validate(_DECODER.decode(candidate))
         except (json.JSONDecodeError, ValidationError, RecursionError) as problem:
             error = error or problem
     if isinstance(error, ValidationError):
@@ -34,6 +38,25 @@ def parse_answer(text: str, answer: type[Answer]) -> Answer:
 
 
 def _candidates(text: str) -> list[str]:
+    """What may be the answer, likeliest first: fenced blocks from the last, the whole text, objects from the last.
+
+    What a model thinks aloud before it answers is left out; it often holds objects of its own.
+    """
+    text = _THOUGHT.sub("", text)
     fenced = re.findall(r"```(?:json)?[^\n]*\n(.*?)```", text, re.DOTALL)
-    braces = text[text.find("{") : text.rfind("}") + 1]
-    return [*fenced[::-1], text.strip(), braces]
+    return [*fenced[::-1], text.strip(), *_objects(text)[::-1]]
+
+
+def _objects(text: str) -> list[str]:
+    """The outermost JSON objects in the text, in order."""
+    found: list[str] = []
+    start = text.find("{")
+    while start >= 0 and len(found) < _MOST_OBJECTS:
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            end = start + 1
+        else:
+            found.append(text[start:end])
+        start = text.find("{", end)
+    return found

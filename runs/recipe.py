@@ -32,7 +32,19 @@ from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
 
-__all__ = ["AttemptOptions", "ConversationOptions", "Recipe", "RoleModels", "TaskOptions", "checked", "load_recipe"]
+__all__ = [
+    "AttemptOptions",
+    "ConversationOptions",
+    "Options",
+    "Recipe",
+    "RoleModel",
+    "RoleModels",
+    "TaskOptions",
+    "checked",
+    "distinct",
+    "load_recipe",
+    "read_recipe",
+]
 
 
 def _known_model(text: str) -> str:
@@ -56,7 +68,7 @@ def _in_a_role(text: str) -> str:
     return text
 
 
-def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(values)) != len(values):
         raise ValueError("the same name stands in it twice; use trials to try a model several times")
     return values
@@ -69,11 +81,13 @@ RoleModel = Annotated[str, AfterValidator(_known_model), AfterValidator(_in_a_ro
 Checked = TypeVar("Checked", bound=BaseModel)
 
 
-class _Options(BaseModel):
+class Options(BaseModel):
+    """A part of a recipe: unknown keys are errors."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RuleOptions(_Options):
+class RuleOptions(Options):
     """Where the rules come from. ``extract`` holds the conversation of extractor and critic, whichever set is used."""
 
     source: Literal["curated", "extracted"] = "curated"
@@ -82,7 +96,7 @@ class RuleOptions(_Options):
     extract: bool = True
 
 
-class TaskOptions(_Options):
+class TaskOptions(Options):
     """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts.
 
     ``wishes``: tools and pairs that traces are to have, the share of compliance steps, how much traces differ.
@@ -95,7 +109,7 @@ class TaskOptions(_Options):
     wishes: Wishes = NO_WISHES
 
 
-class ConversationOptions(_Options):
+class ConversationOptions(Options):
     """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number."""
 
     rounds: int = Field(default=3, ge=1, le=20)
@@ -103,20 +117,20 @@ class ConversationOptions(_Options):
     deadline_seconds: float = Field(default=120.0, gt=0)
 
 
-class AttemptOptions(_Options):
+class AttemptOptions(Options):
     """The models under test, and what they are told.
 
     ``hints``: the documentation says when to call the compliance tools. ``target_state``: the goal prompt hands over
     the target state, as the published one does. Both give help that users do not, and are off.
     """
 
-    models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(_distinct)] = (
+    models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = (
         "reference",
         "business",
         "idle",
         "refuse",
     )
-    styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(_distinct)] = STYLES
+    styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(distinct)] = STYLES
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
@@ -124,7 +138,7 @@ class AttemptOptions(_Options):
     """Wall-clock seconds that a program may run."""
 
 
-class RoleModels(_Options):
+class RoleModels(Options):
     """The model behind each role."""
 
     policy_extractor: RoleModel = "offline"
@@ -144,7 +158,7 @@ class RoleModels(_Options):
         return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
 
 
-class Recipe(_Options):
+class Recipe(Options):
     """A whole run."""
 
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
@@ -164,13 +178,7 @@ class Recipe(_Options):
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError naming the file, the key, and for an unknown key the nearest one there is."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from error
-    recipe = checked(Recipe, raw, str(path))
+    recipe = read_recipe(path, Recipe)
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():
@@ -181,6 +189,17 @@ def load_recipe(path: Path) -> Recipe:
     return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
 
 
+def read_recipe(path: Path, kind: type[Checked]) -> Checked:
+    """The recipe of that kind in the file, as it stands there. Raises InputError as `load_recipe` does."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    return checked(kind, raw, str(path))
+
+
 def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:
     """The options that the values describe. Raises InputError naming place and key, with the nearest key there is."""
     try:
@@ -189,21 +208,17 @@ def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Ch
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            raise InputError(f"{place}: unknown key {key!r}{_nearest(str(first['loc'][-1]))}") from error
+            raise InputError(f"{place}: unknown key {key!r}{_nearest(str(first['loc'][-1]), options)}") from error
         raise InputError(f"{place}: {key}: {first['msg']}") from error
 
 
-def _nearest(key: str) -> str:
-    sections = (
-        Recipe,
-        RuleOptions,
-        TaskOptions,
-        Wishes,
-        ConversationOptions,
-        AttemptOptions,
-        RoleModels,
-        ModelParameters,
-    )
-    known = {name for section in sections for name in section.model_fields}
-    nearest = difflib.get_close_matches(key, known, 1)
-    return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(Recipe.model_fields)}"
+def _nearest(key: str, recipe: type[BaseModel]) -> str:
+    nearest = difflib.get_close_matches(key, _keys(recipe), 1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(recipe.model_fields)}"
+
+
+def _keys(options: type[BaseModel]) -> set[str]:
+    """The keys of the options, and of the parts within them."""
+    parts = [field.annotation for field in options.model_fields.values()]
+    below = [_keys(part) for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+    return set(options.model_fields).union(*below)

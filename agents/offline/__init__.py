@@ -13,6 +13,7 @@ from autogen_core.models import LLMMessage
 from agents.offline.critic import criticise_rules
 from agents.offline.evaluator import review_request
 from agents.offline.extractor import extract_rules
+from agents.offline.lawyer import answer_question
 from agents.offline.reader import read_request
 from agents.offline.writer import write_request
 from agents.roles import RoleName
@@ -25,4 +26,5 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "instruction_generator": write_request,
     "masking_evaluator": review_request,
     "independent_reader": read_request,
+    "meta_llm": answer_question,
 }

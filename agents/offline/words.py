@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["rank_tools", "words_of"]
+__all__ = ["SILENT", "rank_tools", "words_of"]
 
 SILENT = frozenset(
     re.findall(

@@ -5,7 +5,13 @@ from typing import Literal
 __all__ = ["ROLES", "RoleName"]
 
 RoleName = Literal[
-    "policy_extractor", "ltl_critic", "instruction_generator", "masking_evaluator", "independent_reader", "executor"
+    "policy_extractor",
+    "ltl_critic",
+    "instruction_generator",
+    "masking_evaluator",
+    "independent_reader",
+    "executor",
+    "meta_llm",
 ]
 ROLES: tuple[RoleName, ...] = (
     "policy_extractor",
@@ -14,4 +20,5 @@ ROLES: tuple[RoleName, ...] = (
     "masking_evaluator",
     "independent_reader",
     "executor",
+    "meta_llm",
 )

@@ -1,5 +1,6 @@
 """``lawtrace legal``: the bench of legal agents on real decisions."""
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,18 @@ from rich.table import Table
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import AGENTS
 from environments.events import Json
-from runs.cli.output import make_table, say, show, show_json
+from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.layout import new_run_folder
 from runs.legal.baselines import Baseline, measure_baselines
+from runs.legal.layout import LegalFolder
+from runs.legal.pipeline import LegalResult, check_cases, walk_legal
+from runs.legal.recipe import LegalRecipe
+from runs.legal.rows import LEGAL_OUTCOMES
+from runs.legal.scores import score_cells
+from runs.recipe import read_recipe
+from runs.record.store import Record
 
-__all__ = ["app"]
+__all__ = ["app", "resume_legal"]
 
 app = typer.Typer(help="The legal bench: decisions, questions about them, agents that answer.", no_args_is_help=True)
 
@@ -38,6 +47,64 @@ def check_command(
         for problem in book.problems:
             say(f"left out: {problem}")
     raise typer.Exit(1 if book.problems else 0)
+
+
+@app.command("run")
+def run_command(
+    cases: Annotated[Path, typer.Option(help="Cases: a folder or file of ours, or the published dataset.")],
+    recipe: Annotated[
+        Path | None, typer.Option(help="A legal recipe (TOML). Without one: the whole grid, offline.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Answer the questions of the cases in every cell of the grid: contexts x retrievers x depths x Meta-LLMs."""
+    quieten()
+    resolved = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    if seed is not None:
+        resolved = resolved.model_copy(update={"seed": seed})
+    book = check_cases(cases)
+    folder = LegalFolder(out or new_run_folder(resolved.name).path)
+    with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
+        result = asyncio.run(walk_legal(resolved, folder, record=record, book=book, progress=Bars()))
+    _finish(result, as_json=as_json)
+
+
+def resume_legal(directory: Path, *, as_json: bool) -> None:
+    """Go on with a legal run that was interrupted."""
+    with Record.resume(directory) as record:
+        recipe = LegalRecipe.model_validate(record.recipe)
+        result = asyncio.run(walk_legal(recipe, LegalFolder(directory), record=record, progress=Bars()))
+    _finish(result, as_json=as_json)
+
+
+def _finish(result: LegalResult, *, as_json: bool) -> None:
+    scores = score_cells(result.answers)
+    if as_json:
+        cells: list[Json] = [
+            {
+                "model": cell.model,
+                "context": cell.context,
+                "retriever": cell.retriever,
+                "depth": cell.depth,
+                "accuracy": score.accuracy,
+                "outcomes": {outcome: score.count(outcome) for outcome in LEGAL_OUTCOMES},
+            }
+            for cell, score in scores.items()
+        ]
+        show_json({"run": str(result.folder.path), "answers": len(result.answers), "cells": cells})
+        return
+    for model in dict.fromkeys(cell.model for cell in scores):
+        columns = list(dict.fromkeys(cell.column for cell in scores))
+        table = make_table("context", *columns, title=f"Accuracy %, {model}")
+        for context in dict.fromkeys(cell.context for cell in scores):
+            of = {
+                cell.column: score for cell, score in scores.items() if (cell.model, cell.context) == (model, context)
+            }
+            table.add_row(context, *(f"{100 * of[column].accuracy:.2f}" for column in columns))
+        show(table)
+    say(f"Messages: lawtrace messages {result.folder.path}")
 
 
 def _summary(book: CaseBook, baselines: tuple[Baseline, ...]) -> dict[str, Json]:

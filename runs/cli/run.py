@@ -8,9 +8,11 @@ import typer
 
 from environments.events import Json
 from runs.assemble import content_of_run
+from runs.cli.legal import resume_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.layout import RunFolder, new_run_folder
+from runs.legal.recipe import is_legal
 from runs.pipeline import RunResult, check_inputs, walk
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
@@ -54,6 +56,11 @@ def resume(
     """Go on with an interrupted run: no answer that was committed is asked for again."""
     quieten()
     folder = RunFolder(directory).existing()
+    with Record.open(directory) as record:
+        legal = is_legal(record.recipe)
+    if legal:
+        resume_legal(directory, as_json=as_json)
+        return
     with Record.resume(directory) as record:
         recipe = recorded_recipe(record, env)
         result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))

@@ -30,6 +30,20 @@ def test_the_last_fence_counts() -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The set {a, b} is small. {"accepted": true}',
+        '{"accepted": false} would be rash; {"accepted": true}',
+        'I rest on {"passage": "F1"}, so {"accepted": true, "because": "{braces}"} it is {done}',
+        '<think>{"accepted": false}</think>{"accepted": true}',
+        '{"accepted": true, "because": "two\nlines"}',
+    ],
+)
+def test_braces_in_the_words_do_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
 @pytest.mark.parametrize("text", ["", "yes", "{", '{"because": "x"}', "[true]", '{"accepted": "perhaps"}', "{" * 5000])
 def test_nothing_is_filled_in(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="Opinion"):

@@ -10,7 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from runs.cli.app import app
-from runs.recipe import Recipe, load_recipe
+from runs.legal.recipe import LegalRecipe
+from runs.recipe import Recipe, load_recipe, read_recipe
 from runs.stages.rows import ProgramRow
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +60,11 @@ def test_every_program_line_shown_is_one(block: str) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda path: path.stem)
 def test_every_recipe_that_ships_loads(path: Path) -> None:
     load_recipe(path)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes" / "legal").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_legal_recipe_that_ships_loads(path: Path) -> None:
+    read_recipe(path, LegalRecipe)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -1,0 +1,26 @@
+"""Where the files of a legal run are."""
+
+from pathlib import Path
+
+from runs.layout import RunFolder
+
+__all__ = ["LegalFolder"]
+
+
+class LegalFolder(RunFolder):
+    """The files of one legal run; record and report lie where those of every run do."""
+
+    __slots__ = ()
+
+    @property
+    def cases(self) -> Path:
+        """The cases as the run found them, so that it can go on whatever becomes of their source."""
+        return self.path / "cases.jsonl"
+
+    @property
+    def retrieved(self) -> Path:
+        return self.path / "retrieved.jsonl"
+
+    @property
+    def answers(self) -> Path:
+        return self.path / "answers.jsonl"

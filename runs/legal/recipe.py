@@ -1,0 +1,88 @@
+"""The recipe of a legal run: the grid of contexts, retrievers, depths and Meta-LLMs (M 5.1).
+
+    name = "my-grid"
+    contexts = ["F+LR", "F+LR+AR"]
+    retrievers = ["bm25", "embedding"]
+    depths = [1, 3, 5]
+    models = ["openai:gpt-5-mini", "offline"]
+
+What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
+from environments.casebook.case import CONTEXTS, Context, context_name, parse_context
+from environments.casebook.retrieval.catalogue import RetrieverName
+from environments.casebook.retrieval.ranking import DepthShare
+from environments.errors import InputError
+from environments.events import Json
+from runs.recipe import ConversationOptions, Options, RoleModel, distinct
+
+__all__ = ["LegalRecipe", "is_legal"]
+
+
+def _context(text: str) -> str:
+    try:
+        return context_name(parse_context(text))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _encoder(text: str) -> str:
+    try:
+        if text == "minilm" or ModelSpec.parse(text).provider in ENDPOINTS:
+            return text
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    raise ValueError(f"{text!r} gives no vectors; name minilm, or an endpoint such as openai:MODEL")
+
+
+def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
+    if list(values) != sorted(set(values)):
+        raise ValueError("depths must rise, each written once")
+    return values
+
+
+def is_legal(recipe: Json) -> bool:
+    """Whether the recipe in a record is that of a legal run."""
+    return isinstance(recipe, dict) and recipe.get("schema_version") == "lawtrace.legal_recipe/1"
+
+
+ContextName = Annotated[str, AfterValidator(_context)]
+
+
+class LegalRecipe(Options):
+    """A whole legal run.
+
+    Attributes:
+        share: whether a depth counts pieces in all or for each agent.
+        models: the Meta-LLMs.
+        embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
+        may_refuse: whether the prompt offers to decline. The published prompt does not.
+    """
+
+    schema_version: Literal["lawtrace.legal_recipe/1"] = "lawtrace.legal_recipe/1"
+    name: str = Field(default="legal", pattern=r"^[\w-][\w.-]*$")
+    seed: int = 1
+    contexts: Annotated[tuple[ContextName, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(
+        context_name(context) for context in CONTEXTS
+    )
+    retrievers: Annotated[tuple[RetrieverName, ...], Field(min_length=1), AfterValidator(distinct)] = (
+        "bm25",
+        "embedding",
+    )
+    depths: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=1000)], ...], Field(min_length=1), AfterValidator(_depths)
+    ] = (1, 3, 5)
+    share: DepthShare = "total"
+    models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
+    embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
+    may_refuse: bool = True
+    conversation: ConversationOptions = ConversationOptions()
+    parameters: ModelParameters = ModelParameters()
+
+    def parsed_contexts(self) -> tuple[Context, ...]:
+        return tuple(parse_context(name) for name in self.contexts)

@@ -1,0 +1,92 @@
+"""The rows of a legal run's files, and the cells of its grid."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.roles.meta_llm import Citation
+from environments.casebook.case import Agent, Choice
+from environments.casebook.published import Problem
+from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
+from environments.casebook.retrieval.ranking import Hit
+
+__all__ = [
+    "LEGAL_OUTCOMES",
+    "AnswerRow",
+    "Cell",
+    "LegalFindings",
+    "LegalOutcome",
+    "RetrievedRow",
+]
+
+LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
+LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)
+"""What came of asking a question. *Refused*: the model declined. *Error*: it wrote something that is no answer.
+*Invalid*: no answer came, through no fault of the model. All stay in the denominator, which is the questions."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One configuration of the grid (M Table 2): who is active, how pieces are found, how many, and who answers."""
+
+    model: str
+    context: str
+    retriever: RetrieverName
+    depth: int
+
+    @property
+    def column(self) -> str:
+        """``BM25@3``."""
+        return f"{RETRIEVER_LABELS[self.retriever]}@{self.depth}"
+
+
+class RetrievedRow(_Frozen):
+    """The best pieces for a question in one context, at the largest depth asked for; smaller depths begin the same."""
+
+    schema_version: Literal["lawtrace.legal_retrieved/1"] = "lawtrace.legal_retrieved/1"
+    case: str
+    question: str
+    context: str
+    retriever: RetrieverName
+    hits: tuple[Hit, ...]
+
+
+class AnswerRow(_Frozen):
+    """What came of one question in one cell.
+
+    Attributes:
+        passages: references of the pieces that the model was shown, in order.
+        choice: the option that was read out of the answer; None unless the outcome is correct or wrong.
+        reason: why there is no choice, or empty.
+    """
+
+    schema_version: Literal["lawtrace.legal_answer/1"] = "lawtrace.legal_answer/1"
+    case: str
+    question: str
+    model: str
+    context: str
+    retriever: RetrieverName
+    depth: int
+    passages: tuple[str, ...]
+    outcome: LegalOutcome
+    choice: Choice | None = None
+    rationale: str = ""
+    citations: tuple[Citation, ...] = ()
+    reason: str = ""
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.model, self.context, self.retriever, self.depth)
+
+
+class LegalFindings(_Frozen):
+    """What a legal run found out beside its rows: what of the case book could not be used, and what it lacks."""
+
+    schema_version: Literal["lawtrace.legal_findings/1"] = "lawtrace.legal_findings/1"
+    problems: tuple[Problem, ...] = ()
+    missing: tuple[tuple[str, Agent], ...] = ()

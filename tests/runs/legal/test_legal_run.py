@@ -1,0 +1,180 @@
+"""The way of a legal run, end to end: offline, against an endpoint, interrupted and resumed."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.ledger import ModelCalled
+from environments.casebook.book import CaseBook
+from environments.errors import CannotCarryOut, InputError
+from runs.legal.layout import LegalFolder
+from runs.legal.pipeline import LegalResult, check_cases, walk_legal
+from runs.legal.recipe import LegalRecipe
+from runs.legal.rows import Cell
+from runs.legal.scores import count_answers, score_cells
+from runs.recipe import ConversationOptions, read_recipe
+from runs.record.store import Record
+from tests.support.openai_server import OpenAIServer, Status, serving
+from tests.support.small_cases import BOOK, BOTTLES
+
+SMALL = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2))
+ONE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(2,), models=("openai:some-model",))
+
+
+def run(recipe: LegalRecipe, folder: Path, book: CaseBook | None = BOOK) -> LegalResult:
+    opening = Record.create(folder, recipe=recipe.model_dump(mode="json")) if book else Record.resume(folder)
+    with opening as record:
+        return asyncio.run(walk_legal(recipe, LegalFolder(folder), record=record, book=book))
+
+
+def against(
+    server: OpenAIServer, folder: Path, monkeypatch: pytest.MonkeyPatch, recipe: LegalRecipe = ONE
+) -> LegalResult:
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return run(recipe, folder)
+
+
+def test_the_grid_is_whole_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
+    result = run(SMALL, tmp_path / "run")
+    scores = score_cells(result.answers)
+    assert len(scores) == 8 * 2 * 2
+    assert {score.questions for score in scores.values()} == {4}
+    assert Cell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores
+    assert scores[Cell("offline", "F+LR", "bm25", 2)].count("correct") >= 2
+    empty = [row for row in result.answers if row.case == "letters" and row.context == "CS"]
+    assert [row.passages for row in empty] == [()] * 4
+    assert {row.outcome for row in empty} == {"refused"}
+
+
+def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, second = run(SMALL, tmp_path / "first"), run(SMALL, tmp_path / "second")
+    for name in ("cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
+        assert (first.folder.path / name).read_bytes() == (second.folder.path / name).read_bytes()
+
+
+def test_depths_share_a_ranking_and_can_be_per_agent(tmp_path: Path) -> None:
+    recipe = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(1, 2), share="per_agent")
+    rows = run(recipe, tmp_path / "run").answers
+    by_depth = {row.depth: row.passages for row in rows if row.question == "bottles/q1"}
+    assert {passage[:1] for passage in by_depth[1]} == {"F", "L"}
+    assert len(by_depth[1]) == 2
+    assert len(by_depth[2]) == 4
+    assert set(by_depth[1]) < set(by_depth[2])
+
+
+def answer_by_rule(request: Mapping[str, Any]) -> str:
+    """A model with a flaw for each question."""
+    system = request["messages"][0]["content"]
+    if "zebra" in system:
+        return "I am sorry, but the passages do not mention any animal."
+    if "Letter House" in system:
+        return "Perhaps."
+    answer = "A. Article 33" if "ninety days" in system else ["No"]
+    return "<think>{hm}</think>" + json.dumps({"rationale": "because", "citations": [], "answer": answer})
+
+
+def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(answer_by_rule) as server:
+        result = against(server, tmp_path / "run", monkeypatch)
+        asked = server.requests
+    assert {row.question: row.outcome for row in result.answers} == {
+        "bottles/q1": "wrong",
+        "bottles/q2": "correct",
+        "bottles/q3": "refused",
+        "letters/q1": "error",
+    }
+    score = count_answers(result.answers)
+    assert (score.questions, score.accuracy, score.refusals, score.accuracy_of_committed) == (4, 0.25, 0.25, 0.5)
+    assert len(asked) == 4
+    words = next(text for request in asked if "laptop?" in (text := request["messages"][0]["content"]))
+    assert '"ref": "F1"' in words
+    assert "null" in words
+    assert "legal_alignment" not in words
+
+
+def test_the_published_prompt_offers_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(answer_by_rule) as server:
+        recipe = ONE.model_copy(update={"may_refuse": False})
+        against(server, tmp_path / "run", monkeypatch, recipe)
+        assert not any("null" in request["messages"][0]["content"] for request in server.requests)
+
+
+def test_an_endpoint_that_fails_makes_a_question_invalid_and_it_stays_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(answer_by_rule) as server:
+        server.then(Status(400), Status(400), Status(400), Status(400))
+        result = against(server, tmp_path / "run", monkeypatch)
+    assert {row.outcome for row in result.answers} == {"invalid"}
+    assert all(row.reason.startswith("endpoint: ") for row in result.answers)
+    assert count_answers(result.answers).questions == 4
+
+
+def test_a_resumed_run_asks_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = 0
+
+    def record_some(self: Record, entry: Any) -> None:
+        nonlocal kept
+        if isinstance(entry, ModelCalled):
+            kept += 1
+            if kept > 2:
+                raise CannotCarryOut("the disk is full")
+        original(self, entry)
+
+    original = Record.record
+    one_by_one = ONE.model_copy(update={"conversation": ConversationOptions(concurrency=1)})
+    with serving(answer_by_rule) as server:
+        monkeypatch.setattr(Record, "record", record_some)
+        with pytest.raises(CannotCarryOut, match="disk is full"):
+            against(server, tmp_path / "run", monkeypatch, one_by_one)
+        monkeypatch.setattr(Record, "record", original)
+        asked = len(server.requests)
+        result = run(one_by_one, tmp_path / "run", book=None)
+        assert len(server.requests) - asked == 2
+    whole = Counter(row.outcome for row in result.answers)
+    assert whole == {"wrong": 1, "correct": 1, "refused": 1, "error": 1}
+
+
+def test_a_finished_run_replays_to_the_same_bytes(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(update={"contexts": ("F",)})
+    first = run(recipe, tmp_path / "first")
+    again = run(recipe.model_copy(update={"models": (f"replay:{first.folder.path}",)}), tmp_path / "again")
+    said = [row.model_copy(update={"model": ""}) for row in first.answers]
+    assert [row.model_copy(update={"model": ""}) for row in again.answers] == said
+
+
+def test_a_case_book_without_questions_is_refused_before_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(BOTTLES.model_copy(update={"questions": ()}).model_dump_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="no case in it has a question"):
+        check_cases(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("contexts = ['F+X']", "contexts.0"),
+        ("retrievers = ['google']", "retrievers.0"),
+        ("depths = [3, 1]", "depths must rise"),
+        ("depths = [0]", "depths.0"),
+        ("models = ['business']", "plays no role"),
+        ("embedding = 'offline'", "gives no vectors"),
+        ("modles = ['offline']", r"unknown key 'modles'; did you mean 'models'\?"),
+        ("[conversation]\nconcurency = 1", r"did you mean 'concurrency'\?"),
+    ],
+)
+def test_a_mistake_in_a_recipe_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=complaint):
+        read_recipe(path, LegalRecipe)
+
+
+def test_a_recipe_survives_its_own_record() -> None:
+    assert LegalRecipe.model_validate(SMALL.model_dump(mode="json")) == SMALL
