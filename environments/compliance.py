@@ -3,11 +3,11 @@
 Authorization is a field of the session, so a session in which it is denied is an initial state like any other.
 """
 
-from environments.declaration import FromTrace, Insert, Parameter, Raises, Tool, ValueResult
+from environments.declaration import FromTrace, Insert, KeyResult, Parameter, Raises, Tool, ValueResult
 from environments.kinds import BOOLEAN, TEXT, TEXTS
 from environments.pending import pending_events
 from environments.state import Entity, Field
-from environments.terms import argument, fresh_key, is_empty, value_of
+from environments.terms import argument, is_empty, value_of
 
 __all__ = ["AUDIT_LOG", "INVALID_REQUEST", "RECORD_AUDIT_EVENT", "check_authorization"]
 
@@ -92,7 +92,7 @@ RECORD_AUDIT_EVENT = Tool(
     ),
     raises=(Raises(INVALID_REQUEST, "The list 'events' is empty.", is_empty(argument("events"))),),
     effects=(Insert(AUDIT_LOG, {"events": argument("events")}),),
-    results=(ValueResult("log_entry_id", "The identifier of the new entry.", TEXT, fresh_key(AUDIT_LOG)),),
+    results=(KeyResult("log_entry_id", "The identifier of the new entry.", AUDIT_LOG),),
     compliance=True,
     critical=True,
 )

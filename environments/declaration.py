@@ -19,6 +19,7 @@ from environments.domains import Domain
 from environments.errors import InputError
 from environments.events import Event
 from environments.kinds import BOOLEAN, Kind, ListOf, Value
+from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
 from environments.state import Entity, State
 from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of
 
@@ -30,9 +31,12 @@ __all__ = [
     "FromTrace",
     "FromUser",
     "Insert",
+    "KeyResult",
     "Parameter",
+    "Part",
     "Phrases",
     "Raises",
+    "Result",
     "RowsResult",
     "Source",
     "Tool",
@@ -143,26 +147,6 @@ Effect = Update | Insert | Delete
 
 
 @dataclass(frozen=True, slots=True)
-class RowsResult:
-    """A list of the rows that meet the condition, with the named fields. If the entity's key is among the fields and
-    exactly one row matches, the caller knows that row from then on."""
-
-    name: str
-    description: str
-    entity: Entity
-    where: RowCondition
-    fields: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ValueResult:
-    name: str
-    description: str
-    kind: Kind
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
 class Phrases:
     """How a user puts a call of the tool into words.
 
@@ -200,7 +184,7 @@ class Tool:
     raises: tuple[Raises, ...] = ()
     fails: tuple[Fails, ...] = ()
     effects: tuple[Effect, ...] = ()
-    results: tuple[RowsResult | ValueResult, ...] = ()
+    results: tuple[Result, ...] = ()
     emits: str | None = None
     compliance: bool = False
     critical: bool = False
@@ -212,11 +196,15 @@ class Tool:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     @property
-    def teaching(self) -> tuple[RowsResult, ...]:
-        """The results through which a call makes a row known to the caller: lists of rows that carry their key."""
-        return tuple(
-            result for result in self.results if isinstance(result, RowsResult) and result.entity.key in result.fields
-        )
+    def teaching(self) -> tuple[RowsResult | KeyResult, ...]:
+        """The results through which a call makes a row known: rows that carry their key, and the key of a new row."""
+        return (*self.lookups, *(result for result in self.results if isinstance(result, KeyResult)))
+
+    @property
+    def lookups(self) -> tuple[RowsResult, ...]:
+        """The results in which a caller finds a row by what it looks like, and reads its key."""
+        rows = (result for result in self.results if isinstance(result, RowsResult) and result.teaches)
+        return tuple(result for result in rows if result.entity.key in result.fields)
 
     @property
     def written_tables(self) -> frozenset[str]:
@@ -310,14 +298,18 @@ def check_tool(environment: Environment, tool: Tool) -> None:
         if unset := _unset_fields(effect):
             raise InputError(f"{place}: it inserts a {effect.entity.singular} without its field {unset[0]!r}")
     for result in tool.results:
-        unknown = set(result.fields) - set(result.entity.fields) if isinstance(result, RowsResult) else set[str]()
-        if unknown:
-            raise InputError(f"{place}: {result.name!r} lists {sorted(unknown)[0]!r}, which its rows do not have")
+        _check_result(place, tool, result)
     documented = {raised.exception for raised in tool.raises}
     for parameter in tool.parameters:
         if _can_be_malformed(parameter.kind) and parameter.malformed not in documented:
             raise InputError(
                 f"{place}: {parameter.name!r} can be malformed, but {parameter.malformed} is not documented"
+            )
+    for number, parameter in enumerate(tool.parameters):
+        before = {earlier.name for earlier in tool.parameters[:number]}
+        if isinstance(parameter.source, FromUser) and (later := parameter.source.domain.looks_at - before):
+            raise InputError(
+                f"{place}: {parameter.name!r} is drawn by {sorted(later)[0]!r}, which must come before it to be known"
             )
     if (tool.phrases is None) != tool.compliance:
         raise InputError(f"{place}: a business tool needs phrases, and a compliance tool has none")
@@ -328,13 +320,27 @@ def check_tool(environment: Environment, tool: Tool) -> None:
         raise InputError(f"{place}: it can fail, but documents no boolean result 'success' to say so")
 
 
+def _check_result(place: str, tool: Tool, result: Result) -> None:
+    if isinstance(result, RowsResult):
+        for listed in (result, *result.parts):
+            if unknown := set(listed.fields) - set(listed.entity.fields):
+                raise InputError(f"{place}: {listed.name!r} lists {sorted(unknown)[0]!r}, which its rows do not have")
+        if twice := {part.name for part in result.parts} & set(result.fields):
+            raise InputError(f"{place}: {result.name!r} has the field {sorted(twice)[0]!r} twice")
+    if isinstance(result, KeyResult):
+        inserts = [effect for effect in tool.effects if isinstance(effect, Insert) and effect.entity is result.entity]
+        if len(inserts) != 1:
+            raise InputError(
+                f"{place}: {result.name!r} is the key of the {result.entity.singular} that it inserts, but it inserts "
+                f"{len(inserts)}; it must be one"
+            )
+
+
 def _terms(tool: Tool) -> list[Term]:
     terms = [raised.when for raised in tool.raises if raised.when is not None]
     terms += [failure.when for failure in tool.fails]
-    for effect in tool.effects:
-        terms += effect.terms()
-    for result in tool.results:
-        terms.append(result.term if isinstance(result, ValueResult) else result.where(row_variable(result.entity)))
+    for declared in (*tool.effects, *tool.results):
+        terms += declared.terms()
     return terms
 
 
@@ -344,7 +350,8 @@ def _entities(tool: Tool) -> list[Entity]:
     return [
         *(source.entity for source in sources if isinstance(source, FromLookup)),
         *(effect.entity for effect in tool.effects),
-        *(result.entity for result in tool.results if isinstance(result, RowsResult)),
+        *(result.entity for result in tool.results if not isinstance(result, ValueResult)),
+        *(part.entity for result in tool.results if isinstance(result, RowsResult) for part in result.parts),
     ]
 
 
@@ -369,5 +376,5 @@ def _can_be_malformed(kind: Kind) -> bool:
     return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] in {"number", "integer"}
 
 
-def _is_boolean(result: RowsResult | ValueResult) -> bool:
+def _is_boolean(result: Result) -> bool:
     return isinstance(result, ValueResult) and result.kind is BOOLEAN

@@ -5,9 +5,9 @@ that nothing a verdict depends on is left to guessing. *When* the compliance too
 ``hints``, which gives the rules away and is off by default.
 """
 
-from environments.declaration import Environment, Parameter, RowsResult, Tool, ValueResult
+from environments.declaration import Environment, KeyResult, Parameter, Part, Result, RowsResult, Tool, ValueResult
 from environments.events import Json
-from environments.kinds import Choice, Kind, Pattern
+from environments.kinds import Choice, Kind
 
 __all__ = ["call_schemas", "document", "document_tool"]
 
@@ -27,7 +27,7 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
         "name": tool.name,
         "summary": _summary(tool, hints=hints),
         "parameters": [_document_parameter(parameter) for parameter in tool.parameters],
-        "returns": [_document_result(result) for result in tool.results],
+        "returns": [_document_result(tool, result) for result in tool.results],
         "exceptions": [{"name": raised.exception, "description": raised.description} for raised in tool.raises],
     }
     if tool.fails:
@@ -44,33 +44,48 @@ def _summary(tool: Tool, *, hints: bool) -> str:
 def _document_parameter(parameter: Parameter) -> Json:
     return {
         "name": parameter.name,
-        "type": parameter.kind.name if parameter.kind.name != "array" else "array of strings",
+        "type": _type(parameter.kind),
         "description": _with_format(parameter.description, parameter.kind),
         "required": parameter.required,
     }
 
 
-def _document_result(result: RowsResult | ValueResult) -> Json:
-    if isinstance(result, ValueResult):
-        return {"name": result.name, "type": result.kind.name, "description": result.description}
+def _document_result(tool: Tool, result: Result) -> Json:
+    match result:
+        case ValueResult():
+            return {"name": result.name, "type": _type(result.kind), "description": result.description}
+        case KeyResult():
+            kind = result.entity.fields[result.entity.key].kind
+            null = ", null if it did not succeed" if tool.fails else ""
+            return {"name": result.name, "type": _typed(kind) + null, "description": result.description}
+        case RowsResult():
+            documented = {"name": result.name, **_document_rows(result)}
+            return {**documented, "type": "object"} if result.single else documented
+
+
+def _document_rows(result: RowsResult | Part) -> dict[str, Json]:
     fields: dict[str, Json] = {}
     for name in result.fields:
         field = result.entity.fields[name]
-        shape = f", format {field.kind.shape}" if isinstance(field.kind, Pattern) else ""
-        fields[name] = field.kind.name + shape + (", may be absent" if field.optional else "")
-    return {"name": result.name, "type": "array of objects", "fields": fields, "description": result.description}
+        fields[name] = _typed(field.kind) + (", may be absent" if field.optional else "")
+    for part in result.parts if isinstance(result, RowsResult) else ():
+        fields[part.name] = _document_rows(part)
+    return {"type": "array of objects", "fields": fields, "description": result.description}
+
+
+def _type(kind: Kind) -> str:
+    return kind.name if kind.name != "array" else "array of strings"
+
+
+def _typed(kind: Kind) -> str:
+    """The type, and the format where a value has one."""
+    return f"{_type(kind)}, format {kind.shape}" if kind.shape else _type(kind)
 
 
 def _with_format(description: str, kind: Kind) -> str:
-    match kind:
-        case Pattern():
-            return f"{description} Format: {kind.shape}."
-        case Choice():
-            return f"{description} One of: {', '.join(kind.options)}."
-        case _ if kind.schema().get("format") == "date":
-            return f"{description} Format: YYYY-MM-DD."
-        case _:
-            return description
+    if isinstance(kind, Choice):
+        return f"{description} One of: {', '.join(kind.options)}."
+    return f"{description} Format: {kind.shape}." if kind.shape else description
 
 
 def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, dict[str, Json]]:

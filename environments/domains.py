@@ -1,58 +1,76 @@
 """Where sensible values for what the user says come from: one small class a sort of value.
 
-A domain draws a value for a given state, in inside form. Numeric domains also state their bounds, so that the solver
-can choose within them.
+A domain draws a value for a given state, in inside form, and may look at the arguments before it: the time of an
+appointment is one at which that doctor is free. Numeric domains also state their bounds, so that the solver can choose
+within them.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from types import MappingProxyType
+from typing import Final, Protocol
 
 from environments.kinds import Value
+from environments.logic import PLAIN
 from environments.state import Entity, State
+from environments.terms import RowCondition, Scope, arguments_of, bind, row_variable
 
 __all__ = ["Amount", "DayAfter", "DayBefore", "Digits", "Domain", "FieldValue", "Options", "WordsOf"]
 
 
+Arguments = Mapping[str, Value]
+NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})
+
+
 class Domain(Protocol):
-    def draw(self, random: Random, state: State) -> Value:
-        """A sensible value in the given state, inside form."""
+    @property
+    def looks_at(self) -> frozenset[str]:
+        """The names of the arguments that a value depends on."""
+        return frozenset()
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        """A sensible value in the given state, after these arguments, inside form; None where there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Domain):
     """An amount of money between two bounds, in cents, both included."""
 
     lowest: int
     highest: int
 
-    def draw(self, random: Random, state: State) -> Value:
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return random.randint(self.lowest, self.highest)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(Domain):
     """One of a few values."""
 
     values: tuple[Value, ...]
 
-    def draw(self, random: Random, state: State) -> Value:
+    def words(self, state: State) -> tuple[Value, ...]:
+        """Everything that it can draw."""
+        return self.values
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return random.choice(self.values)
 
 
 @dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(Domain):
     """A string of that many digits that does not start with zero."""
 
     length: int
 
-    def draw(self, random: Random, state: State) -> Value:
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return str(random.randint(10 ** (self.length - 1), 10**self.length - 1))
 
 
 @dataclass(frozen=True, slots=True)
-class _Day:
+class _Day(Domain):
     """A day near the environment's own today, which is a field of the first row of ``entity``."""
 
     entity: Entity
@@ -69,33 +87,56 @@ class _Day:
 
 @dataclass(frozen=True, slots=True)
 class DayAfter(_Day):
-    def draw(self, random: Random, state: State) -> Value:
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return self._today(state) + self._distance(random)
 
 
 @dataclass(frozen=True, slots=True)
 class DayBefore(_Day):
-    def draw(self, random: Random, state: State) -> Value:
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return self._today(state) - self._distance(random)
 
 
 @dataclass(frozen=True, slots=True)
-class FieldValue:
-    """The value of a field in some row: what a user who means that row would say."""
+class FieldValue(Domain):
+    """The value of a field in some row: what a user who means that row would say.
+
+    Attributes:
+        where: which rows; the condition may look at the arguments before this one.
+        part: what the user says of the value, such as the day of a moment.
+    """
 
     entity: Entity
     field: str
+    where: RowCondition | None = None
+    part: Callable[[Value], Value] | None = None
 
-    def words(self, state: State) -> tuple[str, ...]:
-        """Everything that it can draw."""
-        return tuple(dict.fromkeys(row.values[self.field] for row in state.rows(self.entity.table)))
+    @property
+    def looks_at(self) -> frozenset[str]:
+        return frozenset(arguments_of(self.where(row_variable(self.entity))) if self.where else ())
 
-    def draw(self, random: Random, state: State) -> Value:
-        return random.choice([row.values[self.field] for row in state.rows(self.entity.table)])
+    def words(self, state: State) -> tuple[Value, ...]:
+        """Everything that it can draw, whatever the arguments before it."""
+        return tuple(dict.fromkeys(self._said(row.values[self.field]) for row in state.rows(self.entity.table)))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        values = self._values(state, arguments)
+        return self._said(random.choice(values)) if values else None
+
+    def _values(self, state: State, arguments: Arguments) -> list[Value]:
+        rows = tuple(state.rows(self.entity.table))
+        if self.where is None:
+            return [row.values[self.field] for row in rows]
+        variable, scope = row_variable(self.entity), Scope(state, arguments)
+        meets = self.where(variable).compile(PLAIN)
+        return [row.values[self.field] for row in bind(scope, variable, rows) if meets(scope)]
+
+    def _said(self, value: Value) -> Value:
+        return value if self.part is None else self.part(value)
 
 
 @dataclass(frozen=True, slots=True)
-class WordsOf:
+class WordsOf(Domain):
     """One or two words out of a text field of some row, as a list."""
 
     entity: Entity
@@ -106,7 +147,7 @@ class WordsOf:
         names = (row.values[self.field] for row in state.rows(self.entity.table))
         return tuple(dict.fromkeys(word for name in names for word in name.split()))
 
-    def draw(self, random: Random, state: State) -> Value:
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         row = random.choice(list(state.rows(self.entity.table)))
         words = row.values[self.field].split()
         count = min(len(words), random.randint(1, 2))

@@ -27,6 +27,7 @@ __all__ = [
     "MONEY",
     "TEXT",
     "TEXTS",
+    "TIME",
     "Choice",
     "Kind",
     "ListOf",
@@ -56,6 +57,11 @@ class Kind(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def shape(self) -> str | None:
+        """The format as a reader is shown it, if there is one: ``YYYY-MM-DD``."""
+        ...
+
     @abstractmethod
     def decode(self, value: Json) -> Value:
         """The inside form. Raises WrongType or WrongFormat, each with a reason that names what was expected."""
@@ -72,6 +78,7 @@ class Kind(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Text:
     name: str = "string"
+    shape: str | None = None
 
     def decode(self, value: Json) -> str:
         if not isinstance(value, str):
@@ -112,6 +119,7 @@ class Choice:
 
     options: tuple[str, ...]
     name: str = "string"
+    shape: str | None = None
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
@@ -129,6 +137,7 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class _Boolean:
     name: str = "boolean"
+    shape: str | None = None
 
     def decode(self, value: Json) -> bool:
         if not isinstance(value, bool):
@@ -145,6 +154,7 @@ class _Boolean:
 @dataclass(frozen=True, slots=True)
 class _Integer:
     name: str = "integer"
+    shape: str | None = None
 
     def decode(self, value: Json) -> int:
         number = _number(value)
@@ -164,6 +174,7 @@ class _Money:
     """An amount in a currency with two decimals. Inside: cents."""
 
     name: str = "number"
+    shape: str | None = None
 
     def decode(self, value: Json) -> int:
         number = _number(value)
@@ -187,6 +198,7 @@ class _Date:
     """A calendar day. Outside: YYYY-MM-DD. Inside: its day number."""
 
     name: str = "string"
+    shape: str | None = "YYYY-MM-DD"
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -205,10 +217,31 @@ class _Date:
 
 
 @dataclass(frozen=True, slots=True)
+class _Time:
+    """A time of day, in the environment's own time. Outside: HH:mm. Inside: minutes since midnight."""
+
+    name: str = "string"
+    shape: str | None = "HH:mm"
+
+    def decode(self, value: Json) -> int:
+        text = TEXT.decode(value)
+        if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text, re.ASCII):
+            raise WrongFormat(f"{text[:40]!r} is not a time of day in the format 'HH:mm'")
+        return int(text[:2]) * 60 + int(text[3:])
+
+    def encode(self, value: Value) -> Json:
+        return f"{value // 60:02d}:{value % 60:02d}"
+
+    def schema(self) -> dict[str, Json]:
+        return {"type": "string", "pattern": r"^([01]\d|2[0-3]):[0-5]\d$"}
+
+
+@dataclass(frozen=True, slots=True)
 class _Moment:
     """A minute of a day, in the environment's own time. Outside: YYYY-MM-DD HH:mm. Inside: minutes since year 1."""
 
     name: str = "string"
+    shape: str | None = "YYYY-MM-DD HH:mm"
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -234,6 +267,10 @@ class ListOf:
 
     items: Kind
     name: str = "array"
+
+    @property
+    def shape(self) -> str | None:
+        return self.items.shape
 
     def decode(self, value: Json) -> tuple[Value, ...]:
         if not isinstance(value, list):
@@ -262,6 +299,7 @@ INTEGER = _Integer()
 MONEY = _Money()
 DATE = _Date()
 MOMENT = _Moment()
+TIME = _Time()
 TEXTS = ListOf(TEXT)
 
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from environments.declaration import Delete, Effect, Environment, Insert, RowsResult, Tool
+from environments.declaration import Delete, Effect, Environment, Insert, KeyResult, RowsResult, Tool, ValueResult
 from environments.events import Event, Json
 from environments.kinds import Value, WrongFormat, WrongType
 from environments.logic import PLAIN, Logic
+from environments.results import Part
 from environments.state import Entity, Row, State
-from environments.terms import Compiled, RowVariable, Scope, bind, row_variable
+from environments.terms import Compiled, RowVariable, Scope, bind, fresh_key, row_variable
 
 __all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
 
@@ -25,9 +26,11 @@ INVALID_CALL = "InvalidCallError"
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A rows result before it is written as JSON: each candidate row with the truth that it is listed."""
+    """A rows result before it is written as JSON: each candidate row with the truth that it is listed, and beside it,
+    by name, the lists inside it."""
 
     listed: tuple[tuple[Value, Row], ...]
+    parts: "tuple[Mapping[str, Rows], ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,26 @@ class CompiledTool:
         self.raises = [(raised, raised.when.compile(logic)) for raised in tool.raises if raised.when is not None]
         self.fails = [(failure, failure.when.compile(logic)) for failure in tool.fails]
         self._effects = [self._compile_effect(effect) for effect in tool.effects]
-        self._values = {
-            result.name: result.term.compile(logic) for result in tool.results if not isinstance(result, RowsResult)
-        }
-        self._rows = [
-            (result, row, result.where(row).compile(logic))
-            for result in tool.results
-            if isinstance(result, RowsResult)
-            for row in [row_variable(result.entity)]
-        ]
+        self._values: dict[str, Compiled] = {}
+        self._rows: dict[str, _Listing] = {}
+        for result in tool.results:
+            match result:
+                case ValueResult():
+                    self._values[result.name] = result.term.compile(logic)
+                case KeyResult():
+                    self._values[result.name] = fresh_key(result.entity).compile(logic)
+                case RowsResult():
+                    self._rows[result.name] = self._compile_rows(result)
+
+    def _compile_rows(self, result: RowsResult) -> "_Listing":
+        row = row_variable(result.entity)
+        parts = [(part, row_variable(part.entity)) for part in result.parts]
+        return _Listing(
+            result,
+            row,
+            result.where(row).compile(self._logic),
+            tuple((part, inner, part.where(row, inner).compile(self._logic)) for part, inner in parts),
+        )
 
     def _compile_effect(self, effect: Effect) -> "_Effect":
         if isinstance(effect, Delete):
@@ -71,8 +85,8 @@ class CompiledTool:
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         """What follows if the call neither raises nor is rejected. ``succeeded`` guards every effect.
 
-        All effects read the state before the call, as the declaration's terms do; results are read from it too,
-        since what a tool reports of its own effects are the values that it set.
+        All effects read the state before the call, as the declaration's terms do; so do all results but those that
+        are declared to be read after it.
         """
         scope = Scope(state, arguments, {"succeeded": succeeded})
         after = state
@@ -86,8 +100,9 @@ class CompiledTool:
             else:
                 after = after.with_table(effect.entity.table, self._updated(effect, scope, rows))
         results: dict[str, Value | Rows] = {name: value(scope) for name, value in self._values.items()}
-        for declared, row, where in self._rows:
-            results[declared.name] = self._listed(declared, row, where, scope)
+        reported = Scope(after, arguments, {"succeeded": succeeded})
+        for name, listing in self._rows.items():
+            results[name] = self._listed(listing, reported if listing.declared.after else scope)
         return Transition(after, results)
 
     def _updated(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -105,18 +120,22 @@ class CompiledTool:
             changed[index] = Row(fields, self._logic.all([changed[index].present, stays]))
         return tuple(changed)
 
-    def _listed(self, declared: RowsResult, variable: RowVariable, where: Compiled, scope: Scope) -> Rows:
-        return Rows(
-            tuple(
-                (self._logic.all([row.present, where(scope)]), row)
-                for row in bind(scope, variable, scope.state.tables[declared.entity.table])
-            )
-        )
+    def _listed(self, listing: "_Listing", scope: Scope) -> Rows:
+        listed: list[tuple[Value, Row]] = []
+        parts: list[Mapping[str, Rows]] = []
+        for row in bind(scope, listing.row, scope.state.tables[listing.declared.entity.table]):
+            listed.append((self._logic.all([row.present, listing.where(scope)]), row))
+            parts.append({part.name: self._inside(part, inner, where, scope) for part, inner, where in listing.parts})
+        return Rows(tuple(listed), tuple(parts))
+
+    def _inside(self, part: Part, variable: RowVariable, where: Compiled, scope: Scope) -> Rows:
+        rows = bind(scope, variable, scope.state.tables[part.entity.table])
+        listed = tuple((self._logic.all([row.present, where(scope)]), row) for row in rows)
+        return Rows(listed, tuple(dict[str, Rows]() for _ in listed))
 
     def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> Rows:
         """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
-        declared, row, where = next(compiled for compiled in self._rows if compiled[0].name == result)
-        return self._listed(declared, row, where, Scope(state, arguments, {"succeeded": True}))
+        return self._listed(self._rows[result], Scope(state, arguments, {"succeeded": True}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +147,16 @@ class _Effect:
     row: RowVariable | None = None
     where: Compiled | None = None
     deletes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A compiled rows result: the row it is written over, its condition, and the same of each list inside."""
+
+    declared: RowsResult
+    row: RowVariable
+    where: Compiled
+    parts: tuple[tuple[Part, RowVariable, Compiled], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -185,7 +214,7 @@ def call(environment: Environment, state: State, name: str, arguments: Mapping[s
             return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}"), state
     failed = any(condition(scope) for _, condition in compiled.fails)
     transition = compiled.transition(state, decoded, succeeded=not failed)
-    result = _encode_results(tool, transition.results)
+    result = _encode_results(tool, transition.results, failed=failed)
     outcome = "failed" if failed else "completed"
     return Event(name, dict(arguments), outcome, result), state if failed else transition.state
 
@@ -194,18 +223,31 @@ def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str)
     return Event(name, dict(arguments), "raised" if outcome == "raised" else "rejected", None, error)
 
 
-def _encode_results(tool: Tool, results: Mapping[str, Value | Rows]) -> dict[str, Json]:
+def _encode_results(tool: Tool, results: Mapping[str, Value | Rows], *, failed: bool) -> dict[str, Json]:
     """Exactly the fields that the documentation promises."""
     encoded: dict[str, Json] = {}
     for declared in tool.results:
         value = results[declared.name]
-        if isinstance(declared, RowsResult):
-            rows: list[Json] = []
-            for listed, row in value.listed:
-                if listed:
-                    whole = declared.entity.encode_row(row)
-                    rows.append({name: whole[name] for name in declared.fields if name in whole})
-            encoded[declared.name] = rows
-        else:
-            encoded[declared.name] = declared.kind.encode(value)
+        match declared:
+            case RowsResult():
+                rows = _encode_rows(declared, value)
+                encoded[declared.name] = next(iter(rows), None) if declared.single else rows
+            case KeyResult():
+                encoded[declared.name] = (
+                    None if failed else declared.entity.fields[declared.entity.key].kind.encode(value)
+                )
+            case ValueResult():
+                encoded[declared.name] = declared.kind.encode(value)
+    return encoded
+
+
+def _encode_rows(declared: RowsResult | Part, rows: Rows) -> list[Json]:
+    encoded: list[Json] = []
+    for (listed, row), inside in zip(rows.listed, rows.parts, strict=True):
+        if listed:
+            whole = declared.entity.encode_row(row)
+            shown: dict[str, Json] = {name: whole[name] for name in declared.fields if name in whole}
+            for part in declared.parts if isinstance(declared, RowsResult) else ():
+                shown[part.name] = _encode_rows(part, inside[part.name])
+            encoded.append(shown)
     return encoded

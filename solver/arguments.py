@@ -8,10 +8,11 @@ chooses the numbers of the whole trace so far, over the same declaration that th
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
+from typing import cast
 
 import z3
 
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, RowsResult, Tool
+from environments.declaration import Environment, FromLookup, FromTrace, FromUser, KeyResult, RowsResult, Tool
 from environments.domains import Amount
 from environments.events import Derived, Event, FromResult, FromResults, Json, Origin, Path, Said
 from environments.kinds import ListOf, Value
@@ -92,7 +93,7 @@ class _Filling:
         )
 
     def _choose(self, tool: Tool) -> _Chosen | None:
-        taught = next(iter(tool.teaching), None)
+        taught = next(iter(tool.lookups), None)
         chosen = self._choose_once(tool)
         if taught is None or chosen is None:
             return chosen
@@ -115,10 +116,14 @@ class _Filling:
         for parameter in tool.parameters:
             match parameter.source:
                 case FromUser(domain, share, when):
-                    if not parameter.required and not self._is_given(share, when, chosen.values):
+                    given = parameter.required or self._is_given(share, when, chosen.values)
+                    value = domain.draw(self.random, self.states[-1], chosen.values) if given else None
+                    if value is None:
+                        if parameter.required:
+                            return None
                         chosen.values[parameter.name] = parameter.default
                         continue
-                    chosen.values[parameter.name] = domain.draw(self.random, self.states[-1])
+                    chosen.values[parameter.name] = value
                     chosen.origins[parameter.name] = Said()
                     if isinstance(domain, Amount) and parameter.required:
                         chosen.numbers[parameter.name] = domain
@@ -158,14 +163,18 @@ class _Filling:
                 return False
             self.states.append(state)
             self.events.append(event)
-        last = self.chosen[-1]
-        taught = next(iter(last.tool.teaching), None)
-        if taught is not None:
-            key = self._only_match(taught, last)
-            if key is not None:
-                path: Path = (taught.name, 0, taught.entity.key)
-                self.known.setdefault(taught.entity.table, {}).setdefault(key, (len(self.chosen) - 1, path))
+        self._learn(self.chosen[-1], self.events[-1])
         return True
+
+    def _learn(self, chosen: _Chosen, event: Event) -> None:
+        """Note the rows that the last call made known, and where in its result their keys stand."""
+        for taught in chosen.tool.teaching:
+            if isinstance(taught, KeyResult):
+                key, path = cast("Mapping[str, Json]", event.result)[taught.name], (taught.name,)
+            else:
+                key, path = self._only_match(taught, chosen), (taught.name, 0, taught.entity.key)
+            if key is not None:
+                self.known.setdefault(taught.entity.table, {}).setdefault(key, (len(self.chosen) - 1, path))
 
     def _solve_numbers(self) -> bool:
         """Let Z3 choose every number of the calls so far, keeping each proposal that it can."""

@@ -9,7 +9,7 @@ Everything without a selector (effects, one call a step, the initial state, the 
 arguments left out) is an assumption, and a certificate says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Literal, cast
@@ -21,16 +21,14 @@ from environments.declaration import (
     FromLookup,
     FromTrace,
     FromUser,
-    RowsResult,
-    Source,
     Tool,
 )
-from environments.domains import Amount, FieldValue, WordsOf
+from environments.domains import Amount, FieldValue, Options, WordsOf
 from environments.events import Json
 from environments.kinds import TEXTS, Value
 from environments.simulation import CompiledTool, Rows
 from environments.state import State
-from environments.terms import Scope, row_variable, tables_of
+from environments.terms import Scope, arguments_of, tables_of
 from solver.ltlf import Automaton
 from solver.symbolic import SymbolicLogic
 
@@ -107,7 +105,7 @@ class Encoding:
         return (
             f"exactly {self.length} calls, one a step, each of which completes",
             f"an initial state with {counts}",
-            "amounts within their declared domain, optional arguments left out",
+            "amounts within their declared domain, optional arguments left out unless a look-up finds rows by them",
             "a look-up makes a row known only if it is the only match",
         )
 
@@ -146,28 +144,42 @@ class Encoding:
 
     def _open_arguments(self, tool: Tool, step: int, state: State) -> dict[str, Value]:
         values: dict[str, Value] = {}
+        filters = set[str]().union(*(arguments_of(term) for lookup in tool.lookups for term in lookup.terms()))
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{step}"
             match parameter.source:
-                case FromUser() if not parameter.required:
+                case FromUser() if not parameter.required and parameter.name not in filters:
                     values[parameter.name] = parameter.default
                 case FromUser(Amount(lowest, highest)):
                     number = z3.Int(name)
                     self._solver.add(number >= lowest, number <= highest)
                     values[parameter.name] = number
-                case FromUser(FieldValue() | WordsOf() as domain):
-                    text = self._logic.open_text(name, self._solver, domain.words(self._initial))
-                    values[parameter.name] = (text,) if parameter.kind is TEXTS else text
+                case FromUser(FieldValue() | WordsOf() | Options() as domain):
+                    value = self._one_of(name, domain.words(self._initial))
+                    values[parameter.name] = (value,) if parameter.kind is TEXTS else value
                 case FromUser(domain):
                     # Texts and dates that no precondition compares: any value will do.
                     values[parameter.name] = domain.draw(Random(0), self._initial)
                 case FromLookup(entity):
-                    keys = [str(row.values[entity.key]) for row in self._initial.rows(entity.table)]
-                    values[parameter.name] = self._logic.open_text(name, self._solver, keys)
+                    values[parameter.name] = self._one_of(
+                        name, [row.values[entity.key] for row in state.tables[entity.table]]
+                    )
                 case FromTrace():
                     # Its length is open, its emptiness is what matters: see _Pending.
                     values[parameter.name] = ("pending",)
         return values
+
+    def _one_of(self, name: str, values: Sequence[Value]) -> Value:
+        """One of the values, left open; where there are none, a text that no row has."""
+        if not values:
+            return ""
+        if isinstance(values[0], str):
+            return self._logic.open_text(name, self._solver, values)
+        if isinstance(values[0], bool):
+            return values[0]
+        number = z3.Int(name)
+        self._solver.add(z3.Or([number == value for value in values]))
+        return number
 
     def _forbid_refusals(self, compiled: CompiledTool, act: z3.BoolRef, scope: Scope) -> None:
         tool = compiled.tool.name
@@ -236,23 +248,22 @@ class Encoding:
     def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
         encoded: dict[str, Json] = {}
         for parameter in self.environment.tools[name].parameters:
-            if parameter.required and not isinstance(parameter.source, FromTrace):
-                value = self._closed(arguments[parameter.name], model, is_text=not _is_number(parameter.source))
+            value = self._closed(arguments[parameter.name], model)
+            if value is not None and not isinstance(parameter.source, FromTrace):
                 encoded[parameter.name] = parameter.kind.encode(value)
         return encoded
 
-    def _closed(self, value: Value, model: z3.ModelRef, *, is_text: bool) -> Value:
+    def _closed(self, value: Value, model: z3.ModelRef) -> Value:
         if isinstance(value, tuple):
-            items = cast("tuple[Value, ...]", value)
-            return tuple(self._closed(item, model, is_text=is_text) for item in items)
+            return tuple(self._closed(item, model) for item in cast("tuple[Value, ...]", value))
         if not z3.is_expr(value):
             return value
         number = model.eval(value, model_completion=True).as_long()
-        return self._logic.word(number) if is_text else number
+        return self._logic.word(number) if self._logic.is_text(value) else number
 
 
 class _Known:
-    """Which rows the caller knows: one truth for each key of the initial state, growing step by step."""
+    """Which rows the caller knows: one truth for each key, of the initial state or made since, growing step by step."""
 
     def __init__(self, environment: Environment, initial: State, logic: SymbolicLogic) -> None:
         self._logic = logic
@@ -272,17 +283,16 @@ class _Known:
         results: Mapping[str, Mapping[str, Value | Rows]],
     ) -> None:
         for name, tool in tools.items():
-            for result in tool.results:
-                rows = results[name][result.name]
-                if not isinstance(result, RowsResult) or not isinstance(rows, Rows):
+            for result in tool.teaching:
+                found, truths = results[name][result.name], self._truths[result.entity.table]
+                if not isinstance(found, Rows):  # the key of a new row
+                    truths[found] = acts[name]
                     continue
-                truths = self._truths[result.entity.table]
-                for place, (listed, row) in enumerate(rows.listed):
+                for place, (listed, row) in enumerate(found.listed):
                     key = str(row.values[result.entity.key])
-                    if key in truths:
-                        others = [other for number, (other, _) in enumerate(rows.listed) if number != place]
-                        alone = self._logic.all([acts[name], listed, *map(self._logic.negate, others)])
-                        truths[key] = self._logic.any([truths[key], alone])
+                    others = [other for number, (other, _) in enumerate(found.listed) if number != place]
+                    alone = self._logic.all([acts[name], listed, *map(self._logic.negate, others)])
+                    truths[key] = self._logic.any([truths.get(key, False), alone])
 
 
 class _Pending:
@@ -322,7 +332,7 @@ def _cone(environment: Environment) -> frozenset[str]:
         conditions += [failure.when for failure in tool.fails]
         for result in tool.teaching:
             cone.add(result.entity.table)
-            conditions.append(result.where(row_variable(result.entity)))
+            conditions += result.terms()
         cone = cone.union(*map(tables_of, conditions))
     before: set[str] = set()
     while before != cone:
@@ -332,7 +342,3 @@ def _cone(environment: Environment) -> frozenset[str]:
                 if effect.entity.table in cone:
                     cone = cone.union(*map(tables_of, effect.terms()))
     return frozenset(cone)
-
-
-def _is_number(source: Source) -> bool:
-    return isinstance(source, FromUser) and isinstance(source.domain, Amount)

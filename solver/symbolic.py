@@ -44,6 +44,10 @@ class SymbolicLogic:
         self._ranges[name] = range_
         return variable
 
+    def is_text(self, variable: z3.ExprRef) -> bool:
+        """Whether the variable stands for a string, by its index."""
+        return variable.decl().name() in self._ranges
+
     def all(self, truths: Sequence[Value]) -> Value:
         return _fold(truths, absorbing=False, combine=z3.And)
 

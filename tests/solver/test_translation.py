@@ -126,7 +126,7 @@ class PresenceForgotten(CompiledTool):
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         transition = super().transition(state, arguments, succeeded=succeeded)
         results = {
-            name: Rows(tuple((True, row) for _, row in value.listed)) if isinstance(value, Rows) else value
+            name: Rows(tuple((True, row) for _, row in value.listed), value.parts) if isinstance(value, Rows) else value
             for name, value in transition.results.items()
         }
         return Transition(transition.state, results)

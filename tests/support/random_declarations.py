@@ -12,7 +12,9 @@ from environments.declaration import (
     Fails,
     FromUser,
     Insert,
+    KeyResult,
     Parameter,
+    Part,
     Phrases,
     Raises,
     RowsResult,
@@ -149,9 +151,19 @@ def random_environment(seed: int) -> Environment:
     def rows(name: str) -> RowsResult:
         label = f"{seed}/{random.random()}"
         fields = tuple(random.sample(["id", *KINDS], 2))
-        return RowsResult(name, "-", random.choice((BOXES, MARKS)), lambda row: _Terms(label).truth((row,)), fields)
+        inside = Part("inside", "-", MARKS, lambda row, mark: _Terms(label + "/").truth((row, mark), 1), ("word",))
+        return RowsResult(
+            name,
+            "-",
+            random.choice((BOXES, MARKS)),
+            lambda row: _Terms(label).truth((row,)),
+            fields,
+            parts=(inside,),
+            after=random.random() < 0.5,
+        )
 
     inserts = [Insert(random.choice((BOXES, MARKS)), {field: fresh().of(field) for field in KINDS})]
+    effects = tuple(random.sample([update(), update(), delete(), *inserts], 3))
     tool = Tool(
         "Do",
         "Does what its seed says.",
@@ -164,11 +176,12 @@ def random_environment(seed: int) -> Environment:
             Raises("InvalidRequestException", "-"),
         ),
         fails=(Fails("-", fresh().truth(depth=2)),),
-        effects=tuple(random.sample([update(), update(), delete(), *inserts], 3)),
+        effects=effects,
         results=(
             ValueResult("success", "-", BOOLEAN, SUCCEEDED),
             ValueResult("number", "-", INTEGER, fresh().number()),
             ValueResult("word", "-", TEXT, fresh().word()),
+            *(KeyResult("made", "-", effect.entity) for effect in effects if isinstance(effect, Insert)),
             rows("found"),
         ),
         phrases=Phrases("Do it."),

@@ -16,9 +16,9 @@ from typing import Any, Literal, cast
 
 import z3
 
-from environments.declaration import Environment, RowsResult, Tool
+from environments.declaration import Environment, KeyResult, Part, Result, RowsResult, Tool, ValueResult
 from environments.events import CallOutcome, Event
-from environments.kinds import Choice, Kind, Pattern, Value, WrongFormat
+from environments.kinds import BOOLEAN, DATE, MOMENT, TEXT, TIME, Choice, Kind, ListOf, Pattern, Value, WrongFormat
 from environments.logic import PLAIN, Logic
 from environments.simulation import CompiledTool, Rows, call, compiled_tool
 from environments.state import Entity, Row, State
@@ -162,11 +162,22 @@ class Closing:
     def table(self, entity: Entity, state: State) -> list[dict[str, Value]]:
         return [self.row(entity, row) for row in state.tables[entity.table] if self.truth(row.present)]
 
-    def result(self, declared: Any, value: Value | Rows) -> Value:
-        if not isinstance(declared, RowsResult):
-            return self.value(declared.kind, value)
-        rows = [self.row(declared.entity, row) for listed, row in value.listed if self.truth(listed)]
-        return [{name: row[name] for name in declared.fields} for row in rows]
+    def result(self, declared: Result, value: Value | Rows) -> Value:
+        match declared:
+            case RowsResult():
+                return self.rows(declared, value)
+            case KeyResult():
+                return value
+            case ValueResult():
+                return self.value(declared.kind, value)
+
+    def rows(self, declared: RowsResult | Part, found: Rows) -> list[Value]:
+        return [
+            {name: self.row(declared.entity, row)[name] for name in declared.fields}
+            | {part.name: self.rows(part, inside[part.name]) for part in _parts(declared)}
+            for (listed, row), inside in zip(found.listed, found.parts, strict=True)
+            if self.truth(listed)
+        ]
 
 
 def disagreements(
@@ -260,7 +271,8 @@ def sequence_disagreements(
         if event.completed is not closing.truth(reading.succeeded):
             found.append(f"step {number}: {event.outcome}, planned {closing.truth(reading.succeeded)}")
         for declared in tool.results if event.outcome in {"completed", "failed"} else ():
-            if isinstance(declared, RowsResult) or declared.kind.schema()["type"] == "boolean":
+            # Generated keys are numbered on past refused calls in the encoding, and so are texts made of them.
+            if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.kind is BOOLEAN):
                 here = _plain_result(declared, plain.results[declared.name])
                 there = closing.result(declared, reading.results[declared.name])
                 if here != there:
@@ -303,9 +315,9 @@ def _opened_argument(
             fitting = sorted({text for text in _texts_of(state) if _fits(kind, text)})
             solver.add(z3.Or([variable == z3.IntVal(logic.index(text)) for text in fitting]))
             return variable
-        case schema:
+        case _:
             variable = z3.Int(name)
-            lowest, highest = (700_000, 800_000) if schema["type"] == "string" else (-50_000, 1_500_000)
+            lowest, highest = BOUNDS.get(kind, (-50_000, 1_500_000))
             solver.add(variable >= lowest, variable <= highest)
             return variable
 
@@ -335,19 +347,21 @@ def _draw_value(kind: Kind, texts: Sequence[str], numbers: Sequence[int], random
             return random.random() < 0.5
         case {"type": "array"}:
             return tuple(_draw_text(texts, random) for _ in range(random.randint(0, 3)))
-        case {"type": "string", "format": _}:
-            return 735_000 + random.randint(0, 9_000) if random.random() < 0.3 else _near(random, numbers, 700_000)
+        case _ if kind in BOUNDS:
+            lowest, highest = BOUNDS[kind]
+            near = [number for number in numbers if lowest < number < highest]
+            return _near(random, near) if near and random.random() < 0.7 else random.randint(lowest, highest)
         case _ if _is_text(kind):
             fitting = [text for text in texts if _fits(kind, text)]
             if isinstance(kind, Pattern | Choice):
                 return random.choice(fitting) if fitting and random.random() < 0.8 else _stranger(kind, random)
             return _draw_text(texts, random)
         case _:
-            return _near(random, numbers, -(10**9)) if random.random() < 0.6 else random.randint(-100, 1_000_00)
+            return _near(random, numbers) if random.random() < 0.6 else random.randint(-100, 1_000_00)
 
 
-def _near(random: Random, numbers: Sequence[int], lowest: int) -> int:
-    return random.choice([number for number in numbers if number > lowest] or [738_000]) + random.randint(-1, 1)
+def _near(random: Random, numbers: Sequence[int]) -> int:
+    return random.choice(numbers) + random.randint(-1, 1)
 
 
 def _draw_text(texts: Sequence[str], random: Random) -> str:
@@ -373,8 +387,15 @@ def _fits(kind: Kind, text: str) -> bool:
 
 
 def _is_text(kind: Kind) -> bool:
-    schema = kind.schema()
-    return schema["type"] == "array" or (schema["type"] == "string" and "format" not in schema)
+    return kind is TEXT or isinstance(kind, Pattern | Choice | ListOf)
+
+
+BOUNDS: Mapping[Kind, tuple[int, int]] = {
+    DATE: (700_000, 800_000),
+    TIME: (0, 24 * 60 - 1),
+    MOMENT: (700_000 * 24 * 60, 800_000 * 24 * 60),
+}
+"""What a number of that kind can be, where not any will do."""
 
 
 def _values_of(state: State) -> Iterator[Value]:
@@ -385,10 +406,21 @@ def _texts_of(state: State) -> set[str]:
     return {value for value in _values_of(state) if isinstance(value, str)}
 
 
-def _plain_result(declared: Any, value: Value | Rows) -> Value:
-    if not isinstance(declared, RowsResult):
-        return value
-    return [{name: row.values[name] for name in declared.fields} for listed, row in value.listed if listed]
+def _plain_result(declared: Result, value: Value | Rows) -> Value:
+    return _plain_rows(declared, value) if isinstance(declared, RowsResult) else value
+
+
+def _plain_rows(declared: RowsResult | Part, found: Rows) -> list[Value]:
+    return [
+        {name: row.values[name] for name in declared.fields}
+        | {part.name: _plain_rows(part, inside[part.name]) for part in _parts(declared)}
+        for (listed, row), inside in zip(found.listed, found.parts, strict=True)
+        if listed
+    ]
+
+
+def _parts(declared: RowsResult | Part) -> tuple[Part, ...]:
+    return declared.parts if isinstance(declared, RowsResult) else ()
 
 
 def _encoded(tool: Tool, arguments: Mapping[str, Value]) -> dict[str, Any]:
