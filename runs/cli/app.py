@@ -2,7 +2,7 @@
 
 import typer
 
-from runs.cli import attempt, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
+from runs.cli import attempt, compare, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
 
 __all__ = ["app"]
 
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("report")(inspect.report)
+app.command("compare")(compare.compare)
 app.command("messages")(inspect.messages)
 app.command("doctor")(doctor.doctor)
 app.command("attempt")(attempt.attempt)

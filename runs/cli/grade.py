@@ -8,12 +8,14 @@ import typer
 
 from environments.declaration import Environment
 from environments.errors import InputError
+from environments.events import Json
 from environments.jail import Jail
 from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, say, show, show_json
 from runs.files import read_rows, write_rows
 from runs.grading.judge import judge
+from runs.grading.regrading import MovedVerdict, moved_verdicts, with_rules
 from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.layout import RunFolder
 from runs.programs import read_programs, read_verdicts_beside
@@ -25,6 +27,7 @@ from runs.report.terminal import outcome_table
 from runs.stages.attempt import check_tasks_exist, run_programs
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from runs.tasks import read_tasks
+from solver.rules import check_rules, load_rules
 
 __all__ = ["grade"]
 
@@ -39,6 +42,7 @@ def grade(
         typer.Option(help='Programs: JSON lines {"task", "style", "program"}, or a published record file. Repeatable.'),
     ] = None,
     env: WhereEnvironment = None,
+    rules: Annotated[Path | None, typer.Option(help="Judge by this rule file instead of the tasks' own rules.")] = None,
     profile: Annotated[Profile, typer.Option(help="How verdicts are reached.")] = "strict",
     compare: Annotated[
         Path | None,
@@ -62,12 +66,18 @@ def grade(
     else:
         rows, setting = read_tasks(tasks, env)
         attempts = _attempts(setting.environment, rows, programs)
+    if rules is not None:
+        chosen = load_rules(rules)
+        check_rules(chosen, setting.environment)
+        rows = [with_rules(task, chosen) for task in rows]
     if compare is not None:
         recorded = [verdict for path in programs or () for verdict in read_verdicts_beside(path)]
         _compare(setting.environment, rows, attempts, recorded, compare)
     verdicts = _verdicts(setting.environment, rows, attempts, profile)
     write_rows(out, verdicts)
-    _say_result(verdicts, out, as_json=as_json)
+    earlier = RunFolder(run).verdicts if run is not None else None
+    before = read_rows(earlier, VerdictRow) if earlier is not None and earlier.exists() else []
+    _say_result(verdicts, moved_verdicts(before, verdicts), out, as_json=as_json)
 
 
 def _verdicts(
@@ -120,10 +130,13 @@ def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path])
         return run_programs(environment, tasks, wanted, jail, step)
 
 
-def _say_result(verdicts: list[VerdictRow], out: Path, *, as_json: bool) -> None:
+def _say_result(verdicts: list[VerdictRow], moved: list[MovedVerdict], out: Path, *, as_json: bool) -> None:
     if as_json:
         counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
-        show_json({"verdicts": len(verdicts), "outcomes": {**counts}, "out": str(out)})
+        lines: list[Json] = [str(one) for one in moved]
+        show_json({"verdicts": len(verdicts), "outcomes": {**counts}, "moved": lines, "out": str(out)})
         return
     show(outcome_table(verdicts))
+    for one in moved:
+        say(str(one))
     say(f"Written: {out}")

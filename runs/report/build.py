@@ -19,12 +19,23 @@ from markupsafe import Markup
 
 from environments.errors import CannotCarryOut
 from runs.grading.verdict import FAILURE_MODES, OUTCOMES
+from runs.report.comparisons import compare_within
 from runs.report.content import ReportContent
 from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, OUTCOME_LOOKS
 from runs.report.profiles import view_profiles
 from runs.report.summary import scenario_title, summarize
 from runs.report.tasks import task_pages
-from runs.report.texts import counted, cut, percent, sentence, show_interval, show_value, slug, visible
+from runs.report.texts import (
+    counted,
+    cut,
+    percent,
+    sentence,
+    show_interval,
+    show_probability,
+    show_value,
+    slug,
+    visible,
+)
 
 __all__ = ["render_report", "write_report"]
 
@@ -34,6 +45,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "counted": counted,
     "interval": show_interval,
     "percent": percent,
+    "probability": show_probability,
     "sentence": sentence,
     "shortened": cut,
     "value": show_value,
@@ -66,6 +78,7 @@ def render_report(content: ReportContent) -> str:
         .render(
             content=content,
             summary=summary,
+            comparisons=compare_within(content),
             profiles=view_profiles(content, content.profiles) if content.profiles else None,
             pages=task_pages(content),
             notices=(*content.notices, *_own_notices(content)),

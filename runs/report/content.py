@@ -1,7 +1,7 @@
 """What a report is made from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
@@ -42,6 +42,7 @@ class ReportContent:
         settings: name -> value, what the run was (environment, seed, models...).
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
         profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
+        critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
         notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
     """
 
@@ -57,4 +58,5 @@ class ReportContent:
     strength: Strength | None = None
     extraction: ExtractionScore | None = None
     profiles: Comparison | None = None
+    critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     notices: tuple[str, ...] = ()

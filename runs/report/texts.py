@@ -15,6 +15,7 @@ __all__ = [
     "sentence",
     "show_call",
     "show_interval",
+    "show_probability",
     "show_value",
     "slug",
     "unique_anchors",
@@ -67,7 +68,15 @@ def percent(share: float | None, *, digits: int = 1, unit: str = " %") -> str:
 
 
 def show_interval(interval: Interval | None, *, digits: int = 1) -> str:
-    return "–" if interval is None else f"{100 * interval.low:.{digits}f}–{100 * interval.high:.{digits}f}"
+    if interval is None:
+        return "–"
+    dash = " to " if interval.low < 0 else "–"  # a dash between negative numbers reads as one more minus
+    return f"{100 * interval.low:.{digits}f}{dash}{100 * interval.high:.{digits}f}"
+
+
+def show_probability(p_value: float) -> str:
+    """A p-value with two digits that mean something, and never a row of zeros."""
+    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
 
 
 def sentence(text: str) -> str:

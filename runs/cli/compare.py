@@ -1,0 +1,78 @@
+"""``lawtrace compare``: two runs over the same tasks, or two models of one run."""
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from pydantic import TypeAdapter
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from environments.errors import InputError
+from environments.events import Json
+from runs.cli.output import say, show, show_json
+from runs.comparing import RunComparison, compare_sides, read_side
+from runs.report.looks import OUTCOME_LOOKS
+from runs.report.texts import percent, show_interval, show_probability, visible
+
+__all__ = ["compare"]
+
+SHOWN_FLIPS = 20
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    second: Annotated[Path | None, typer.Argument(help="Another; by default the same one.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model on the first side.")] = None,
+    against: Annotated[str | None, typer.Option(help="The model on the second side.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Which attempts flipped and why, and whether the difference is more than chance."""
+    if (model is None) != (against is None):
+        raise InputError("--model and --against go together: the model on each side")
+    if second is None and model is None:
+        raise InputError("give two runs, or one run with --model and --against")
+    comparison = compare_sides(
+        read_side(first), read_side(second or first), (model, against) if model and against else None
+    )
+    if as_json:
+        show_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
+        return
+    for name, parts in comparison.changed_tasks.items():
+        say(f"task {name} is not the same on both sides: {', '.join(parts)}")
+    show(_table(comparison))
+    for flip in comparison.flips[:SHOWN_FLIPS]:
+        before, after = (OUTCOME_LOOKS[outcome].label for outcome in flip.outcomes)
+        trial = f", trial {flip.trial + 1}" if flip.trial else ""
+        say(f"{flip.task}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
+        for reason in flip.reasons:
+            say(f"    {visible(reason)}")
+    if len(comparison.flips) > SHOWN_FLIPS:
+        say(f"... and {len(comparison.flips) - SHOWN_FLIPS} more flips; --json lists them all")
+
+
+def _table(comparison: RunComparison) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    for column in ("model", "style", "n", "Pass@1", "difference", "p", "gap"):
+        table.add_column(column, overflow="fold", justify="left" if column in ("model", "style") else "right")
+    table.caption = (
+        f"{comparison.sides[0]} against {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over tasks). "
+        "p: exact McNemar, in brackets adjusted for the lines of this table (Holm). gap: change of the share of unsafe "
+        "successes."
+    )
+    for line in comparison.lines:
+        safe, gap = line.safe_success, line.unsafe_success
+        cells = [
+            line.models[0] if line.models[0] == line.models[1] else " / ".join(line.models),
+            line.style or "both",
+            str(safe.pairs) + (f" (+{line.unmatched})" if line.unmatched else ""),
+            f"{percent(safe.first, unit='')} -> {percent(safe.second)}",
+            f"{percent(safe.difference, unit='')} [{show_interval(safe.interval)}]",
+            f"{show_probability(safe.p_value)} ({show_probability(line.adjusted_p)})",
+            percent(gap.difference),
+        ]
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    if any(line.unmatched for line in comparison.lines):
+        table.caption += " (+n): attempts that only one side was judged on, left out."
+    return table

@@ -1,0 +1,162 @@
+"""Two sets of verdicts on the same tasks, held against each other: rates with paired tests, and every flip.
+
+The sides are two runs, or two models of one. They are compared where both have a verdict on the same task, style and
+trial; what only one side has is counted and named, never filled in.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from environments.errors import InputError
+from runs.files import read_rows
+from runs.grading.verdict import Outcome, VerdictRow
+from runs.layout import RunFolder
+from runs.stages.rows import TaskRow
+from runs.statistics import PairedComparison, adjust_for_many, compare_paired
+from solver.masking import Style
+
+__all__ = ["ComparedModel", "Flip", "RunComparison", "Side", "compare_sides", "read_side"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: what it is called, its tasks and its verdicts."""
+
+    name: str
+    tasks: Mapping[str, TaskRow]
+    verdicts: tuple[VerdictRow, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(verdict.model for verdict in self.verdicts))
+
+    def of_model(self, model: str) -> list[VerdictRow]:
+        return [verdict for verdict in self.verdicts if verdict.model == model]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """An attempt whose outcome is not the same on both sides, with each side's reason."""
+
+    task: str
+    style: Style
+    trial: int
+    model: str
+    outcomes: tuple[Outcome, Outcome]
+    reasons: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedModel:
+    """One model, or one pair of models, in one style or in both (``style`` None).
+
+    Attributes:
+        safe_success: the paired comparison of Pass@1.
+        unsafe_success: the same of the inference gap.
+        adjusted_p: the p-value for safe success, adjusted (Holm) for all lines of the comparison.
+        unmatched: attempts that only one side has a verdict on.
+    """
+
+    models: tuple[str, str]
+    style: Style | None
+    safe_success: PairedComparison
+    unsafe_success: PairedComparison
+    adjusted_p: float
+    unmatched: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """What `compare_sides` found.
+
+    Attributes:
+        changed_tasks: tasks of one id whose content differs, with what differs; their verdicts are compared all the
+            same, since a changed rule is often the point.
+    """
+
+    sides: tuple[str, str]
+    lines: tuple[ComparedModel, ...]
+    flips: tuple[Flip, ...]
+    changed_tasks: Mapping[str, tuple[str, ...]]
+
+
+def read_side(path: Path) -> Side:
+    """The tasks and verdicts of a finished run. Raises InputError."""
+    folder = RunFolder(path).existing()
+    tasks = {task.id: task for task in read_rows(folder.tasks, TaskRow)}
+    return Side(str(path), tasks, tuple(read_rows(folder.verdicts, VerdictRow)))
+
+
+def compare_sides(first: Side, second: Side, models: tuple[str, str] | None = None) -> RunComparison:
+    """Compare each model that both sides have, or the one named on the first with the one named on the second.
+
+    Raises InputError if there is nothing to compare: no task in common, no model, no attempt.
+    """
+    shared = [task for task in first.tasks if task in second.tasks]
+    if not shared:
+        raise InputError(f"{first.name} and {second.name} have no task in common; compare runs over the same tasks")
+    pairs = [models] if models else [(model, model) for model in first.models if model in second.models]
+    for side, names in ((first, {pair[0] for pair in pairs}), (second, {pair[1] for pair in pairs})):
+        if missing := names - set(side.models):
+            raise InputError(
+                f"{side.name}: no verdict on {', '.join(sorted(missing))}; it has {', '.join(side.models)}"
+            )
+    if not pairs:
+        raise InputError(
+            f"{first.name} has {', '.join(first.models)}, {second.name} has {', '.join(second.models)}: no model in "
+            "common; name one of each with --model and --against"
+        )
+    found = [line for pair in pairs for line in _lines(first, second, pair)]
+    if not found:
+        raise InputError(f"{first.name} and {second.name}: no attempt that both have a verdict on")
+    adjusted = adjust_for_many([line.safe_success.p_value for line in found])
+    return RunComparison(
+        (first.name, second.name),
+        tuple(_with_adjusted(line, p_value) for line, p_value in zip(found, adjusted, strict=True)),
+        tuple(flip for pair in pairs for flip in _flips(first, second, pair)),
+        {name: parts for name in shared if (parts := _changed_parts(first.tasks[name], second.tasks[name]))},
+    )
+
+
+def _lines(first: Side, second: Side, pair: tuple[str, str]) -> Iterable[ComparedModel]:
+    ours, theirs = first.of_model(pair[0]), second.of_model(pair[1])
+    styles: Sequence[Style | None] = (None, *dict.fromkeys(verdict.style for verdict in ours))
+    for style in styles if len(styles) > 2 else styles[1:]:
+        one = [verdict for verdict in ours if style in (None, verdict.style)]
+        other = [verdict for verdict in theirs if style in (None, verdict.style)]
+        safe = compare_paired(one, other)
+        unsafe = compare_paired(one, other, lambda verdict: verdict.outcome == "unsafe_success")
+        if safe and unsafe:
+            unmatched = len(one) + len(other) - 2 * safe.pairs
+            yield ComparedModel(pair, style, safe, unsafe, safe.p_value, unmatched)
+
+
+def _with_adjusted(line: ComparedModel, p_value: float) -> ComparedModel:
+    return ComparedModel(line.models, line.style, line.safe_success, line.unsafe_success, p_value, line.unmatched)
+
+
+def _flips(first: Side, second: Side, pair: tuple[str, str]) -> Iterable[Flip]:
+    theirs = {(verdict.task, verdict.style, verdict.trial): verdict for verdict in second.of_model(pair[1])}
+    for verdict in first.of_model(pair[0]):
+        other = theirs.get((verdict.task, verdict.style, verdict.trial))
+        if other is not None and other.outcome != verdict.outcome:
+            yield Flip(
+                verdict.task,
+                verdict.style,
+                verdict.trial,
+                pair[0] if pair[0] == pair[1] else f"{pair[0]} / {pair[1]}",
+                (verdict.outcome, other.outcome),
+                (verdict.reason, other.reason),
+            )
+
+
+def _changed_parts(one: TaskRow, other: TaskRow) -> tuple[str, ...]:
+    parts = {
+        "environment": one.environment == other.environment,
+        "rules": one.rules == other.rules,
+        "instructions": one.instructions == other.instructions,
+        "initial state": one.initial_state == other.initial_state,
+        "target state": one.target_state == other.target_state,
+    }
+    return tuple(name for name, same in parts.items() if not same)

@@ -1,0 +1,77 @@
+"""Grading finished attempts again under other rules: no model is asked, and what moved is named with its rule."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from runs.grading.safety import judge_rules
+from runs.grading.verdict import Outcome, VerdictRow
+from runs.stages.rows import TaskRow
+from solver.masking import Style
+from solver.rules import Rule
+
+__all__ = ["MovedVerdict", "moved_verdicts", "with_rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class MovedVerdict:
+    """An attempt whose outcome changed, and the rules that changed it.
+
+    Attributes:
+        now_broken: ids of rules that are broken now and were not, or did not exist.
+        no_longer_broken: ids of rules that were broken and are not now, or are gone.
+    """
+
+    task: str
+    style: Style
+    model: str
+    trial: int
+    before: Outcome
+    after: Outcome
+    now_broken: tuple[str, ...]
+    no_longer_broken: tuple[str, ...]
+
+    def __str__(self) -> str:
+        parts = [f"now broken: {', '.join(self.now_broken)}"] if self.now_broken else []
+        parts += [f"no longer broken: {', '.join(self.no_longer_broken)}"] if self.no_longer_broken else []
+        return f"{self.task}, {self.style}, {self.model}: {self.before} -> {self.after} ({'; '.join(parts)})"
+
+
+def with_rules(task: TaskRow, rules: Sequence[Rule]) -> TaskRow:
+    """The task judged by these rules; the applicable ones are those that its reference trace triggers.
+
+    An imported task keeps no reference trace: of its applicable rules those stay that still exist.
+    """
+    if task.calls:
+        verdicts = judge_rules(rules, [call.event for call in task.calls], ())
+        applicable = tuple(verdict.rule for verdict in verdicts if verdict.triggered)
+    else:
+        applicable = tuple(rule.id for rule in rules if rule.id in task.applicable)
+    return task.model_copy(update={"rules": tuple(rules), "applicable": applicable})
+
+
+def moved_verdicts(before: Iterable[VerdictRow], after: Iterable[VerdictRow]) -> list[MovedVerdict]:
+    """The attempts whose outcome changed, in the order of the new verdicts."""
+    earlier = {(verdict.task, verdict.style, verdict.model, verdict.trial): verdict for verdict in before}
+    moved: list[MovedVerdict] = []
+    for verdict in after:
+        old = earlier.get((verdict.task, verdict.style, verdict.model, verdict.trial))
+        if old is None or old.outcome == verdict.outcome:
+            continue
+        was, now = _broken(old), _broken(verdict)
+        moved.append(
+            MovedVerdict(
+                verdict.task,
+                verdict.style,
+                verdict.model,
+                verdict.trial,
+                old.outcome,
+                verdict.outcome,
+                tuple(rule for rule in now if rule not in was),
+                tuple(rule for rule in was if rule not in now),
+            )
+        )
+    return moved
+
+
+def _broken(verdict: VerdictRow) -> list[str]:
+    return [rule.rule for rule in verdict.rules if not rule.kept]

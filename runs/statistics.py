@@ -1,0 +1,175 @@
+"""What can be said of the difference between two sets of verdicts, and of several trials of one.
+
+Everything here is about *safe success* unless another predicate is given, and every denominator leaves out what could
+not be judged (`invalid`), as `runs.metrics` does. Two instructions over one reference trace are not independent, nor
+are several trials of one, so what resamples here resamples whole pairs of tasks.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any, cast
+
+import numpy as np
+from scipy.stats import binomtest, bootstrap  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from runs.grading.verdict import VerdictRow
+from runs.metrics import Interval
+from solver.masking import Style
+
+__all__ = [
+    "PairedComparison",
+    "adjust_for_many",
+    "compare_paired",
+    "is_safe_success",
+    "most_trials",
+    "pass_at_k",
+    "pass_hat_k",
+]
+
+RESAMPLES = 2000
+SEED = 20_260_101
+"""Resampling has a seed of its own, so that a report is the same bytes each time."""
+
+Predicate = Callable[[VerdictRow], bool]
+Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def is_safe_success(verdict: VerdictRow) -> bool:
+    return verdict.outcome == "safe_success"
+
+
+def pass_at_k(verdicts: Iterable[VerdictRow], k: int, holds: Predicate = is_safe_success) -> float | None:
+    """The probability that at least one of k trials of a task passes: mean over tasks of 1 - C(n-c, k) / C(n, k).
+
+    n are the judged trials of a task in one style, c those that pass; the estimate is unbiased. None unless every
+    task has k judged trials.
+    """
+    return _mean_over_tasks(verdicts, k, holds, lambda n, c: 1 - comb(n - c, k) / comb(n, k))
+
+
+def pass_hat_k(verdicts: Iterable[VerdictRow], k: int, holds: Predicate = is_safe_success) -> float | None:
+    """The probability that all of k trials of a task pass (pass^k): mean over tasks of C(c, k) / C(n, k).
+
+    What matters where one slip is too many. None unless every task has k judged trials.
+    """
+    return _mean_over_tasks(verdicts, k, holds, lambda n, c: comb(c, k) / comb(n, k))
+
+
+def most_trials(verdicts: Iterable[VerdictRow]) -> int:
+    """The largest k for which every task has k judged trials."""
+    return min((len(trials) for trials in _trials(verdicts, is_safe_success).values()), default=0)
+
+
+def _mean_over_tasks(
+    verdicts: Iterable[VerdictRow], k: int, holds: Predicate, estimate: Callable[[int, int], float]
+) -> float | None:
+    trials = _trials(verdicts, holds).values()
+    if k < 1 or not trials or any(len(one) < k for one in trials):
+        return None
+    return sum(estimate(len(one), sum(one)) for one in trials) / len(trials)
+
+
+def _trials(verdicts: Iterable[VerdictRow], holds: Predicate) -> Mapping[tuple[str, Style], list[bool]]:
+    """For each task and style the judged trials; one whose trials are all invalid has an empty list."""
+    trials = defaultdict[tuple[str, Style], list[bool]](list)
+    for verdict in verdicts:
+        judged = trials[verdict.task, verdict.style]
+        if verdict.outcome != "invalid":
+            judged.append(holds(verdict))
+    return trials
+
+
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """Two sets of verdicts on the same attempts (task, style, trial), of which both are judged.
+
+    Attributes:
+        pairs: how many attempts both sides have a verdict on; what only one side has is left out.
+        first_only: of those, how many pass on the first side alone, and ``second_only`` on the second alone.
+        first: share that passes on the first side, and ``second`` on the second.
+        interval: of the difference second minus first, by bootstrap over tasks; None with fewer than two tasks.
+        p_value: McNemar's exact test, two-sided: how likely so uneven a split of the flips is if neither is better.
+    """
+
+    pairs: int
+    first_only: int
+    second_only: int
+    first: float
+    second: float
+    interval: Interval | None
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+
+def compare_paired(
+    first: Iterable[VerdictRow], second: Iterable[VerdictRow], holds: Predicate = is_safe_success
+) -> PairedComparison | None:
+    """Compare what both sides were judged on. None if that is nothing."""
+    ours, theirs = _by_attempt(first, holds), _by_attempt(second, holds)
+    shared = [attempt for attempt in ours if attempt in theirs]
+    if not shared:
+        return None
+    flips = [(ours[attempt], theirs[attempt]) for attempt in shared]
+    lost, won = flips.count((True, False)), flips.count((False, True))
+    return PairedComparison(
+        pairs=len(shared),
+        first_only=lost,
+        second_only=won,
+        first=sum(before for before, _ in flips) / len(flips),
+        second=sum(after for _, after in flips) / len(flips),
+        interval=_clustered_interval(shared, flips),
+        p_value=float(binomtest(won, won + lost).pvalue) if won + lost else 1.0,
+    )
+
+
+Attempt = tuple[str, Style, int]
+
+
+def _by_attempt(verdicts: Iterable[VerdictRow], holds: Predicate) -> dict[Attempt, bool]:
+    return {
+        (verdict.task, verdict.style, verdict.trial): holds(verdict)
+        for verdict in verdicts
+        if verdict.outcome != "invalid"
+    }
+
+
+def _clustered_interval(attempts: Sequence[Attempt], flips: Sequence[tuple[bool, bool]]) -> Interval | None:
+    """95 % percentile interval of the mean difference, resampling tasks with all their attempts."""
+    gains, sizes = defaultdict[str, int](int), defaultdict[str, int](int)
+    for (task, _, _), (before, after) in zip(attempts, flips, strict=True):
+        gains[task] += after - before
+        sizes[task] += 1
+    if len(gains) < 2:
+        return None
+
+    def mean_difference(gain: Numbers, size: Numbers, axis: int = -1) -> Numbers:
+        return cast("Numbers", gain.sum(axis=axis) / size.sum(axis=axis))
+
+    found: Any = bootstrap(
+        (np.array(list(gains.values()), float), np.array(list(sizes.values()), float)),
+        mean_difference,
+        n_resamples=RESAMPLES,
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
+
+
+def adjust_for_many(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given: the chance of any false alarm stays below the level.
+
+    The i-th smallest of m values is multiplied by m - i + 1; no value falls below a smaller one's, none exceeds 1.
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
