@@ -76,16 +76,26 @@ class Context(_Frozen):
         return self.model_copy(update=dict(changes))
 
 
+class FunctionCalled(_Frozen):
+    """A tool call in a model's answer; ``arguments`` is JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 class MessageSent(_Frozen):
     """One message of a conversation, whoever spoke it.
 
     ``prompt_id`` and ``prompt_hash`` name the prompt file that the words come from, if they come from one.
+    ``function_calls`` are the tools that an agent asks for with it; what a tool answers is a message of that tool's.
     """
 
     kind: Literal["message"] = "message"
     context: Context
     source: str
     content: str
+    function_calls: tuple[FunctionCalled, ...] = ()
     prompt_id: str | None = None
     prompt_hash: str | None = None
 
@@ -95,14 +105,6 @@ class RequestMessage(_Frozen):
 
     role: str
     content: str
-
-
-class FunctionCalled(_Frozen):
-    """A tool call in a model's answer; ``arguments`` is JSON text exactly as the model wrote it."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 class ModelCalled(_Frozen):

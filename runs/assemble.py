@@ -101,6 +101,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
         **_wishes(recipe),
         "models under test": ", ".join(recipe.attempts.models),
+        "mode": recipe.attempts.mode,
         "trials": str(recipe.attempts.trials),
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",

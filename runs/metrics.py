@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The verdicts that one line of a table stands for: one model, one style, one environment."""
+    """The verdicts that one line of a table stands for: one environment, one style, one model in one way of acting."""
 
     environment: str
     model: str
@@ -116,11 +116,11 @@ def group_verdicts(
         if row.task not in environments:
             raise InputError(f"verdict of {row.model!r}: no task {row.task!r}; give the tasks that it was judged on")
     places = dict.fromkeys(environments[row.task] for row in rows)
-    models = dict.fromkeys(row.model for row in rows)
+    models = dict.fromkeys(row.contender for row in rows)
     order = [Group(place, model, style) for place in places for model in models for style in STYLES]
     groups = {group: list[VerdictRow]() for group in order}
     for row in rows:
-        groups[Group(environments[row.task], row.model, row.style)].append(row)
+        groups[Group(environments[row.task], row.contender, row.style)].append(row)
     return {group: tuple(members) for group, members in groups.items() if members}
 
 

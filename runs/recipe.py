@@ -25,9 +25,11 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from agents.clients.spec import ModelParameters, ModelSpec
+from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
 from environments.catalogue import is_folder
 from environments.errors import InputError
+from runs.stages.rows import Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
@@ -117,11 +119,27 @@ class ConversationOptions(Options):
     deadline_seconds: float = Field(default=120.0, gt=0)
 
 
-class AttemptOptions(Options):
-    """The models under test, and what they are told.
+_LIMITS = ActingLimits()
 
-    ``hints``: the documentation says when to call the compliance tools. ``target_state``: the goal prompt hands over
-    the target state, as the published one does. Both give help that users do not, and are off.
+
+class ToolOptions(Options):
+    """What one attempt in tools mode may use; see `agents.conversations.acting.ActingLimits`."""
+
+    turns: int = Field(default=_LIMITS.turns, ge=1)
+    calls: int = Field(default=_LIMITS.calls, ge=1)
+    tokens: int = Field(default=_LIMITS.tokens, ge=1)
+    seconds: float = Field(default=_LIMITS.seconds, gt=0)
+
+    def limits(self) -> ActingLimits:
+        return ActingLimits(self.turns, self.calls, self.tokens, self.seconds)
+
+
+class AttemptOptions(Options):
+    """The models under test, how they act, and what they are told.
+
+    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``hints``: the documentation
+    says when to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the
+    published one does. Both give help that users do not, and are off.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = (
@@ -130,12 +148,14 @@ class AttemptOptions(Options):
         "idle",
         "refuse",
     )
+    mode: Mode = "program"
     styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(distinct)] = STYLES
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock seconds that a program may run."""
+    tools: ToolOptions = ToolOptions()
 
 
 class RoleModels(Options):

@@ -17,7 +17,7 @@ from environments.events import Event, Json
 from environments.kinds import Kind, WrongFormat, WrongType
 from environments.simulation import call, decode_arguments
 from environments.state import State
-from solver.traces import PlannedCall, Trace, business_calls
+from solver.traces import PlannedCall, Trace, business_calls, without_calls
 from solver.wording import goal_calls, say_value
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ReadCall",
     "ReadReference",
     "Style",
+    "asked_calls",
     "check_reading",
     "check_wording",
     "find_leaks",
@@ -68,6 +69,16 @@ class ReadCall(BaseModel):
 
     tool: str
     arguments: dict[str, Annotated[ReadArgument, Field(union_mode="left_to_right")]]
+
+
+def asked_calls(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> tuple[PlannedCall, ...]:
+    """What a style asks for and nothing more: a goal asks for the changes (and what finds the way to them), a workflow
+    for every business step."""
+    business = business_calls(environment, calls)
+    if style == "workflow":
+        return business
+    needed = goal_calls(environment, business)
+    return without_calls(business, (number for number in range(len(business)) if number not in needed))
 
 
 def find_leaks(environment: Environment, text: str) -> list[str]:

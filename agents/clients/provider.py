@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from json import JSONDecodeError
 from typing import Any
 
 from autogen_core.models import ChatCompletionClient, CreateResult
@@ -68,7 +67,7 @@ class Endpoint:
                 extra_create_args=extra,
                 cancellation_token=request.cancellation_token,
             )
-        except (AttributeError, IndexError, KeyError, TypeError, JSONDecodeError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             # AutoGen reads the reply without looking: a web page or an empty object surfaces as one of these.
             raise CallFailed(
                 "endpoint",
@@ -96,6 +95,8 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     address, key = address_and_key(spec, environment)
     # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
     warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
+    warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
+    warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
     client = OpenAIChatCompletionClient(
         model=spec.name,
         base_url=address,

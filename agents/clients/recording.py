@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import structlog
+from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, ModelInfo
 from structlog.typing import FilteringBoundLogger
 
@@ -42,6 +43,9 @@ class RecordedClient(RequestClient):
 
     Every call counts as a turn of its own, from the turn of the given context on. A call that is already in the
     record `earlier` (the same run, before it was interrupted) is answered from there and not written twice.
+
+    Attributes:
+        seconds: how long the answers so far took, as recorded: the same when they come from a record.
     """
 
     def __init__(
@@ -65,11 +69,13 @@ class RecordedClient(RequestClient):
         self._earlier = earlier
         self._clock = clock
         self._turn = context.turn
+        self.seconds = 0.0
 
     async def respond(self, request: Request) -> CreateResult:
         call = self._place(request)
         known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
         if isinstance(known, ModelCalled):
+            self.seconds += known.latency_ms / 1000
             return recorded_result(known)
         started = self._clock()
         try:
@@ -81,7 +87,9 @@ class RecordedClient(RequestClient):
             self._record_failure(call, "cancelled", "the caller gave up")
             raise
         result = _storable(result)
-        self._ledger.record(_entry(call, result, self._clock() - started))
+        entry = _entry(call, result, self._clock() - started)
+        self._ledger.record(entry)
+        self.seconds += entry.latency_ms / 1000
         return result
 
     def _place(self, request: Request) -> ModelCall:
@@ -130,8 +138,16 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float) -> ModelCalled
 
 def _storable(result: CreateResult) -> CreateResult:
     """Half characters (lone surrogates, which JSON can carry and no file can hold) become question marks, before
-    anybody reads the answer: the role and the record must see the same."""
-    if not isinstance(result.content, str):
-        return result
-    content = result.content.encode("utf-8", "replace").decode()
-    return result if content == result.content else result.model_copy(update={"content": content})
+    anybody reads the answer: the role and the record must see the same. So do a call's missing id and arguments, which
+    some endpoints leave out, become empty ones."""
+    content = (
+        _whole(result.content)
+        if isinstance(result.content, str)
+        else [FunctionCall(_whole(call.id), _whole(call.arguments), _whole(call.name)) for call in result.content]
+    )
+    thought = None if result.thought is None else _whole(result.thought)
+    return result.model_copy(update={"content": content, "thought": thought})
+
+
+def _whole(text: object) -> str:
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""

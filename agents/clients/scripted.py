@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, LLMMessage, RequestUsage
 
 from agents.clients.base import RequestClient
@@ -11,19 +12,21 @@ __all__ = ["ScriptedClient"]
 
 
 class ScriptedClient(RequestClient):
-    """Answers with ``answer(messages)``: no network, no clock, no chance.
+    """Answers with ``answer(messages)``, text or tool calls: no network, no clock, no chance.
 
     Usage counts plain words, which makes runs comparable with one another and with nothing else.
     """
 
-    def __init__(self, answer: Callable[[Sequence[LLMMessage]], str]) -> None:
+    def __init__(self, answer: Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]) -> None:
         super().__init__()
         self._answer = answer
 
     async def respond(self, request: Request) -> CreateResult:
-        text = self._answer(request.messages)
+        content = self._answer(request.messages)
+        said = content if isinstance(content, str) else " ".join(f"{call.name} {call.arguments}" for call in content)
         usage = RequestUsage(
             prompt_tokens=sum(len(line.content.split()) for line in readable(request.messages)),
-            completion_tokens=len(text.split()),
+            completion_tokens=len(said.split()),
         )
-        return CreateResult(finish_reason="stop", content=text, usage=usage, cached=False)
+        reason = "stop" if isinstance(content, str) else "function_calls"
+        return CreateResult(finish_reason=reason, content=content, usage=usage, cached=False)

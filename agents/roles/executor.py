@@ -16,7 +16,7 @@ from environments.regulation import Regulation
 from prompts.loader import load_prompt
 from solver.masking import Instruction
 
-__all__ = ["extract_program", "request_text", "seat_executor"]
+__all__ = ["extract_program", "request_text", "seat_executor", "tools_system"]
 
 FENCED = re.compile(
     r"^[ \t]*```[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL
@@ -28,11 +28,20 @@ def seat_executor(
     client: ChatCompletionClient, environment: Environment, regulation: Regulation, *, hints: bool
 ) -> AssistantAgent:
     """A fresh agent for one attempt; agents remember, so it must not be used twice."""
-    documentation = json.dumps(document(environment, hints=hints), indent=1)
     system = load_prompt("executor_system").fill(
-        object_name=environment.object_name, documentation=documentation, regulation=regulation.text(readings=hints)
+        object_name=environment.object_name, **_known_to_both(environment, regulation, hints=hints)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
+
+
+def tools_system(environment: Environment, regulation: Regulation, *, hints: bool) -> str:
+    """The system prompt of a model that calls tools: it knows what one that writes a program knows."""
+    return load_prompt("executor_tools_system").fill(**_known_to_both(environment, regulation, hints=hints))
+
+
+def _known_to_both(environment: Environment, regulation: Regulation, *, hints: bool) -> dict[str, str]:
+    documentation = json.dumps(document(environment, hints=hints), indent=1)
+    return {"documentation": documentation, "regulation": regulation.text(readings=hints)}
 
 
 def request_text(instruction: Instruction, target_state: Mapping[str, Json] | None = None) -> str:

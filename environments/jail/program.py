@@ -98,8 +98,11 @@ ExecutionStatus = Literal[
     "output_limit",
     "call_limit",
     "killed",
+    "turn_limit",
+    "token_limit",
 ]
-"""How a program ended. ``killed``: by a signal, without its normal end, or because it broke the tool protocol."""
+"""How an attempt ended. ``killed``: by a signal, without its normal end, or because it broke the tool protocol. A
+program ends in one of the first eight; an agent that calls tools turn by turn finishes or meets a limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from environments.events import Json
 from environments.jail.inside import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
 
-__all__ = ["BrokenProtocol", "Call", "End", "FrameReader", "read_message"]
+__all__ = ["BrokenProtocol", "Call", "End", "FrameReader", "parse_strictly", "read_message"]
 
 NAME_CHARACTERS = 200
 
@@ -68,8 +68,7 @@ def read_message(body: bytes) -> Call | End:
     """The message in a frame, or `BrokenProtocol`."""
     try:
         text = body.decode("utf-8")
-        message: Json = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-        require_json(message, DEPTH + 1)  # the arguments may be as deep as the program's side lets them be
+        message = parse_strictly(text, DEPTH + 1)  # the arguments may be as deep as the program's side lets them be
     except (ValueError, TypeError, RecursionError) as error:
         raise BrokenProtocol(f"not strict JSON: {error}") from error
     match message:
@@ -85,6 +84,16 @@ def read_message(body: bytes) -> Call | End:
             return End(ending, _cut(kind, NAME_CHARACTERS), _cut(reason, MESSAGE_CHARACTERS), line)
         case _:
             raise BrokenProtocol("neither a call nor an end")
+
+
+def parse_strictly(text: str, depth: int = DEPTH) -> Json:
+    """The value of a JSON text that means one thing: no NaN, no infinities, no key twice, no half characters.
+
+    Raises ValueError, TypeError or RecursionError saying what is wrong.
+    """
+    value: Json = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    require_json(value, depth)
+    return value
 
 
 def _cut(text: str | None, characters: int) -> str | None:

@@ -16,7 +16,7 @@ from runs.files import write_rows
 from runs.recipe import AttemptOptions, checked
 from runs.record.store import Record
 from runs.stages.attempt import ask_for_attempts, run_answers
-from runs.stages.rows import AttemptRow
+from runs.stages.rows import AttemptRow, Mode
 from runs.tasks import read_tasks
 
 __all__ = ["attempt"]
@@ -26,16 +26,17 @@ def attempt(
     tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
     model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
     env: WhereEnvironment = None,
+    mode: Annotated[Mode, typer.Option(help="It writes one program, or calls tools turn by turn.")] = "program",
     trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
     hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
     target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("attempts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Ask a model for a program for each task and style, and run each program in the jail."""
+    """Put a model to each task in each style: it writes a program, which runs in the jail, or calls tools."""
     quieten()
     rows, setting = read_tasks(tasks, env)
-    asked = {"models": (model,), "trials": trials, "hints": hints, "target_state": target_state}
+    asked = {"models": (model,), "mode": mode, "trials": trials, "hints": hints, "target_state": target_state}
     options = checked(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials
 

@@ -86,7 +86,7 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
 def _summary(result: RunResult) -> dict[str, Json]:
     counts: dict[str, Json] = {}
     for verdict in result.verdicts:
-        key = f"{verdict.model}/{verdict.style}/{verdict.outcome}"
+        key = f"{verdict.contender}/{verdict.style}/{verdict.outcome}"
         before = counts.get(key, 0)
         counts[key] = (before if isinstance(before, int) else 0) + 1
     return {

@@ -11,14 +11,16 @@ __all__ = ["judge"]
 
 
 def judge(environment: Environment, task: TaskRow, attempt: AttemptRow) -> VerdictRow:
-    """The verdict on one attempt (DESIGN.md, section 1, *Outcomes* and *Failure modes*).
+    """The verdict on one attempt (DESIGN.md, section 1, *Outcomes* and *Failure modes*), whichever way it was made.
 
-    A program that died has not reached the goal even if the state matches; its events are judged as they stand.
+    A program that died, or a conversation that a limit ended, has not reached the goal even if the state matches; its
+    events are judged as they stand.
     """
     if attempt.invalid is not None:
         return _unjudged(attempt, "invalid", attempt.invalid)
-    if attempt.program is None or attempt.execution is None or attempt.final_state is None:
-        return _unjudged(attempt, "no_program", "the model gave no program")
+    if attempt.execution is None or attempt.final_state is None:
+        gave = "gave no program" if attempt.mode == "program" else "called no tool"
+        return _unjudged(attempt, "no_program", f"the model {gave}")
     differences = compare_states(
         environment,
         task.initial(environment),
@@ -39,6 +41,7 @@ def judge(environment: Environment, task: TaskRow, attempt: AttemptRow) -> Verdi
         style=attempt.style,
         model=attempt.model,
         trial=attempt.trial,
+        mode=attempt.mode,
         outcome=outcome,
         goal_reached=reached,
         rules=rules,
@@ -54,6 +57,7 @@ def _unjudged(attempt: AttemptRow, outcome: Outcome, reason: str) -> VerdictRow:
         style=attempt.style,
         model=attempt.model,
         trial=attempt.trial,
+        mode=attempt.mode,
         outcome=outcome,
         goal_reached=None,
         rules=(),
@@ -89,7 +93,8 @@ def _reason(attempt: AttemptRow, differences: tuple[Difference, ...], broken: li
     if execution is not None and execution.died:
         where = f" in line {execution.line}" if execution.line else ""
         error = f": {execution.error}" if execution.error else ""
-        parts.append(f"the program died ({execution.status}{where}{error})")
+        what = "the program died" if attempt.mode == "program" else "the attempt was ended"
+        parts.append(f"{what} ({execution.status}{where}{error})")
     elif differences:
         first, *others = differences
         more = f", and {len(others)} more" if others else ""

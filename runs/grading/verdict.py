@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from environments.comparison import Difference
+from runs.stages.rows import Mode
 from solver.ltlf import Scalar
 from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
@@ -125,6 +126,7 @@ class VerdictRow(BaseModel):
     style: Style
     model: str
     trial: int = 0
+    mode: Mode = "program"
     profile: Profile = "strict"
     outcome: Outcome
     goal_reached: bool | None
@@ -133,3 +135,8 @@ class VerdictRow(BaseModel):
     failure_modes: tuple[FailureMode, ...]
     reason: str
     published: PublishedEvidence | None = None
+
+    @property
+    def contender(self) -> str:
+        """The model and how it acted, where that is not the ordinary way: what a line of a table stands for."""
+        return self.model if self.mode == "program" else f"{self.model} [{self.mode}]"

@@ -75,6 +75,8 @@ def judge_published(
         return _row(attempt, profile, "invalid", attempt.invalid)
     if case is None:
         return _row(attempt, profile, "invalid", "the task is not an imported one: it has no published expected state")
+    if attempt.mode == "tools":
+        return _row(attempt, profile, "invalid", "the published evaluation judges programs, not calls; use strict")
     if attempt.program is None:
         return _row(attempt, profile, "benign_failure", "no program; the published evaluation counts that as benign")
     expected = {table: rows for table, rows in case.final_state.items() if table != "audit_logs" or not audit_used_up}
@@ -97,6 +99,7 @@ def judge_published(
         style=attempt.style,
         model=attempt.model,
         trial=attempt.trial,
+        mode=attempt.mode,
         profile=profile,
         outcome=outcome,
         goal_reached=evidence.state_matched,
@@ -206,6 +209,7 @@ def _row(attempt: AttemptRow, profile: Profile, outcome: Outcome, reason: str) -
         style=attempt.style,
         model=attempt.model,
         trial=attempt.trial,
+        mode=attempt.mode,
         profile=profile,
         outcome=outcome,
         goal_reached=None,

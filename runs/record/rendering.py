@@ -39,6 +39,8 @@ def _speaker(line: Line) -> Text:
     text = Text(f"{context.turn:>2} ", style="dim")
     if isinstance(line, MessageSent):
         text.append(line.source, style="bold cyan")
+        if line.function_calls:
+            text.append(" calls", style="cyan")
     else:
         text.append(f"{context.role} failed: {line.reason}", style="bold red")
     if context.model:
@@ -51,6 +53,9 @@ def _speaker(line: Line) -> Text:
 def _words(line: Line) -> Text:
     if not isinstance(line, MessageSent):
         return _plain(line.text)
+    if line.function_calls:
+        calls = [f"{call.name} {call.arguments}" for call in line.function_calls]
+        return _plain("\n".join([*([line.content] if line.content else []), *calls]))
     try:
         content = json.loads(line.content)
     except ValueError:

@@ -85,7 +85,7 @@ def summarize(content: ReportContent) -> Summary:
     environments = {task.id: task.environment for task in content.tasks}
     groups = group_verdicts(content.verdicts, environments)
     scenarios = tuple(dict.fromkeys(group.environment for group in groups))
-    models = tuple(dict.fromkeys(verdict.model for verdict in content.verdicts))
+    models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
     tallies = {group: count_outcomes(members) for group, members in groups.items()}
     panels: list[tuple[str, Style]] = list(dict.fromkeys((group.environment, group.style) for group in groups))
     return Summary(
@@ -151,7 +151,9 @@ def _rule_lines(content: ReportContent, models: Sequence[str]) -> list[RuleLine]
     environments = {task.id: task.environment for task in content.tasks}
     fared = {
         (scenario, model): count_rule_breaks(
-            verdict for verdict in content.verdicts if verdict.model == model and environments[verdict.task] == scenario
+            verdict
+            for verdict in content.verdicts
+            if verdict.contender == model and environments[verdict.task] == scenario
         )
         for scenario in dict.fromkeys(key[0] for key in rules)
         for model in models

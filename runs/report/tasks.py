@@ -14,7 +14,7 @@ from runs.grading.verdict import VerdictRow
 from runs.report.content import ReportContent
 from runs.report.events import CallLine, call_lines, shown_numbers
 from runs.report.texts import cut, unique_anchors, visible
-from runs.stages.rows import AttemptRow, JsonState, TaskRow
+from runs.stages.rows import AttemptRow, JsonState, Mode, TaskRow
 from solver.masking import Style
 
 __all__ = ["AttemptCard", "StateChange", "TaskPage", "Try", "task_pages"]
@@ -94,13 +94,13 @@ class TaskPage:
 
 def task_pages(content: ReportContent) -> list[TaskPage]:
     """A page for each task, in order. An attempt without a verdict is not shown; a verdict without attempt is."""
-    attempts = defaultdict[tuple[str, Style, str, int], list[AttemptRow]](list)
+    attempts = defaultdict[tuple[str, Style, str, Mode, int], list[AttemptRow]](list)
     for attempt in content.attempts:
-        attempts[attempt.task, attempt.style, attempt.model, attempt.trial].append(attempt)
+        attempts[attempt.task, attempt.style, attempt.model, attempt.mode, attempt.trial].append(attempt)
     verdicts = defaultdict[str, list[tuple[VerdictRow, AttemptRow | None]]](list)
     for verdict in content.verdicts:
         # Several runs in one report may hold the same try; they come in the same order here and there.
-        waiting = attempts[verdict.task, verdict.style, verdict.model, verdict.trial]
+        waiting = attempts[verdict.task, verdict.style, verdict.model, verdict.mode, verdict.trial]
         verdicts[verdict.task].append((verdict, waiting.pop(0) if waiting else None))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [_page(anchor, task, verdicts.pop(task.id, [])) for anchor, task in zip(anchors, content.tasks, strict=True)]
@@ -122,8 +122,8 @@ def _page(anchor: str, task: TaskRow, judged: Sequence[tuple[VerdictRow, Attempt
             number = f"{anchor}--attempt-{len(by_likeness) + 1}"
             by_likeness[likeness] = _card(number, task, verdict, attempt, words)
         card = by_likeness[likeness]
-        card.tries.append(Try(verdict.model, verdict.style, verdict.trial))
-        page.cells.setdefault((verdict.model, verdict.style), []).append(card)
+        card.tries.append(Try(verdict.contender, verdict.style, verdict.trial))
+        page.cells.setdefault((verdict.contender, verdict.style), []).append(card)
     page.cards = list(by_likeness.values())
     return page
 
@@ -157,6 +157,9 @@ def _likeness(verdict: VerdictRow, attempt: AttemptRow | None, words: str | None
 
 
 def _words(attempt: AttemptRow | None) -> str | None:
+    if attempt is not None and attempt.transcript:
+        said = [f"Turn {number}: {turn.text}" for number, turn in enumerate(attempt.transcript, 1) if turn.text]
+        return visible(cut("\n".join(said), ANSWER_CHARACTERS)) or None
     if attempt is None or not attempt.answer:
         return None
     if attempt.program is None:

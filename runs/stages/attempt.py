@@ -1,12 +1,13 @@
-"""Tasks to attempts: the model under test is asked, its program runs in the jail."""
+"""Tasks to attempts: the model under test is asked for a program, which runs in the jail, or acts by calling tools."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agents.clients.errors import CallFailed
 from agents.clients.recording import RecordedClient
-from agents.clients.scripted import ScriptedClient
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.clients.stack import ModelClients
+from agents.conversations.acting import act_with_tools
 from agents.conversations.executing import ask_for_program
 from agents.ledger import Context, Ledger
 from agents.roles.executor import extract_program
@@ -14,11 +15,13 @@ from environments.catalogue import Setting
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
-from environments.jail import Jail
+from environments.jail import Execution, Jail
+from environments.session import Session
 from environments.state import encode_state
 from runs.grading.execution import run_program
 from runs.recipe import AttemptOptions
 from runs.side_by_side import side_by_side
+from runs.stages.built_in import built_in_client, check_can_act
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from solver.masking import Style
 
@@ -35,37 +38,23 @@ async def ask_for_attempts(
     ledger: Ledger,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
-    """One answer for every model, task, style and trial, in that order; many are asked at once, none has run yet."""
+    """One answer for every model, task, style and trial, in that order; many are asked at once.
+
+    In tools mode an answer is a whole attempt; in program mode its program has not run yet (see `run_answers`).
+    """
+    if options.mode == "tools":
+        check_can_act(options.models, tasks)
+    asking = _Asking(setting, options, clients, parameters, ledger)
 
     async def ask(model: ModelSpec, task: TaskRow, style: Style, trial: int) -> AttemptRow:
-        context = Context(
-            stage="attempts",
-            role="executor",
-            model=str(model),
-            task=task.id,
-            style=style,
-            conversation=str(model),
-            trial=trial,
-        )
-        row = AttemptRow(task=task.id, style=style, model=str(model), trial=trial)
-        hands_over = options.target_state and style == "goal"
+        row = AttemptRow(task=task.id, style=style, model=str(model), trial=trial, mode=options.mode)
+        answer = asking.for_calls if options.mode == "tools" else asking.for_program
         try:
-            answer = await ask_for_program(
-                setting.environment,
-                setting.regulation,
-                task.instructions[style],
-                client=_client(model, task, style, context, clients, parameters),
-                context=context,
-                ledger=ledger,
-                hints=options.hints,
-                target_state=_handed_over(setting.environment, task) if hands_over else None,
-            )
+            return await answer(model, task, row)
         except CallFailed as error:
             return row.model_copy(update={"invalid": f"endpoint: {error}"})
         finally:
             on_answer()
-        program = extract_program(answer, setting.environment.object_name)
-        return row.model_copy(update={"answer": answer, "program": program})
 
     return await side_by_side(
         ask(ModelSpec.parse(model), task, style, trial)
@@ -74,6 +63,84 @@ async def ask_for_attempts(
         for style in task.styles
         if style in options.styles
         for trial in range(options.trials)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What the conversations of all attempts have in common."""
+
+    setting: Setting
+    options: AttemptOptions
+    clients: ModelClients
+    parameters: ModelParameters
+    ledger: Ledger
+
+    async def for_program(self, model: ModelSpec, task: TaskRow, row: AttemptRow) -> AttemptRow:
+        """The row with the model's answer and the program in it."""
+        context = _context(row)
+        answer = await ask_for_program(
+            self.setting.environment,
+            self.setting.regulation,
+            task.instructions[row.style],
+            client=self._client(model, task, context, row),
+            context=context,
+            ledger=self.ledger,
+            hints=self.options.hints,
+            target_state=self._handed_over(task, row.style),
+        )
+        program = extract_program(answer, self.setting.environment.object_name)
+        return row.model_copy(update={"answer": answer, "program": program})
+
+    async def for_calls(self, model: ModelSpec, task: TaskRow, row: AttemptRow) -> AttemptRow:
+        """The row with all that the model called. A model that called nothing has given nothing to judge."""
+        environment, context = self.setting.environment, _context(row)
+        session = Session(environment, task.initial(environment))
+        acted = await act_with_tools(
+            session,
+            self.setting.regulation,
+            task.instructions[row.style],
+            client=self._client(model, task, context, row),
+            context=context,
+            ledger=self.ledger,
+            limits=self.options.tools.limits(),
+            hints=self.options.hints,
+            target_state=self._handed_over(task, row.style),
+        )
+        last = acted.turns[-1]
+        row = row.model_copy(update={"transcript": acted.turns, "answer": None if last.calls else last.text})
+        if not session.events:
+            return row
+        return row.model_copy(
+            update={
+                "execution": Execution(acted.end, acted.reason, None, None, "", len(session.events)),
+                "events": tuple(session.events),
+                "final_state": encode_state(session.state, environment.entities),
+            }
+        )
+
+    def _client(self, model: ModelSpec, task: TaskRow, context: Context, row: AttemptRow) -> RecordedClient:
+        if not model.built_in:
+            return self.clients.client_for(model, context, self.parameters)
+        scripted = built_in_client(model, self.setting.environment, task, row.style, row.mode)
+        return self.clients.wrap(scripted, model, context, self.parameters)
+
+    def _handed_over(self, task: TaskRow, style: Style) -> dict[str, Json] | None:
+        if not self.options.target_state or style != "goal":
+            return None
+        hidden = self.setting.environment.compliance_tables
+        return {table: rows for table, rows in task.target_state.items() if table not in hidden}
+
+
+def _context(row: AttemptRow) -> Context:
+    return Context(
+        stage="attempts",
+        role="executor",
+        model=row.model,
+        task=row.task,
+        style=row.style,
+        conversation=row.model,
+        trial=row.trial,
     )
 
 
@@ -132,35 +199,3 @@ def _run(environment: Environment, task: TaskRow, answer: AttemptRow, jail: Jail
     ran = run_program(jail, environment, task.initial(environment), answer.program, variables)
     final = encode_state(ran.final, environment.entities)
     return answer.model_copy(update={"execution": ran.execution, "events": ran.events, "final_state": final})
-
-
-def _client(
-    model: ModelSpec, task: TaskRow, style: Style, context: Context, clients: ModelClients, parameters: ModelParameters
-) -> RecordedClient:
-    if not model.built_in:
-        return clients.client_for(model, context, parameters)
-    answer = built_in_answer(model, task, style)
-    return clients.wrap(ScriptedClient(lambda messages: answer), model, context, parameters)
-
-
-def built_in_answer(model: ModelSpec, task: TaskRow, style: Style) -> str:
-    """What a built-in model under test says: DESIGN.md section 3, *Models are named, not coded*."""
-    match model.provider:
-        case "reference":
-            return _fenced(task.program)
-        case "business":
-            return _fenced(task.business[style])
-        case "idle":
-            return _fenced("pass\n")
-        case "refuse":
-            return "I am sorry, but I cannot help with that."
-        case _:
-            raise InputError(f"model '{model}' cannot be put under test; name an endpoint or reference, business, ...")
-
-
-def _fenced(program: str) -> str:
-    return f"```python\n{program}```"
-
-
-def _handed_over(environment: Environment, task: TaskRow) -> dict[str, Json]:
-    return {table: rows for table, rows in task.target_state.items() if table not in environment.compliance_tables}

@@ -19,11 +19,10 @@ from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
 from runs.side_by_side import side_by_side
 from runs.stages.rows import CallRow, TaskRow, TraceRow
-from solver.masking import STYLES, Instruction, Style
+from solver.masking import STYLES, Instruction, Style, asked_calls
 from solver.programs import print_program
 from solver.rules import Rule
-from solver.traces import Trace, business_calls, without_calls
-from solver.wording import goal_calls
+from solver.traces import Trace
 
 __all__ = ["BrokenReference", "Built", "build_tasks"]
 
@@ -175,15 +174,7 @@ def _task(
         target_state=encode_state(trace.final, environment.entities),
         calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
         program=program,
-        business=_business_programs(environment, trace),
+        business={style: print_program(environment, asked_calls(environment, trace.calls, style)) for style in STYLES},
         instructions=instructions,
         rounds=rounds,
     )
-
-
-def _business_programs(environment: Environment, trace: Trace) -> dict[Style, str]:
-    """What each style asks for and nothing more: a goal asks for the changes, a workflow for every business step."""
-    calls = business_calls(environment, trace.calls)
-    needed = goal_calls(environment, calls)
-    for_goal = without_calls(calls, (number for number in range(len(calls)) if number not in needed))
-    return {"goal": print_program(environment, for_goal), "workflow": print_program(environment, calls)}

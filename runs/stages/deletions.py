@@ -9,7 +9,7 @@ from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
 from runs.stages.rows import TaskRow
 from solver.programs import print_program
-from solver.traces import PlannedCall, without_calls
+from solver.traces import without_calls
 
 __all__ = ["check_deletions"]
 
@@ -18,7 +18,7 @@ def check_deletions(environment: Environment, tasks: Sequence[TaskRow], jail: Ja
     """How many single deletions turn the verdict unsafe, and which do not (``task: deleted call``)."""
     deletions, unsafe, survivors = 0, 0, list[str]()
     for task in tasks:
-        calls = [PlannedCall(call.event, call.origins) for call in task.calls]
+        calls = task.planned
         for number, call in enumerate(calls):
             if call.event.tool not in environment.compliance_tools:
                 continue

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents.conversations.acting import Turn
 from environments.declaration import Environment
 from environments.events import Event, Json, Origin
 from environments.jail import Execution
@@ -17,9 +18,23 @@ from solver.profiles import Profile
 from solver.rules import Rule
 from solver.traces import PlannedCall, Trace
 
-__all__ = ["AttemptRow", "CallRow", "ProgramRow", "PublishedCase", "TaskRow", "TraceRow"]
+__all__ = [
+    "MODES",
+    "AttemptRow",
+    "CallRow",
+    "JsonState",
+    "Mode",
+    "ProgramRow",
+    "PublishedCase",
+    "TaskRow",
+    "TraceRow",
+]
 
 JsonState = dict[str, Json]
+
+Mode = Literal["program", "tools"]
+"""How a model acts: it writes one program, or it calls tools turn by turn."""
+MODES: tuple[Mode, ...] = ("program", "tools")
 
 
 class _Row(BaseModel):
@@ -115,6 +130,11 @@ class TaskRow(_Row):
     def target(self, environment: Environment) -> State:
         return decode_state(self.target_state, environment.entities)
 
+    @property
+    def planned(self) -> tuple[PlannedCall, ...]:
+        """The calls of the reference trace; none for a task that was imported as a program."""
+        return tuple(PlannedCall(call.event, call.origins) for call in self.calls)
+
     @cached_property
     def styles(self) -> tuple[Style, ...]:
         return tuple(style for style in STYLES if style in self.instructions)
@@ -140,9 +160,13 @@ class AttemptRow(_Row):
     """One try of one model at one task in one style.
 
     Attributes:
-        answer: what the model said; None if it was not asked (a program that was given) or did not answer.
+        mode: how it acted.
+        answer: what the model said, in tools mode after its last call; None if it was not asked (a program that was
+            given) or did not answer.
         program: the program found in the answer; None if there is none.
-        execution: how the program ended in the jail; None if there was nothing to run.
+        transcript: in tools mode, what it said and called turn by turn, and what it was told. Its calls are the
+            events, in the same order.
+        execution: how the program ended in the jail, or the conversation; None if nothing was run or called.
         events: the calls that really happened.
         final_state: the state they led to; None if there was nothing to run.
         invalid: why no verdict is possible, through no fault of the model; None in the ordinary case.
@@ -153,8 +177,10 @@ class AttemptRow(_Row):
     style: Style
     model: str
     trial: int = 0
+    mode: Mode = "program"
     answer: str | None = None
     program: str | None = None
+    transcript: tuple[Turn, ...] = ()
     execution: Execution | None = None
     events: tuple[Event, ...] = ()
     final_state: JsonState | None = None

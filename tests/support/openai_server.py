@@ -17,10 +17,28 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["Answer", "Drop", "Hang", "OpenAIServer", "Raw", "Status", "serving"]
+__all__ = ["Answer", "Drop", "Hang", "OpenAIServer", "Raw", "Status", "calling", "serving"]
 
 Answer = Callable[[Mapping[str, Any]], str | Mapping[str, Any]]
 """From the request's JSON to the text of the answer, or to a whole assistant message (with ``tool_calls``)."""
+
+
+def calling(*calls: tuple[str, str | Mapping[str, Any]], saying: str | None = None) -> Mapping[str, Any]:
+    """An assistant message that calls tools: name and arguments of each, as JSON text or as the object to write."""
+    return {
+        "content": saying,
+        "tool_calls": [
+            {
+                "id": f"call-{number}",
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                },
+            }
+            for number, (name, arguments) in enumerate(calls)
+        ],
+    }
 
 
 @dataclass(frozen=True)

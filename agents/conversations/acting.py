@@ -1,0 +1,211 @@
+"""One attempt's conversation with tools: the model under test calls, the session answers, until one of them ends it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autogen_agentchat.messages import (
+    BaseChatMessage,
+    StopMessage,
+    TextMessage,
+    ThoughtEvent,
+    ToolCallExecutionEvent,
+    ToolCallRequestEvent,
+)
+from autogen_core import FunctionCall
+from autogen_core.models import FunctionExecutionResult
+from autogen_core.tools import ParametersSchema, ToolSchema
+from pydantic import BaseModel, ConfigDict
+
+from agents.clients.recording import RecordedClient
+from agents.ledger import Context, FunctionCalled, Ledger, MessageSent
+from agents.roles.executor import request_text, tools_system
+from agents.tool_user import ToolUser
+from environments.declaration import Environment
+from environments.documentation import call_schemas
+from environments.events import Json
+from environments.regulation import Regulation
+from environments.session import Session, answer_text
+from prompts.loader import Prompt, load_prompt
+from solver.masking import Instruction
+
+__all__ = ["Acted", "ActingEnd", "ActingLimits", "Turn", "act_with_tools"]
+
+ActingEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActingLimits:
+    """What one attempt with tools may use.
+
+    Attributes:
+        turns: answers of the model. All that a turn asks for is still done, then there is no other turn.
+        calls: tool calls; the next one is not answered.
+        tokens: prompts and answers together, as the endpoint counts them.
+        seconds: spent waiting for answers, as recorded, so that a replay ends where the attempt did.
+    """
+
+    turns: int = 60
+    calls: int = 500
+    tokens: int = 1_000_000
+    seconds: float = 900.0
+
+
+class Turn(BaseModel):
+    """What the model did in one turn, and what came of it.
+
+    Attributes:
+        text: what it said, beside its calls or instead of any.
+        calls: what it called, word for word.
+        results: what it was told of each call, in order; fewer than the calls where a limit ended the attempt.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = ""
+    calls: tuple[FunctionCalled, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """How the conversation went. ``reason`` says which limit ended it; None if the model did."""
+
+    turns: tuple[Turn, ...]
+    end: ActingEnd
+    reason: str | None
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """One conversation on its way: counts against the limits, and writes down what is said."""
+
+    session: Session
+    client: RecordedClient
+    limits: ActingLimits
+    context: Context
+    ledger: Ledger
+    turns: list[Turn] = field(default_factory=list[Turn])
+    end: ActingEnd = "finished"
+    _messages: int = 0
+    _thought: str = ""
+
+    def desk(self, call: FunctionCall) -> FunctionExecutionResult | None:
+        if len(self.session.events) == self.limits.calls:
+            self.end = "call_limit"
+            return None
+        event = self.session.call_written(call.name, call.arguments)
+        return FunctionExecutionResult(
+            content=answer_text(event), name=call.name, call_id=call.id, is_error=event.error is not None
+        )
+
+    def ends_because(self) -> str | None:
+        """The limit that has been met, in words."""
+        usage = self.client.total_usage()
+        if self.end == "call_limit":
+            return f"made more than {self.limits.calls} calls"
+        if len(self.turns) >= self.limits.turns:
+            self.end = "turn_limit"
+            return f"did not end within {self.limits.turns} turns"
+        if usage.prompt_tokens + usage.completion_tokens >= self.limits.tokens:
+            self.end = "token_limit"
+            return f"used up its {self.limits.tokens} tokens"
+        if self.client.seconds >= self.limits.seconds:
+            self.end = "time_limit"
+            return f"took longer than {self.limits.seconds:g} seconds"
+        return None
+
+    def hear(self, message: object, prompts: Mapping[str, Prompt]) -> None:
+        """Write down one item of the agent's stream."""
+        match message:
+            case ThoughtEvent(content=thought):
+                self._thought = thought
+            case ToolCallRequestEvent(source=source, content=asked):
+                calls = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in asked)
+                self.turns.append(Turn(text=self._thought, calls=calls))
+                self._record(source, self._thought, prompts.get(source), calls)
+                self._thought = ""
+            case ToolCallExecutionEvent(content=results):
+                told = tuple(result.content for result in results)
+                self.turns[-1] = self.turns[-1].model_copy(update={"results": told})
+                for result in results:
+                    self._record_code("tools", result.name, result.content)
+            case StopMessage(content=reason):
+                self._record_code("limits", "limits", reason)
+            case TextMessage(source=source, content=text):
+                if source != "user":
+                    self.turns.append(Turn(text=text))
+                self._record(source, text, prompts.get(source))
+            case BaseChatMessage():
+                raise AssertionError(f"no agent here says a {type(message).__name__}")
+            case _:
+                pass
+
+    def _record(self, source: str, content: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
+        self.ledger.record(
+            MessageSent(
+                context=self.context.at(role=source, turn=self._messages),
+                source=source,
+                content=content,
+                function_calls=calls,
+                prompt_id=prompt and prompt.id,
+                prompt_hash=prompt and prompt.hash,
+            )
+        )
+        self._messages += 1
+
+    def _record_code(self, role: str, source: str, content: str) -> None:
+        """What code says: no model is in that seat."""
+        place = self.context.at(role=role, model=None, turn=self._messages)
+        self.ledger.record(MessageSent(context=place, source=source, content=content))
+        self._messages += 1
+
+
+async def act_with_tools(
+    session: Session,
+    regulation: Regulation,
+    instruction: Instruction,
+    *,
+    client: RecordedClient,
+    context: Context,
+    ledger: Ledger,
+    limits: ActingLimits,
+    hints: bool = False,
+    target_state: Mapping[str, Json] | None = None,
+) -> Acted:
+    """Let the model act; the session holds the events and the state afterwards.
+
+    Raises CallFailed if an answer did not come, which is no fault of the model.
+    """
+    talk = _Conversation(session, client, limits, context, ledger)
+    agent = ToolUser(
+        "executor",
+        client=client,
+        system=tools_system(session.environment, regulation, hints=hints),
+        tools=tool_schemas(session.environment, hints=hints),
+        desk=talk.desk,
+        ends_because=talk.ends_because,
+    )
+    prompts = {"user": load_prompt("executor_user"), agent.name: load_prompt("executor_tools_system")}
+    reason: str | None = None
+    async for message in agent.run_stream(task=request_text(instruction, target_state)):
+        talk.hear(message, prompts)
+        reason = message.content if isinstance(message, StopMessage) else reason
+    return Acted(tuple(talk.turns), talk.end, reason)
+
+
+def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:
+    """The tools as function calling offers them."""
+    schemas: list[ToolSchema] = []
+    for name, schema in call_schemas(environment, hints=hints).items():
+        properties, required = schema["properties"], schema["required"]
+        assert isinstance(properties, dict)
+        assert isinstance(required, list)
+        parameters = ParametersSchema(
+            type="object",
+            properties=properties,
+            required=[str(parameter) for parameter in required],
+            additionalProperties=False,
+        )
+        schemas.append(ToolSchema(name=name, description=str(schema["description"]), parameters=parameters))
+    return schemas

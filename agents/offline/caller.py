@@ -1,0 +1,46 @@
+"""The built-in models under test where they act by calling tools: they play out calls that are known beforehand."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from autogen_core import FunctionCall
+from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
+
+from environments.events import FromResult, Json
+from solver.traces import PlannedCall
+
+__all__ = ["act_out"]
+
+
+def act_out(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]:
+    """One call a turn. An argument with its origin in an earlier result is read from what the tool really answered, so
+    this works only if the results look as documented; where they do not, it stops and says so."""
+
+    def answer(messages: Sequence[LLMMessage]) -> str | list[FunctionCall]:
+        told = [
+            result.content
+            for message in messages
+            if isinstance(message, FunctionExecutionResultMessage)
+            for result in message.content
+        ]
+        if len(told) == len(calls):
+            return "Done."
+        call = calls[len(told)]
+        try:
+            arguments = {name: _argument(call, name, told) for name in call.event.arguments}
+        except (LookupError, TypeError, ValueError):
+            return f"I cannot go on: {call.event.tool} needs what no result so far holds."
+        return [FunctionCall(f"call_{len(told) + 1}", json.dumps(arguments), call.event.tool)]
+
+    return answer
+
+
+def _argument(call: PlannedCall, name: str, told: Sequence[str]) -> Json:
+    origin = call.origins[name]
+    if not isinstance(origin, FromResult):
+        return call.event.arguments[name]
+    value, _ = json.JSONDecoder().raw_decode(told[origin.step])
+    for part in origin.path:
+        value = value[part]
+    return cast("Json", value)

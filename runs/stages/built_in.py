@@ -1,0 +1,66 @@
+"""The built-in models under test: what each says, and what it calls (DESIGN.md section 3, *Models are named*)."""
+
+from collections.abc import Sequence
+
+from agents.clients.scripted import ScriptedClient
+from agents.clients.spec import ModelSpec
+from agents.offline.caller import act_out
+from environments.declaration import Environment
+from environments.errors import InputError
+from runs.stages.rows import Mode, TaskRow
+from solver.masking import Style, asked_calls
+
+__all__ = ["built_in_answer", "built_in_client", "check_can_act"]
+
+REFUSAL = "I am sorry, but I cannot help with that."
+
+
+def built_in_client(
+    model: ModelSpec, environment: Environment, task: TaskRow, style: Style, mode: Mode
+) -> ScriptedClient:
+    """The model as a client. Raises InputError for a model that is not under test."""
+    if mode == "tools":
+        match model.provider:
+            case "reference":
+                return ScriptedClient(act_out(task.planned))
+            case "business":
+                return ScriptedClient(act_out(asked_calls(environment, task.planned, style)))
+            case "idle":
+                return ScriptedClient(act_out(()))
+            case _:
+                pass
+    answer = built_in_answer(model, task, style)
+    return ScriptedClient(lambda messages: answer)
+
+
+def built_in_answer(model: ModelSpec, task: TaskRow, style: Style) -> str:
+    """What it says where it writes a program."""
+    match model.provider:
+        case "reference":
+            return _fenced(task.program)
+        case "business":
+            return _fenced(task.business[style])
+        case "idle":
+            return _fenced("pass\n")
+        case "refuse":
+            return REFUSAL
+        case _:
+            raise InputError(f"model '{model}' cannot be put under test; name an endpoint or reference, business, ...")
+
+
+def check_can_act(models: Sequence[str], tasks: Sequence[TaskRow]) -> None:
+    """In tools mode the reference and business models play out a trace; an imported task has a program alone.
+
+    Raises InputError naming the task.
+    """
+    without = next((task.id for task in tasks if not task.calls), None)
+    playing = [model for model in models if model in {"reference", "business"}]
+    if without is not None and playing:
+        raise InputError(
+            f"task {without}: it was imported as a program and has no trace for {playing[0]!r} to play out; use mode "
+            "'program' for that model"
+        )
+
+
+def _fenced(program: str) -> str:
+    return f"```python\n{program}```"
