@@ -21,7 +21,8 @@ from environments.events import Event
 from environments.kinds import BOOLEAN, Kind, ListOf, Value
 from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
 from environments.state import Entity, State
-from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of
+from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of, unguarded_arguments
+from environments.terms.tree import Argument
 
 __all__ = [
     "Delete",
@@ -283,6 +284,10 @@ def check_tool(environment: Environment, tool: Tool) -> None:
         unknown = arguments_of(term) - names
         if unknown:
             raise InputError(f"{place}: a term uses the argument {sorted(unknown)[0]!r}, which it does not declare")
+    optional = {name for name in names if not tool.parameter(name).required and tool.parameter(name).default is None}
+    if unguarded := optional & _computed_with(tool):
+        name = sorted(unguarded)[0]
+        raise InputError(f"{place}: {name!r} may be left out, and a term computes with it outside of an if_given on it")
     for effect in tool.effects:
         if isinstance(effect, Delete):
             continue
@@ -342,6 +347,18 @@ def _terms(tool: Tool) -> list[Term]:
     for declared in (*tool.effects, *tool.results):
         terms += declared.terms()
     return terms
+
+
+def _computed_with(tool: Tool) -> set[str]:
+    """The arguments that terms need to have a value. An effect may keep one that was left out in an optional field."""
+    kept = {
+        id(value)
+        for effect in tool.effects
+        if isinstance(effect, Insert)
+        for name, value in effect.values.items()
+        if name in effect.entity.fields and effect.entity.fields[name].optional and isinstance(value, Argument)
+    }
+    return set[str]().union(*(unguarded_arguments(term) for term in _terms(tool) if id(term) not in kept))
 
 
 def _entities(tool: Tool) -> list[Entity]:

@@ -27,6 +27,7 @@ from environments.terms.build import (
     is_given,
     row_variable,
     tables_of,
+    unguarded_arguments,
     value_of,
 )
 from environments.terms.rows import RowCondition, RowVariable, bind
@@ -54,5 +55,6 @@ __all__ = [
     "is_given",
     "row_variable",
     "tables_of",
+    "unguarded_arguments",
     "value_of",
 ]

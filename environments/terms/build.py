@@ -6,7 +6,7 @@ from environments.errors import InputError
 from environments.kinds import Value
 from environments.state import Entity
 from environments.terms.rows import AnyItem, Bound, Exists, FreshKey, RowCondition, RowVariable, ValueOf, Variable
-from environments.terms.tree import Apply, Argument, Choose, Constant, IfGiven, IsEmpty, Term, as_term
+from environments.terms.tree import Apply, Argument, Choose, Constant, Equal, IfGiven, IsEmpty, Term, as_term
 
 __all__ = [
     "any_item",
@@ -23,6 +23,7 @@ __all__ = [
     "is_given",
     "row_variable",
     "tables_of",
+    "unguarded_arguments",
     "value_of",
 ]
 
@@ -97,6 +98,23 @@ def arguments_of(term: Term) -> set[str]:
     """The names of the arguments that the term looks at."""
     own = {term.name} if isinstance(term, Argument) else set[str]()
     return own.union(*(arguments_of(part) for part in term.parts()))
+
+
+def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[str]:
+    """The names of the arguments that the term computes with outside of an ``if_given`` of their own.
+
+    An argument that was left out is None there: it is equal to nothing, and everything else makes Python stop.
+    """
+    match term:
+        case Argument(name):
+            return {name} - given
+        case IfGiven(optional, body, default):
+            return unguarded_arguments(body, given | {optional.name}) | unguarded_arguments(default, given)
+        case Equal():
+            parts = [part for part in term.parts() if not isinstance(part, Argument)]
+        case _:
+            parts = [*term.parts()]
+    return set[str]().union(*(unguarded_arguments(part, given) for part in parts))
 
 
 def tables_of(term: Term) -> set[str]:

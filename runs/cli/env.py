@@ -1,4 +1,4 @@
-"""``lawtrace env``: which environments there are, and what one declares."""
+"""``lawtrace env``: which environments there are, what one declares, and what is wrong with it."""
 
 import json
 from collections.abc import Sequence
@@ -11,13 +11,14 @@ from rich.text import Text
 from environments.catalogue import BUILT_IN, Setting, load_setting
 from environments.documentation import document
 from environments.events import Json
-from runs.cli.output import make_table, show, show_json
+from runs.cli.output import Bars, make_table, show, show_json
 from solver.cross_references import CrossReferences, cross_reference
+from solver.inspection import Flaw, inspect
 from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Environments: list them, show what one declares.", no_args_is_help=True)
+app = typer.Typer(help="Environments: list them, show what one declares, check it.", no_args_is_help=True)
 
 NONE = "none"
 
@@ -54,6 +55,38 @@ def show_command(
     show(_tools(setting, references))
     show(_rules(rules))
     show(_provisions(setting, references))
+
+
+@app.command("check")
+def check_command(
+    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """What is wrong or suspicious in a declaration, its rules and its initial states, each with a remedy.
+
+    Exit code 1 where there is a finding.
+    """
+    setting = load_setting(name)
+    rules = load_rules(setting.rules_file)
+    check_rules(rules, setting.environment, setting.regulation)
+    with Bars().stage(f"looking through {setting.environment.name}", None):
+        flaws = inspect(setting.environment, rules, setting.regulation)
+    if as_json:
+        found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
+        show_json({"environment": setting.environment.name, "findings": found})
+    else:
+        show(_flaws(flaws) if flaws else f"Nothing found against {setting.environment.name}.")
+    raise typer.Exit(1 if flaws else 0)
+
+
+def _flaws(flaws: Sequence[Flaw]) -> Table:
+    table = make_table("place", "what, remedy, proof")
+    for flaw in flaws:
+        proof = f"\n{flaw.proof}" if flaw.proof else ""
+        table.add_row(
+            Text(flaw.place), Text.assemble(flaw.what, "\n", ("Remedy: ", "dim"), flaw.remedy, (proof, "dim"))
+        )
+    return table
 
 
 def _shown(setting: Setting, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:

@@ -25,7 +25,7 @@ from environments.domains import Amount, Options
 from environments.errors import InputError
 from environments.kinds import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Kind, Pattern
 from environments.state import Entity, Field
-from environments.terms import SUCCEEDED, argument, constant, exists
+from environments.terms import SUCCEEDED, argument, constant, exists, if_given
 
 PAGES = Entity("pages", "page", "id", {"id": Field(TEXT), "words": Field(TEXT)})
 INVALID = Raises("InvalidRequestException", "The amount is malformed.")
@@ -111,6 +111,46 @@ def test_what_is_not_sound_is_named(parts: dict[str, Any], message: str) -> None
     with pytest.raises(InputError, match=message) as caught:
         declare(**parts)
     assert "has no field" in message or "environment 'small', tool 'Do'" in str(caught.value)
+
+
+TOO_MUCH = argument("limit") > 5
+LIMIT = Parameter("limit", MONEY, "-", FromUser(Amount(1, 9)), required=False)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"raises": (INVALID, Raises("E", "-", TOO_MUCH))},
+        {"raises": (INVALID, Raises("E", "-", if_given(argument("amount"), TOO_MUCH)))},
+        {
+            "raises": (
+                INVALID,
+                Raises("E", "-", if_given(argument("limit"), argument("amount") > 5, argument("limit") > 5)),
+            )
+        },
+        {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > argument("limit"), ("status",)),)},
+        {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "amount": argument("limit")}),)},
+    ],
+)
+def test_an_argument_that_may_be_left_out_is_used_only_where_it_is_given(parts: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"tool 'Do': 'limit' may be left out, and a term computes with it outside"):
+        declare(parameters=(AMOUNT, LIMIT), **parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"raises": (INVALID, Raises("E", "-", if_given(argument("limit"), TOO_MUCH, default=False)))},
+        {"raises": (INVALID, Raises("E", "-", argument("limit") == 5))},
+        {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "reference": argument("limit")}),)},
+        {
+            "parameters": (AMOUNT, replace(LIMIT, default=3)),
+            "raises": (INVALID, Raises("E", "-", argument("limit") > 5)),
+        },
+    ],
+)
+def test_one_that_is_guarded_compared_or_kept_where_it_may_lack_is_sound(parts: dict[str, Any]) -> None:
+    declare(**{"parameters": (AMOUNT, LIMIT)} | parts)
 
 
 @pytest.mark.parametrize("kind", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])

@@ -1,5 +1,6 @@
 """Runs, files of tasks and reports about an environment of the user's own: it is found when named, else refused."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -98,3 +99,20 @@ def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path:
 def test_every_stage_takes_a_folder(lawtrace: Shell, mine: Path, words: tuple[object, ...]) -> None:
     lawtrace.json(*words, "--env", "./mine")
     lawtrace.json(*words, "--env", str(mine))
+
+
+def test_a_check_says_what_is_wrong_and_where(lawtrace: Shell, mine: Path) -> None:
+    assert lawtrace.json("env", "check", "./mine") == {"environment": "mine", "findings": []}
+    assert lawtrace("env", "check", "./mine")[1].strip() == "Nothing found against mine."
+    rules = (mine / "rules.toml").read_text()
+    (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 97(2)"]', ""))
+    code, out, _ = lawtrace("env", "check", "./mine")
+    assert (code, "rests on no provision of PSD2" in " ".join(out.split())) == (1, True)
+    code, out, _ = lawtrace("env", "check", "./mine", "--json")
+    assert code == 1
+    findings = json.loads(out.splitlines()[-1])["findings"]
+    assert [finding["place"] for finding in findings] == [
+        "rule 'identify-payee-before-bill'",
+        "provision 'Article 97(2)'",
+    ]
+    assert all(finding["remedy"] for finding in findings)

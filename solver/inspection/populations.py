@@ -1,0 +1,142 @@
+"""Initial states: are they what the tables say, can what is in them be told apart, do they carry traces?"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from environments.declaration import Environment, FromUser
+from environments.errors import InputError, SearchError
+from environments.kinds import WrongFormat, WrongType
+from environments.state import State, decode_state, encode_state
+from solver.inspection.flaws import Flaw
+from solver.profiles import Profile
+from solver.rules import Rule
+from solver.synthesis import synthesize
+
+__all__ = ["inspect_states", "inspect_traces"]
+
+STATES = 20
+LENGTHS = (5, 8, 11)
+TRACES = 6
+
+
+def inspect_states(environment: Environment) -> Iterator[Flaw]:
+    """What is wrong with the states that ``populate`` draws, with the seed of the first one that shows it."""
+    for seed in range(STATES):
+        flaw = _state(environment, seed) or _drawing(environment, seed)
+        if flaw is not None:
+            yield flaw
+            return
+
+
+def inspect_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[Flaw]:
+    """What sound states lack: rows for a result to list, or what a trace needs."""
+    yield from _nothing_there(environment)
+    yield from _walks(environment, rules)
+
+
+def _state(environment: Environment, seed: int) -> Flaw | None:
+    def flaw(what: str, remedy: str) -> Flaw:
+        return Flaw(
+            kind="initial state",
+            place="populate",
+            what=what,
+            remedy=remedy,
+            proof=f"For example populate(Random({seed})).",
+        )
+
+    state = environment.populate(Random(seed))
+    if set(state.tables) != set(environment.entities):
+        differing = sorted(set(state.tables) ^ set(environment.entities))[0]
+        return flaw(
+            f"the table {differing!r} is in the state or among the entities, not in both",
+            "start from dict.fromkeys(ENTITIES, ()) and fill in the rows",
+        )
+    for table, entity in environment.entities.items():
+        keys = [row.values.get(entity.key) for row in state.rows(table)]
+        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
+            return flaw(f"two rows of {table!r} have the key {twice[0]!r}", "draw keys without repeats (random.sample)")
+    try:
+        again = decode_state(encode_state(state, environment.entities), environment.entities)
+    except InputError as error:
+        return flaw(f"it is not what the tables say: {error}", "draw values of the declared kinds")
+    except (WrongFormat, WrongType, TypeError, KeyError, ValueError) as error:
+        return flaw(f"it cannot be written: {type(error).__name__}: {error}", "draw values of the declared kinds")
+    if not _same(again, state):
+        return flaw(
+            "it reads back differently from how it was written", "draw values in inside form (cents, day numbers)"
+        )
+    if not _same(environment.populate(Random(seed)), state):
+        return flaw("the same seed gives another state", "take all chance from the `random` that is given")
+    return None
+
+
+def _drawing(environment: Environment, seed: int) -> Flaw | None:
+    """Whether there is something to say for every parameter that a user gives."""
+    state = environment.populate(Random(seed))
+    for tool in environment.tools.values():
+        for parameter in tool.parameters:
+            if not isinstance(parameter.source, FromUser):
+                continue
+            try:
+                parameter.source.domain.draw(Random(seed), state)
+            except (LookupError, StopIteration, ValueError, TypeError) as error:
+                return Flaw(
+                    kind="initial state",
+                    place=f"tool {tool.name!r}, parameter {parameter.name!r}",
+                    what=f"its domain finds nothing to draw in an initial state ({type(error).__name__}: {error})",
+                    remedy="put rows into the table that it draws from",
+                    proof=f"For example populate(Random({seed})).",
+                )
+    return None
+
+
+def _same(one: State, other: State) -> bool:
+    return all([*one.rows(table)] == [*other.rows(table)] for table in one.tables)
+
+
+def _nothing_there(environment: Environment) -> Iterator[Flaw]:
+    """Look-ups of what is never there, and fields that nothing ever fills."""
+    states = [environment.populate(Random(seed)) for seed in range(STATES)]
+    written = frozenset[str]().union(*(tool.written_tables for tool in environment.tools.values()))
+    for tool in environment.tools.values():
+        for result in tool.results:
+            entity = getattr(result, "entity", None)
+            fields: tuple[str, ...] = getattr(result, "fields", ())
+            if entity is None or entity.table in written:
+                continue
+            rows = [row for state in states for row in state.rows(entity.table)]
+            place = f"tool {tool.name!r}, result {result.name!r}"
+            if not rows:
+                yield Flaw(
+                    kind="result",
+                    place=place,
+                    what=f"it never lists anything: no initial state has {entity.table} and no tool makes any",
+                    remedy="put some into the initial states, or take the result out",
+                    proof=f"Seen in {STATES} initial states.",
+                )
+                continue
+            for name in fields:
+                if all(row.values[name] is None for row in rows):
+                    yield Flaw(
+                        kind="result",
+                        place=place,
+                        what=f"it documents the field {name!r}, which no row has and no tool sets",
+                        remedy="fill it in the initial states, or leave it out of the result",
+                        proof=f"Seen in {STATES} initial states.",
+                    )
+
+
+def _walks(environment: Environment, rules: Sequence[Rule]) -> Iterator[Flaw]:
+    profile: Profile = "coverage"
+    for length in LENGTHS:
+        try:
+            for _ in synthesize(environment, rules, count=TRACES, length=length, seed=1, profile=profile):
+                pass
+        except SearchError as error:
+            yield Flaw(
+                kind="initial state",
+                place="populate",
+                what=f"traces of {length} calls cannot be made: {error}",
+                remedy="give the initial states more rows, or the tools fewer refusals that no planner can foresee",
+            )
+            return
