@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from environments.declaration import Environment, FromTrace, Tool, ValueResult
+from environments.declaration import Environment, FromTrace, Tool
 from environments.regulation import Regulation
-from environments.terms import Term, arguments_of, row_variable
+from environments.terms import Term, arguments_of
 from solver.cross_references import cross_reference
 from solver.inspection.flaws import Flaw
 from solver.rules import Rule
@@ -100,7 +100,5 @@ def _list(what: str, remedy: str, tool: Tool | None = None) -> Flaw:
 
 def _terms(tool: Tool) -> Iterator[Term]:
     yield from (refusal.when for refusal in (*tool.raises, *tool.fails) if refusal.when is not None)
-    for effect in tool.effects:
-        yield from effect.terms()
-    for result in tool.results:
-        yield result.term if isinstance(result, ValueResult) else result.where(row_variable(result.entity))
+    for declared in (*tool.effects, *tool.results):
+        yield from declared.terms()

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from environments.declaration import Environment, FromUser
+from environments.declaration import Environment
 from environments.errors import InputError, SearchError
 from environments.kinds import WrongFormat, WrongType
 from environments.state import State, decode_state, encode_state
+from solver.inspection.drawing import NothingToDraw, draw_arguments
 from solver.inspection.flaws import Flaw
 from solver.profiles import Profile
 from solver.rules import Rule
@@ -74,19 +75,16 @@ def _drawing(environment: Environment, seed: int) -> Flaw | None:
     """Whether there is something to say for every parameter that a user gives."""
     state = environment.populate(Random(seed))
     for tool in environment.tools.values():
-        for parameter in tool.parameters:
-            if not isinstance(parameter.source, FromUser):
-                continue
-            try:
-                parameter.source.domain.draw(Random(seed), state)
-            except (LookupError, StopIteration, ValueError, TypeError) as error:
-                return Flaw(
-                    kind="initial state",
-                    place=f"tool {tool.name!r}, parameter {parameter.name!r}",
-                    what=f"its domain finds nothing to draw in an initial state ({type(error).__name__}: {error})",
-                    remedy="put rows into the table that it draws from",
-                    proof=f"For example populate(Random({seed})).",
-                )
+        try:
+            draw_arguments(tool, state, Random(seed))
+        except NothingToDraw as nothing:
+            return Flaw(
+                kind="initial state",
+                place=f"tool {tool.name!r}, parameter {nothing.parameter.name!r}",
+                what=f"its domain finds nothing to draw in an initial state ({nothing})",
+                remedy="put rows into the table that it draws from",
+                proof=f"For example populate(Random({seed})).",
+            )
     return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from random import Random
 
 from environments.declaration import Environment, FromLookup, FromTrace, FromUser, Tool
+from solver.inspection.drawing import draw_arguments
 from solver.inspection.flaws import Flaw
 from solver.masking import find_leaks
 from solver.wording import say_value
@@ -82,14 +83,16 @@ def _phrase(environment: Environment, tool: Tool, name: str, phrase: str) -> Ite
 
 def _values(environment: Environment, tool: Tool) -> Iterator[Flaw]:
     """What users say of their own must not give a compliance step away either."""
-    for parameter in tool.parameters:
-        if not isinstance(parameter.source, FromUser):
-            continue
-        random = Random(0)
-        for _ in range(DRAWS):
-            value = parameter.source.domain.draw(random, environment.populate(random))
+    random, told = Random(0), set[str]()
+    for _ in range(DRAWS):
+        drawn = draw_arguments(tool, environment.populate(random), random)
+        for parameter in tool.parameters:
+            value = drawn.get(parameter.name)
+            if value is None or parameter.name in told or not isinstance(parameter.source, FromUser):
+                continue
             words = say_value(parameter.kind.encode(value), parameter.kind)
             if leaks := find_leaks(environment, words):
+                told.add(parameter.name)
                 yield Flaw(
                     kind="phrase",
                     place=f"tool {tool.name!r}, parameter {parameter.name!r}",
@@ -97,4 +100,3 @@ def _values(environment: Environment, tool: Tool) -> Iterator[Flaw]:
                     remedy="choose other names in the initial states, or narrow the telltales",
                     proof=f"For example {words!r}.",
                 )
-                break
