@@ -21,7 +21,9 @@ from solver.masking import Style
 __all__ = [
     "PairedComparison",
     "adjust_for_many",
+    "clustered_interval",
     "compare_paired",
+    "exact_mcnemar",
     "is_safe_success",
     "most_trials",
     "pass_at_k",
@@ -123,7 +125,7 @@ def compare_paired(
         first=sum(before for before, _ in flips) / len(flips),
         second=sum(after for _, after in flips) / len(flips),
         interval=_clustered_interval(shared, flips),
-        p_value=float(binomtest(won, won + lost).pvalue) if won + lost else 1.0,
+        p_value=exact_mcnemar(lost, won),
     )
 
 
@@ -144,15 +146,29 @@ def _clustered_interval(attempts: Sequence[Attempt], flips: Sequence[tuple[bool,
     for (task, _, _), (before, after) in zip(attempts, flips, strict=True):
         gains[task] += after - before
         sizes[task] += 1
-    if len(gains) < 2:
+    return clustered_interval(list(gains.values()), list(sizes.values()))
+
+
+def exact_mcnemar(first_only: int, second_only: int) -> float:
+    """McNemar's exact test, two-sided, from what only one of two sides passed; 1 if that is nothing."""
+    flips = first_only + second_only
+    return float(binomtest(first_only, flips).pvalue) if flips else 1.0
+
+
+def clustered_interval(sums: Sequence[float], sizes: Sequence[int]) -> Interval | None:
+    """95 % percentile interval of a mean over all members, resampling whole clusters of them.
+
+    ``sums`` and ``sizes`` give each cluster's sum and number of members. None with fewer than two clusters.
+    """
+    if len(sums) < 2:
         return None
 
-    def mean_difference(gain: Numbers, size: Numbers, axis: int = -1) -> Numbers:
-        return cast("Numbers", gain.sum(axis=axis) / size.sum(axis=axis))
+    def pooled_mean(total: Numbers, size: Numbers, axis: int = -1) -> Numbers:
+        return cast("Numbers", total.sum(axis=axis) / size.sum(axis=axis))
 
     found: Any = bootstrap(
-        (np.array(list(gains.values()), float), np.array(list(sizes.values()), float)),
-        mean_difference,
+        (np.array(sums, float), np.array(sizes, float)),
+        pooled_mean,
         n_resamples=RESAMPLES,
         paired=True,
         vectorized=True,

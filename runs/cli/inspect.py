@@ -8,11 +8,14 @@ import typer
 from environments.errors import InputError
 from environments.events import Json
 from runs.assemble import content_of_comparison, content_of_run
+from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import OUT, say, show, show_json
+from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
 from runs.record.reading import conversations
 from runs.record.rendering import render_conversations
+from runs.record.storage import record_path
 from runs.record.store import Record
 from runs.report.build import write_report
 from runs.report.terminal import outcome_table
@@ -28,6 +31,9 @@ def report(
     """Write the report of each run again, and print its table."""
     written: list[str] = []
     for directory in directories:
+        if _is_legal(directory):
+            written.append(str(report_legal(directory, quiet=as_json)))
+            continue
         if is_comparison(directory):
             content = content_of_comparison(read_comparison(directory, env))
         else:
@@ -40,6 +46,13 @@ def report(
             say(f"Report: {path}")
     if as_json:
         show_json({"reports": [*written]})
+
+
+def _is_legal(directory: Path) -> bool:
+    if not record_path(directory).exists():
+        return False
+    with Record.open(directory) as record:
+        return is_legal(record.recipe)
 
 
 def messages(

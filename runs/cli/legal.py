@@ -17,12 +17,14 @@ from runs.legal.baselines import Baseline, measure_baselines
 from runs.legal.layout import LegalFolder
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
 from runs.legal.recipe import LegalRecipe
+from runs.legal.report import content_of_legal_run, write_legal_report
 from runs.legal.rows import LEGAL_OUTCOMES
 from runs.legal.scores import score_cells
+from runs.legal.tables import LegalTables, ModelTable
 from runs.recipe import read_recipe
 from runs.record.store import Record
 
-__all__ = ["app", "resume_legal"]
+__all__ = ["app", "report_legal", "resume_legal"]
 
 app = typer.Typer(help="The legal bench: decisions, questions about them, agents that answer.", no_args_is_help=True)
 
@@ -79,32 +81,46 @@ def resume_legal(directory: Path, *, as_json: bool) -> None:
     _finish(result, as_json=as_json)
 
 
+def report_legal(directory: Path, *, quiet: bool = False) -> Path:
+    """Write the report of a finished legal run, and print its accuracy; the place of the report."""
+    content = content_of_legal_run(directory)
+    path = LegalFolder(directory).report
+    write_legal_report(content, path)
+    if not quiet:
+        for table in content.tables.models:
+            show(_accuracy(table, content.tables))
+        best = content.tables.best
+        show(f"Best without a model: {best.name}, {100 * best.accuracy:.2f} % of {best.questions} questions.")
+        say(f"Report: {path}\nMessages: lawtrace messages {directory}")
+    return path
+
+
 def _finish(result: LegalResult, *, as_json: bool) -> None:
-    scores = score_cells(result.answers)
-    if as_json:
-        cells: list[Json] = [
-            {
-                "model": cell.model,
-                "context": cell.context,
-                "retriever": cell.retriever,
-                "depth": cell.depth,
-                "accuracy": score.accuracy,
-                "outcomes": {outcome: score.count(outcome) for outcome in LEGAL_OUTCOMES},
-            }
-            for cell, score in scores.items()
-        ]
-        show_json({"run": str(result.folder.path), "answers": len(result.answers), "cells": cells})
+    report = report_legal(result.folder.path, quiet=as_json)
+    if not as_json:
         return
-    for model in dict.fromkeys(cell.model for cell in scores):
-        columns = list(dict.fromkeys(cell.column for cell in scores))
-        table = make_table("context", *columns, title=f"Accuracy %, {model}")
-        for context in dict.fromkeys(cell.context for cell in scores):
-            of = {
-                cell.column: score for cell, score in scores.items() if (cell.model, cell.context) == (model, context)
-            }
-            table.add_row(context, *(f"{100 * of[column].accuracy:.2f}" for column in columns))
-        show(table)
-    say(f"Messages: lawtrace messages {result.folder.path}")
+    cells: list[Json] = [
+        {
+            "model": cell.model,
+            "context": cell.context,
+            "retriever": cell.retriever,
+            "depth": cell.depth,
+            "accuracy": score.accuracy,
+            "outcomes": {outcome: score.count(outcome) for outcome in LEGAL_OUTCOMES},
+        }
+        for cell, score in score_cells(result.answers).items()
+    ]
+    show_json({"run": str(result.folder.path), "report": str(report), "answers": len(result.answers), "cells": cells})
+
+
+def _accuracy(table: ModelTable, tables: LegalTables) -> Table:
+    shown = make_table(
+        "context", *tables.columns, title=f"Accuracy %, {table.model} (1 best, 2 second best of a column)"
+    )
+    for context, lines in table.lines.items():
+        cells = (lines[column] for column in tables.columns)
+        shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{('', ' 1', ' 2')[line.place]}" for line in cells))
+    return shown
 
 
 def _summary(book: CaseBook, baselines: tuple[Baseline, ...]) -> dict[str, Json]:

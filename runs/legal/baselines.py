@@ -5,12 +5,13 @@ that reads no case beats many models, so no accuracy is shown without these besi
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from environments.casebook.case import Choice, Question
+from environments.casebook.retrieval.words import words_of
 
-__all__ = ["Baseline", "best_baseline", "measure_baselines", "skill"]
+__all__ = ["Baseline", "best_baseline", "lexical_baseline", "measure_baselines", "skill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Baseline:
 
     @property
     def accuracy(self) -> float:
-        return self.correct / self.questions
+        return self.correct / self.questions if self.questions else 0.0
 
 
 def measure_baselines(questions: Sequence[Question]) -> tuple[Baseline, ...]:
@@ -46,6 +47,26 @@ def measure_baselines(questions: Sequence[Question]) -> tuple[Baseline, ...]:
         "always Yes, longest option": yes + longest,
     }
     return tuple(Baseline(name, correct, len(questions)) for name, correct in measured.items())
+
+
+def lexical_baseline(asked: Sequence[tuple[Question, Sequence[str]]]) -> Baseline:
+    """Comparing words with what was retrieved: always Yes; of four options the one with the largest share of its words
+    in the texts, as an expectation over equals."""
+    correct = 0.0
+    for question, texts in asked:
+        if question.kind == "yes_no":
+            correct += question.answer == "Yes"
+            continue
+        known = {word for text in texts for word in words_of(text)}
+        shares = {choice: _share_of_words(option, known) for choice, option in question.options.items()}
+        best = [choice for choice, share in shares.items() if share == max(shares.values())]
+        correct += (question.answer in best) / len(best)
+    return Baseline("always Yes, option with most of its words retrieved", correct, len(asked))
+
+
+def _share_of_words(text: str, known: Set[str]) -> float:
+    words = words_of(text)
+    return sum(word in known for word in words) / len(words) if words else 0.0
 
 
 def best_baseline(baselines: Sequence[Baseline]) -> Baseline:

@@ -1,0 +1,135 @@
+"""From the files of a legal run to its report: one HTML file that needs nothing else."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from environments.casebook.case import AGENTS, Case
+from environments.errors import InputError
+from runs.files import read_rows
+from runs.legal.figures import draw_agreement
+from runs.legal.layout import LegalFolder
+from runs.legal.recipe import LegalRecipe
+from runs.legal.rows import AnswerRow, LegalFindings
+from runs.legal.tables import Agreement, LegalTables, tabulate
+from runs.record.store import Record
+from runs.report.page import render_page, write_page
+from runs.report.summary import Panel
+
+__all__ = ["LegalContent", "content_of_legal_run", "render_legal_report", "write_legal_report"]
+
+PUBLISHED_QUESTIONS = 950
+
+
+@dataclass(frozen=True, slots=True)
+class LegalContent:
+    """Everything that the report of a legal run is made from."""
+
+    recipe: LegalRecipe
+    cases: Sequence[Case]
+    findings: LegalFindings
+    tables: LegalTables
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A case with its counts: pieces of each agent, questions of each kind."""
+
+    case: str
+    counts: tuple[int, ...]
+
+
+def content_of_legal_run(path: Path) -> LegalContent:
+    """What the report of a finished legal run shows. Raises InputError if the folder holds no finished run."""
+    folder = LegalFolder(path)
+    if not folder.answers.exists():
+        raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` goes on with it")
+    with Record.open(path) as record:
+        recipe = LegalRecipe.model_validate(record.recipe)
+    cases = read_rows(folder.cases, Case)
+    tables = tabulate(cases, read_rows(folder.answers, AnswerRow))
+    return LegalContent(recipe, cases, read_rows(folder.findings, LegalFindings)[0], tables)
+
+
+def write_legal_report(content: LegalContent, path: Path) -> None:
+    """Write the report to one HTML file. It appears whole or not at all. Raises CannotCarryOut."""
+    write_page(render_legal_report(content), path)
+
+
+def render_legal_report(content: LegalContent) -> str:
+    tables = content.tables
+    return render_page(
+        "legal.html.jinja",
+        title=f"lawtrace: {content.recipe.name}",
+        notices=_notices(content),
+        settings=_settings(content.recipe),
+        questions=tables.best.questions,
+        tables=tables,
+        context_panels=_panels(tables.contexts_agree, "contexts"),
+        model_panels=_panels(tables.models_agree, "models"),
+        case_lines=[_case_line(case) for case in content.cases],
+        findings=content.findings,
+    )
+
+
+def _panels(agreements: Sequence[Agreement], name: str) -> list[Panel]:
+    return [
+        Panel(agreement.title, draw_agreement(agreement, f"kappa-{name}-{number}"))
+        for number, agreement in enumerate(agreements)
+    ]
+
+
+def _case_line(case: Case) -> CaseLine:
+    chunks = Counter(chunk.agent for chunk in case.chunks)
+    kinds = Counter(question.kind for question in case.questions)
+    decisions = sum(question.decision for question in case.questions)
+    return CaseLine(
+        case.id,
+        (
+            *(chunks[agent] for agent in AGENTS),
+            kinds["yes_no"],
+            kinds["four_options"],
+            decisions,
+            len(case.questions) - decisions,
+        ),
+    )
+
+
+def _settings(recipe: LegalRecipe) -> dict[str, str]:
+    return {
+        "recipe": recipe.name,
+        "seed": str(recipe.seed),
+        "contexts": ", ".join(recipe.contexts),
+        "retrievers": ", ".join(recipe.retrievers),
+        "depths": ", ".join(map(str, recipe.depths)) + (" in all" if recipe.share == "total" else " for each agent"),
+        "embedding": recipe.embedding,
+        "Meta-LLMs": ", ".join(recipe.models),
+        "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
+    }
+
+
+def _notices(content: LegalContent) -> list[str]:
+    notices: list[str] = []
+    if "offline" in content.recipe.models:
+        notices.append("offline is no model: it compares words, and its figures are those of a baseline.")
+    released = [name for name in content.recipe.retrievers if name.startswith("released")]
+    if released:
+        notices.append(f"{', '.join(released)}: ranked as the published code does, with its defects.")
+    asked = content.tables.best.questions
+    if asked != PUBLISHED_QUESTIONS:
+        notices.append(
+            f"These are {asked} questions on {len(content.cases)} cases, not the {PUBLISHED_QUESTIONS} of the "
+            "published set: no figure here may be set beside a published one without saying so."
+        )
+    if content.findings.problems:
+        notices.append(f"{len(content.findings.problems)} rows of the case book could not be used; see Cases.")
+    invalid = sum(
+        line.score.count("invalid")
+        for table in content.tables.models
+        for row in table.lines.values()
+        for line in row.values()
+    )
+    if invalid:
+        notices.append(f"{invalid} questions got no answer through no fault of a model; they count as not correct.")
+    return notices

@@ -1,0 +1,268 @@
+"""The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from environments.casebook.case import Case, Question
+from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
+from runs.legal.baselines import Baseline, best_baseline, lexical_baseline, measure_baselines, skill
+from runs.legal.rows import AnswerRow, Cell
+from runs.legal.scores import CellScore, count_answers
+from runs.legal.statistics import Comparison, cohen_kappa, compare_cells, interval_by_case, label_of
+from runs.metrics import Interval
+from runs.statistics import adjust_for_many
+
+__all__ = [
+    "Agreement",
+    "CellLine",
+    "ComparisonLine",
+    "LegalTables",
+    "ModelTable",
+    "SplitLine",
+    "tabulate",
+]
+
+REFERENCE = "F+LR"
+"""What the other contexts are compared with: the strongest of the published baselines, retrieval without agents."""
+
+SINGLE = ("F", "LR", "AR", "CS")
+LOWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CellLine:
+    """One cell of the accuracy table.
+
+    Attributes:
+        interval: of the accuracy, drawn by case.
+        skill: over the best baseline without a model.
+        lexical: accuracy of comparing words with what this cell's model was shown.
+        place: 1 for the best of its model and column, 2 for the second best, else 0. Equals share a place.
+    """
+
+    cell: Cell
+    score: CellScore
+    interval: Interval | None
+    skill: float | None
+    lexical: Baseline
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """The cells of one Meta-LLM: ``lines[context][column]``."""
+
+    model: str
+    lines: dict[str, dict[str, CellLine]]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonLine:
+    """A context against the reference context, same model and column. ``adjusted``: p by Holm, over all lines."""
+
+    model: str
+    column: str
+    context: str
+    comparison: Comparison
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Cohen's kappa between the names, mean over the depths. ``lowest``: the three lowest pairs (row, column)."""
+
+    title: str
+    names: tuple[str, ...]
+    kappa: dict[tuple[str, str], float | None]
+    lowest: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLine:
+    """Accuracy of a model in a context, over all its columns, split by kind of question; and the mean over cases."""
+
+    model: str
+    context: str
+    yes_no: float | None
+    four_options: float | None
+    decision: float | None
+    opinion: float | None
+    by_case: float
+
+
+@dataclass(frozen=True, slots=True)
+class LegalTables:
+    """All tables of a run."""
+
+    baselines: tuple[Baseline, ...]
+    best: Baseline
+    columns: tuple[str, ...]
+    models: tuple[ModelTable, ...]
+    comparisons: tuple[ComparisonLine, ...]
+    contexts_agree: tuple[Agreement, ...]
+    models_agree: tuple[Agreement, ...]
+    splits: tuple[SplitLine, ...]
+
+
+def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables:
+    """All tables. ``answers`` holds every question in every cell, each cell in the order of the questions."""
+    questions = {question.id: question for case in cases for question in case.questions}
+    chunks = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
+    cells: dict[Cell, list[AnswerRow]] = {}
+    for row in answers:
+        cells.setdefault(row.cell, []).append(row)
+    lexical = {
+        cell: lexical_baseline(
+            [(questions[row.question], [chunks[row.case, ref] for ref in row.passages]) for row in rows]
+        )
+        for cell, rows in cells.items()
+    }
+    alone = measure_baselines(list(questions.values()))
+    words = best_baseline(list(lexical.values()))
+    baselines = (*alone, Baseline(f"{words.name} (in the best cell)", words.correct, words.questions))
+    best = best_baseline(baselines)
+    return LegalTables(
+        baselines=baselines,
+        best=best,
+        columns=tuple(dict.fromkeys(cell.column for cell in cells)),
+        models=_model_tables(cells, lexical, best),
+        comparisons=_comparisons(cells),
+        contexts_agree=_contexts_agree(cells),
+        models_agree=_models_agree(cells),
+        splits=_splits(cells, questions),
+    )
+
+
+def _model_tables(
+    cells: dict[Cell, list[AnswerRow]], lexical: dict[Cell, Baseline], best: Baseline
+) -> tuple[ModelTable, ...]:
+    scores = {cell: count_answers(rows) for cell, rows in cells.items()}
+    tables: dict[str, dict[str, dict[str, CellLine]]] = {}
+    for cell, rows in cells.items():
+        rivals = {
+            score.accuracy
+            for other, score in scores.items()
+            if (other.model, other.column) == (cell.model, cell.column)
+        }
+        ranking = sorted(rivals, reverse=True)[:2]
+        accuracy = scores[cell].accuracy
+        line = CellLine(
+            cell=cell,
+            score=scores[cell],
+            interval=interval_by_case(_correct_by_case(rows)),
+            skill=skill(accuracy, best.accuracy),
+            lexical=lexical[cell],
+            place=ranking.index(accuracy) + 1 if accuracy in ranking else 0,
+        )
+        tables.setdefault(cell.model, {}).setdefault(cell.context, {})[cell.column] = line
+    return tuple(ModelTable(model, lines) for model, lines in tables.items())
+
+
+def _correct_by_case(rows: Iterable[AnswerRow]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        found.setdefault(row.case, []).append(int(row.outcome == "correct"))
+    return found
+
+
+def _comparisons(cells: dict[Cell, list[AnswerRow]]) -> tuple[ComparisonLine, ...]:
+    pairs = [
+        (cell, compare_cells(rows, cells[reference]))
+        for cell, rows in cells.items()
+        if (reference := Cell(cell.model, REFERENCE, cell.retriever, cell.depth)) in cells and cell != reference
+    ]
+    adjusted = adjust_for_many([comparison.p for _, comparison in pairs])
+    return tuple(
+        ComparisonLine(cell.model, cell.column, cell.context, comparison, p)
+        for (cell, comparison), p in zip(pairs, adjusted, strict=True)
+    )
+
+
+def _contexts_agree(cells: dict[Cell, list[AnswerRow]]) -> tuple[Agreement, ...]:
+    """One map for each model and retriever, between contexts (M Fig. 3)."""
+    contexts = tuple(dict.fromkeys(cell.context for cell in cells))
+    groups: dict[tuple[str, RetrieverName], None] = dict.fromkeys((cell.model, cell.retriever) for cell in cells)
+    if len(contexts) < 2:
+        return ()
+    return tuple(
+        _agreement(
+            f"{model}, {RETRIEVER_LABELS[retriever]}: between contexts",
+            contexts,
+            {
+                context: {
+                    cell.depth: rows
+                    for cell, rows in cells.items()
+                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
+                }
+                for context in contexts
+            },
+        )
+        for model, retriever in groups
+    )
+
+
+def _models_agree(cells: dict[Cell, list[AnswerRow]]) -> tuple[Agreement, ...]:
+    """One map for each retriever and single knowledge type, between models (M Fig. 2)."""
+    models = tuple(dict.fromkeys(cell.model for cell in cells))
+    groups: dict[tuple[RetrieverName, str], None] = dict.fromkeys(
+        (cell.retriever, cell.context) for cell in cells if cell.context in SINGLE
+    )
+    if len(models) < 2:
+        return ()
+    return tuple(
+        _agreement(
+            f"{context}, {RETRIEVER_LABELS[retriever]}: between models",
+            models,
+            {
+                model: {
+                    cell.depth: rows
+                    for cell, rows in cells.items()
+                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
+                }
+                for model in models
+            },
+        )
+        for retriever, context in groups
+    )
+
+
+def _agreement(title: str, names: tuple[str, ...], rows: dict[str, dict[int, list[AnswerRow]]]) -> Agreement:
+    kappa: dict[tuple[str, str], float | None] = {}
+    for number, left in enumerate(names):
+        for right in names[number + 1 :]:
+            found = [
+                cohen_kappa([label_of(row) for row in rows[left][depth]], [label_of(row) for row in rows[right][depth]])
+                for depth in rows[left]
+            ]
+            known = [value for value in found if value is not None]
+            kappa[left, right] = fmean(known) if known else None
+    measured = [pair for pair, value in kappa.items() if value is not None]
+    lowest = sorted(measured, key=lambda pair: kappa[pair] or 0.0)[:LOWEST]
+    return Agreement(title, names, kappa, tuple(lowest))
+
+
+def _splits(cells: dict[Cell, list[AnswerRow]], questions: dict[str, Question]) -> tuple[SplitLine, ...]:
+    groups: dict[tuple[str, str], list[AnswerRow]] = {}
+    for cell, rows in cells.items():
+        groups.setdefault((cell.model, cell.context), []).extend(rows)
+    lines: list[SplitLine] = []
+    for (model, context), rows in groups.items():
+        asked = [(questions[row.question], row) for row in rows]
+        lines.append(
+            SplitLine(
+                model,
+                context,
+                yes_no=_share(row for question, row in asked if question.kind == "yes_no"),
+                four_options=_share(row for question, row in asked if question.kind == "four_options"),
+                decision=_share(row for question, row in asked if question.decision),
+                opinion=_share(row for question, row in asked if not question.decision),
+                by_case=fmean(fmean(members) for members in _correct_by_case(rows).values()),
+            )
+        )
+    return tuple(lines)
+
+
+def _share(rows: Iterable[AnswerRow]) -> float | None:
+    members = list(rows)
+    return count_answers(members).accuracy if members else None

@@ -1,0 +1,149 @@
+"""The tables and the page of a legal run, from answers that are known."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from environments.casebook.book import CaseBook
+from environments.casebook.case import Choice
+from environments.casebook.published import Problem
+from environments.errors import InputError
+from runs.legal.baselines import lexical_baseline
+from runs.legal.layout import LegalFolder
+from runs.legal.pipeline import walk_legal
+from runs.legal.recipe import LegalRecipe
+from runs.legal.report import content_of_legal_run, render_legal_report
+from runs.legal.rows import AnswerRow, LegalOutcome
+from runs.legal.tables import LegalTables, tabulate
+from runs.record.store import Record
+from tests.support.small_cases import BOOK, BOTTLES
+
+PLAN: dict[tuple[str, str, int], str] = {
+    ("one", "F", 1): "ccww",
+    ("one", "F", 3): "cccc",
+    ("one", "F+LR", 1): "cccw",
+    ("one", "F+LR", 3): "ccww",
+    ("one", "AR", 1): "rrrr",
+    ("one", "AR", 3): "cwei",
+    ("two", "F", 1): "ccww",
+    ("two", "F", 3): "wwcc",
+    ("two", "F+LR", 1): "cccc",
+    ("two", "F+LR", 3): "cccc",
+    ("two", "AR", 1): "rrrr",
+    ("two", "AR", 3): "rrrr",
+}
+OUTCOMES: dict[str, LegalOutcome] = {"c": "correct", "w": "wrong", "r": "refused", "e": "error", "i": "invalid"}
+
+
+def planned() -> list[AnswerRow]:
+    rows: list[AnswerRow] = []
+    questions = [(case.id, question) for case in BOOK.cases for question in case.questions]
+    for (model, context, depth), plan in PLAN.items():
+        for letter, (case, question) in zip(plan, questions, strict=True):
+            outcome = OUTCOMES[letter]
+            wrong: Choice = next(choice for choice in question.options if choice != question.answer)
+            choices: dict[LegalOutcome, Choice] = {"correct": question.answer, "wrong": wrong}
+            rows.append(
+                AnswerRow(
+                    case=case,
+                    question=question.id,
+                    model=model,
+                    context=context,
+                    retriever="bm25",
+                    depth=depth,
+                    passages=("F1",),
+                    outcome=outcome,
+                    choice=choices.get(outcome),
+                )
+            )
+    return rows
+
+
+@pytest.fixture(scope="module")
+def tables() -> LegalTables:
+    return tabulate(BOOK.cases, planned())
+
+
+def test_the_two_best_of_a_model_and_column_are_marked(tables: LegalTables) -> None:
+    first = tables.models[0].lines
+    assert tables.columns == ("BM25@1", "BM25@3")
+    assert [first[context]["BM25@1"].place for context in ("F", "F+LR", "AR")] == [2, 1, 0]
+    assert [first[context]["BM25@3"].place for context in ("F", "F+LR", "AR")] == [1, 2, 0]
+
+
+def test_accuracy_stands_beside_the_best_baseline(tables: LegalTables) -> None:
+    names = {baseline.name: baseline.accuracy for baseline in tables.baselines}
+    assert names["always Yes, longest option"] == 0.5
+    assert names["majority"] == 0.75
+    assert tables.best.accuracy == max(names.values())
+    line = tables.models[0].lines["F"]["BM25@3"]
+    assert line.skill == (1 - tables.best.accuracy) / (1 - tables.best.accuracy)
+    assert line.score.accuracy == 1
+    assert tables.models[0].lines["AR"]["BM25@3"].score.accuracy == 0.25
+
+
+def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None:
+    found = {(line.model, line.column, line.context): line for line in tables.comparisons}
+    assert len(found) == 8
+    line = found["one", "BM25@3", "F"]
+    assert (line.comparison.difference, line.comparison.only_left, line.comparison.only_right) == (0.5, 2, 0)
+    assert line.comparison.p == 0.5
+    assert line.adjusted >= line.comparison.p
+
+
+def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
+    (first, _) = tables.contexts_agree
+    assert first.title == "one, BM25: between contexts"
+    assert first.names == ("F", "F+LR", "AR")
+    assert set(first.lowest) <= set(first.kappa)
+    assert {agreement.title for agreement in tables.models_agree} == {
+        "F, BM25: between models",
+        "AR, BM25: between models",
+    }
+    facts = next(agreement for agreement in tables.models_agree if agreement.title.startswith("F,"))
+    kappa = facts.kappa["one", "two"]
+    assert kappa is not None
+    assert kappa < 1
+
+
+def test_splits_go_by_kind_and_by_case(tables: LegalTables) -> None:
+    line = next(line for line in tables.splits if (line.model, line.context) == ("two", "F"))
+    assert line.by_case == pytest.approx((3 / 6 + 1 / 2) / 2)
+    assert (line.yes_no, line.four_options) == (0.5, 0.5)
+    assert line.opinion is None
+
+
+def test_words_are_compared_with_what_was_retrieved() -> None:
+    four = BOTTLES.questions[1]
+    assert lexical_baseline([(four, [BOTTLES.chunks[4].text])]).correct == 1
+    assert lexical_baseline([(four, [])]).correct == 0.25
+    assert lexical_baseline([(BOTTLES.questions[0], [])]).correct == 1
+
+
+def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
+    recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "CS"), retrievers=("bm25", "released_bm25"), depths=(1, 2))
+    problem = Problem("rows.jsonl, line 3", "content: <b>broken</b>")
+    book = CaseBook(BOOK.cases, (problem,))
+    folder = LegalFolder(tmp_path / "run")
+    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(walk_legal(recipe, folder, record=record, book=book))
+    page = render_legal_report(content_of_legal_run(folder.path))
+    assert page == render_legal_report(content_of_legal_run(folder.path))
+    assert "&lt;b&gt;broken&lt;/b&gt;" in page
+    assert "<b>broken" not in page
+    assert "offline is no model" in page
+    assert "not the 950 of the published set" in page
+    assert "letters has no CS" in page
+    assert page.count("<svg") == 2
+    assert "BM25 (released)@2" in page
+    targets = set(re.findall(r'href="#([^"]+)"', page))
+    assert targets <= set(re.findall(r'id="([^"]+)"', page))
+
+
+def test_a_run_without_answers_is_named(tmp_path: Path) -> None:
+    with Record.create(tmp_path / "run", recipe=LegalRecipe().model_dump(mode="json")):
+        pass
+    with pytest.raises(InputError, match="lawtrace resume"):
+        content_of_legal_run(tmp_path / "run")
