@@ -14,6 +14,7 @@ from agents.offline.critic import criticise_rules
 from agents.offline.evaluator import review_request
 from agents.offline.extractor import extract_rules
 from agents.offline.lawyer import answer_question
+from agents.offline.mapper import map_parts
 from agents.offline.reader import read_request
 from agents.offline.writer import write_request
 from agents.roles import RoleName
@@ -27,4 +28,5 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "masking_evaluator": review_request,
     "independent_reader": read_request,
     "meta_llm": answer_question,
+    "section_mapper": map_parts,
 }

@@ -12,6 +12,7 @@ RoleName = Literal[
     "independent_reader",
     "executor",
     "meta_llm",
+    "section_mapper",
 ]
 ROLES: tuple[RoleName, ...] = (
     "policy_extractor",
@@ -21,4 +22,5 @@ ROLES: tuple[RoleName, ...] = (
     "independent_reader",
     "executor",
     "meta_llm",
+    "section_mapper",
 )

@@ -9,6 +9,8 @@ from typing import Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from environments.casebook.documents.parts import Part, PartRange, check_coverage, paragraphs_by_part
+from environments.casebook.documents.tree import Document, Paragraph
 from environments.errors import InputError
 
 __all__ = [
@@ -116,13 +118,21 @@ class Question(_Frozen):
 
 
 class Case(_Frozen):
-    """One decision. ``introduction`` is what the decision opens with; published cases have none."""
+    """One decision.
+
+    Attributes:
+        introduction: what the decision opens with; published cases have none.
+        document: the decision as a tree; published cases have none.
+        parts: which part of the decision each of its paragraphs belongs to; covers the document if there is one.
+    """
 
     schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
     id: str = Field(min_length=1)
     introduction: str = ""
     chunks: tuple[Chunk, ...]
     questions: tuple[Question, ...] = ()
+    document: Document | None = None
+    parts: tuple[PartRange, ...] = ()
 
     @model_validator(mode="after")
     def _has_distinct_names(self) -> Self:
@@ -133,7 +143,15 @@ class Case(_Frozen):
             twice = next((name for name in names if names.count(name) > 1), None) if _repeats(names) else None
             if twice is not None:
                 raise ValueError(f"the {what} {twice!r} occurs twice")
+        if self.document is not None and (wrong := check_coverage(self.document, self.parts)):
+            raise ValueError(f"parts: {wrong[0]}")
         return self
+
+    def part(self, *wanted: Part) -> tuple[Paragraph, ...]:
+        """The paragraphs of the parts, in the order of the text; none where the decision itself is not at hand."""
+        if self.document is None:
+            return ()
+        return tuple(p for part, p in paragraphs_by_part(self.document, self.parts) if part in wanted)
 
     def pool(self, context: Context) -> tuple[Chunk, ...]:
         """The pieces of the agents that are active, in the order of the case."""

@@ -11,10 +11,12 @@ from rich.table import Table
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import AGENTS
 from environments.events import Json
+from runs.cli import casework
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.layout import new_run_folder
 from runs.legal.baselines import Baseline, measure_baselines
 from runs.legal.layout import LegalFolder
+from runs.legal.lengths import part_lengths
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
 from runs.legal.recipe import LegalRecipe
 from runs.legal.report import content_of_legal_run, write_legal_report
@@ -27,6 +29,9 @@ from runs.record.store import Record
 __all__ = ["app", "report_legal", "resume_legal"]
 
 app = typer.Typer(help="The legal bench: decisions, questions about them, agents that answer.", no_args_is_help=True)
+
+
+app.command("ingest")(casework.ingest)
 
 
 @app.command("check")
@@ -42,6 +47,7 @@ def check_command(
         show_json(_summary(book, baselines))
     else:
         show(_counts(book))
+        show(_lengths(book))
         if baselines:
             show(_baselines(baselines))
         for case, agent in book.missing:
@@ -134,6 +140,7 @@ def _summary(book: CaseBook, baselines: tuple[Baseline, ...]) -> dict[str, Json]
         "four_options": sum(question.kind == "four_options" for question in questions),
         "decisions": sum(question.decision for question in questions),
         "baselines": {baseline.name: baseline.accuracy for baseline in baselines},
+        "parts": {line.label: [line.least, line.most, line.mean, line.cases] for line in part_lengths(book.cases)},
         "problems": [str(problem) for problem in book.problems],
         "missing": [[case, agent] for case, agent in book.missing],
     }
@@ -154,6 +161,13 @@ def _counts(book: CaseBook) -> Table:
             str(sum(question.decision for question in case.questions)),
             str(sum(question.answer == "Yes" for question in case.questions)),
         )
+    return table
+
+
+def _lengths(book: CaseBook) -> Table:
+    table = make_table("part", "least", "most", "mean", "cases", title="Paragraphs in each part")
+    for line in part_lengths(book.cases):
+        table.add_row(line.label, str(line.least), str(line.most), f"{line.mean:.2f}", str(line.cases))
     return table
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
+from agents.roles import RoleName
 from environments.casebook.case import CONTEXTS, Context, context_name, parse_context
 from environments.casebook.retrieval.catalogue import RetrieverName
 from environments.casebook.retrieval.ranking import DepthShare
@@ -21,7 +22,7 @@ from environments.errors import InputError
 from environments.events import Json
 from runs.recipe import ConversationOptions, Options, RoleModel, distinct
 
-__all__ = ["LegalRecipe", "is_legal"]
+__all__ = ["LegalRecipe", "LegalRoles", "is_legal"]
 
 
 def _context(text: str) -> str:
@@ -54,6 +55,16 @@ def is_legal(recipe: Json) -> bool:
 ContextName = Annotated[str, AfterValidator(_context)]
 
 
+class LegalRoles(Options):
+    """The model behind each role that prepares a case."""
+
+    section_mapper: RoleModel = "offline"
+
+    def specs(self) -> dict[RoleName, ModelSpec]:
+        roles: tuple[RoleName, ...] = ("section_mapper",)
+        return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
+
+
 class LegalRecipe(Options):
     """A whole legal run.
 
@@ -61,6 +72,7 @@ class LegalRecipe(Options):
         share: whether a depth counts pieces in all or for each agent.
         models: the Meta-LLMs.
         embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
+        roles: who prepares cases; a run over cases that are ready asks only the Meta-LLMs.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
     """
 
@@ -81,6 +93,7 @@ class LegalRecipe(Options):
     models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
     embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
     may_refuse: bool = True
+    roles: LegalRoles = LegalRoles()
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()
 

@@ -10,6 +10,7 @@ from environments.errors import InputError
 from runs.files import read_rows
 from runs.legal.figures import draw_agreement
 from runs.legal.layout import LegalFolder
+from runs.legal.lengths import element_shares, part_lengths
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import AnswerRow, LegalFindings
 from runs.legal.tables import Agreement, LegalTables, tabulate
@@ -69,6 +70,8 @@ def render_legal_report(content: LegalContent) -> str:
         context_panels=_panels(tables.contexts_agree, "contexts"),
         model_panels=_panels(tables.models_agree, "models"),
         case_lines=[_case_line(case) for case in content.cases],
+        lengths=part_lengths(content.cases),
+        elements=element_shares(content.cases),
         findings=content.findings,
     )
 

@@ -1,0 +1,49 @@
+"""The section mapper: says which part of a decision each paragraph belongs to (M 4.2)."""
+
+import json
+from collections.abc import Sequence
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.speaker import RoleSpeaker
+from environments.casebook.documents.parts import PartRange
+from environments.casebook.documents.tree import Document
+from prompts.loader import load_prompt
+
+__all__ = ["PartMapping", "seat_section_mapper"]
+
+_SHOWN_CHARACTERS = 300
+
+
+class PartMapping(BaseModel):
+    """The whole mapping. Later turns give the whole mapping again."""
+
+    model_config = ConfigDict(frozen=True)
+
+    parts: tuple[PartRange, ...] = Field(min_length=1)
+
+
+def seat_section_mapper(client: ChatCompletionClient, document: Document) -> RoleSpeaker[PartMapping]:
+    prompt = load_prompt("section_mapper")
+    shown = [
+        {"paragraph": paragraph.ref, "heading": path, "begins": paragraph.text[:_SHOWN_CHARACTERS]}
+        for path, section in document.outline()
+        for paragraph in section.paragraphs
+    ]
+    return RoleSpeaker(
+        "section_mapper",
+        client=client,
+        prompt=prompt,
+        system=prompt.fill(paragraphs=json.dumps(shown, indent=1, ensure_ascii=False)),
+        answer=PartMapping,
+        attend=_attend,
+        remembers=True,
+    )
+
+
+def _attend(content: BaseModel | str) -> str | None:
+    if isinstance(content, str):
+        return content
+    objections: Sequence[str] = getattr(content, "objections", ())
+    return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None

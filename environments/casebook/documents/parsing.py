@@ -1,0 +1,264 @@
+"""From lines to the tree: numbered paragraphs are found by counting, headings by what stands around them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from environments.casebook.documents.reading import Line
+from environments.casebook.documents.tree import Document, Paragraph, Section
+from environments.errors import InputError
+
+__all__ = ["parse_document"]
+
+Number = tuple[int, ...]
+
+_NUMBERED = re.compile(r"^\s*(?P<number>\d{1,3}(?:\.\d{1,3})*)(?P<dot>[.)]?)(?:\s+(?P<rest>\S.*)|\s*)$")
+_FINISHED = re.compile(r"[.!?:;][”\"’')\]]*(?:\s*\d{1,2})?$|[”\"]$")
+_ANNEX = re.compile(r"^(?:annex|appendix|schedule)\b(?:\s+\w{1,3}\b)?", re.IGNORECASE)
+_CLOSING = re.compile(r"^(?:dated|signed|yours)\b", re.IGNORECASE)
+_LONE_DIGITS = re.compile(r"^\s*\d{1,2}\s*$")
+_HEADING_WORDS = 16
+_HEADING_LINES = 3
+_LARGEST_GAP = 2
+_DEEPEST = 99
+"""The level of what stands before the first heading: no heading goes below it."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A section while its lines come in."""
+
+    heading: str
+    level: int
+    paragraphs: list[tuple[str, int, list[str]]] = field(default_factory=list[tuple[str, int, list[str]]])
+    sections: list["_Open"] = field(default_factory=list["_Open"])
+
+    def closed(self) -> Section:
+        return Section(
+            heading=self.heading,
+            paragraphs=tuple(
+                Paragraph(ref=ref, text=_joined(lines), page=page) for ref, page, lines in self.paragraphs
+            ),
+            sections=tuple(section.closed() for section in self.sections),
+        )
+
+
+def parse_document(lines: Sequence[Line]) -> Document:
+    """The tree of a decision. Raises InputError if nothing in it is a paragraph."""
+    parser = _Parser(lines)
+    parser.read()
+    if not any(section.paragraphs or section.sections for section in parser.sections):
+        if not any(line.text.strip() for line in lines):
+            raise InputError("the document holds no text")
+        return _unnumbered(lines)
+    return Document(
+        front=_joined(parser.front),
+        sections=tuple(section.closed() for section in parser.sections if section.paragraphs or section.sections),
+        closing=_joined(parser.closing),
+        notes=tuple(parser.notes),
+        doubts=tuple(parser.doubts),
+    )
+
+
+class _Parser:
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines, self.notes = _without_notes(lines)
+        self.front: list[str] = []
+        self.closing: list[str] = []
+        self.doubts: list[str] = []
+        self.sections: list[_Open] = [_Open("", _DEEPEST)]
+        self._path: list[_Open] = [self.sections[0]]
+        self._annex = ""
+        self._last: Number | None = None
+        self._current: list[str] | None = None
+        self._closed = False
+
+    def read(self) -> None:
+        place = 0
+        while place < len(self._lines):
+            headings = self._headings(place)
+            if headings:
+                for line in headings:
+                    self._begin_section(line)
+                place += len(headings)
+                continue
+            self._read_line(self._lines[place])
+            place += 1
+
+    def _read_line(self, line: Line) -> None:
+        text = line.text.strip()
+        number = self._next_number(line.text)
+        if number is not None and not self._closed:
+            self._begin_paragraph(number, line)
+        elif self._closed or (self._finished() and not self._annex and _CLOSING.match(text)):
+            self._closed = True
+            self.closing.append(text)
+        elif self._current is None:
+            self.front.append(text)
+        else:
+            self._current.append(text)
+
+    def _begin_paragraph(self, number: Number, line: Line) -> None:
+        found = _NUMBERED.match(line.text)
+        assert found is not None
+        ref = ".".join(map(str, number))
+        expected = _successors(self._last)
+        if number not in expected:
+            self.doubts.append(f"paragraph {self._prefix()}{ref} follows {_written(self._last)}: a number is missing")
+        self._last = number
+        self._current = [found["rest"]] if found["rest"] else []
+        self._path[-1].paragraphs.append((self._prefix() + ref, line.page, self._current))
+
+    def _begin_section(self, line: Line) -> None:
+        heading = " ".join(line.text.split())
+        annex = _ANNEX.match(heading)
+        if annex:
+            self._annex, self._last, self._closed = annex[0], None, False
+        level = line.level or (2 if self._annex and not annex else 1)
+        while self._path and self._path[-1].level >= level:
+            self._path.pop()
+        section = _Open(heading, level)
+        (self._path[-1].sections if self._path else self.sections).append(section)
+        self._path.append(section)
+        self._current = None if annex else self._current
+
+    def _headings(self, place: int) -> list[Line]:
+        """The heading that begins at this line, if one does: marked as one, or short lines between a finished paragraph
+        and the next number."""
+        first = self._lines[place]
+        if first.level is not None:
+            return [first] if first.level > 0 and (self._last is not None or self._leads_to_number(place)) else []
+        annexed = _ANNEX.match(first.text.strip()) is not None
+        if not annexed and (self._closed or not self._finished()):
+            return []
+        found: list[Line] = []
+        annex = ""
+        for line in self._lines[place : place + _HEADING_LINES + 1]:
+            annex = annex or (_ANNEX.match(line.text.strip()) or [""])[0]
+            if found and self._next_number(line.text, below_heading=True, restart=bool(annex)) is not None:
+                return found
+            if len(found) == _HEADING_LINES or not _looks_like_heading(line.text):
+                return []
+            found.append(line)
+        return []
+
+    def _leads_to_number(self, place: int) -> bool:
+        """Whether a numbered paragraph follows before the next heading: what stands above it is no title then."""
+        for line in self._lines[place + 1 :]:
+            if line.level:
+                return False
+            if self._next_number(line.text, below_heading=True) is not None:
+                return True
+        return False
+
+    def _finished(self) -> bool:
+        """Whether what was read last is a whole paragraph, so that something new may begin."""
+        if self._current is None:
+            return self._closed
+        return self._closed or not self._current or bool(_FINISHED.search(self._current[-1].strip()))
+
+    def _next_number(self, text: str, *, below_heading: bool = False, restart: bool = False) -> Number | None:
+        """The number that a line begins with, if it is one that may come now."""
+        found = _NUMBERED.match(text)
+        if found is None:
+            return None
+        number = tuple(int(part) for part in found["number"].split("."))
+        if len(number) == 1 and not found["dot"]:
+            return None
+        last = None if restart else self._last
+        below_heading = below_heading or not self._path[-1].paragraphs
+        if last is not None and len(number) < len(last) and not below_heading:
+            return None  # an item of a list in the paragraph; a shorter number comes only below a new heading
+        if number in _successors(last):
+            return number
+        if last is not None and len(number) == len(last) and number[:-1] == last[:-1]:
+            gap = number[-1] - last[-1] - 1
+            if 0 < gap <= _LARGEST_GAP and self._finished():
+                return number
+        return None
+
+    def _prefix(self) -> str:
+        return f"{self._annex}/" if self._annex else ""
+
+
+def _successors(last: Number | None) -> set[Number]:
+    """The numbers that may follow: the next at this depth, the first below, the next at any depth above."""
+    if last is None:
+        return {(1,), (1, 1)}
+    above = {(*last[:depth], last[depth] + 1) for depth in range(len(last))}
+    first_below = {(*number, 1) for number in (*above, last)}
+    return above | first_below
+
+
+def _written(number: Number | None) -> str:
+    return "nothing" if number is None else ".".join(map(str, number))
+
+
+def _looks_like_heading(text: str) -> bool:
+    stripped = text.strip()
+    words = stripped.split()
+    return (
+        0 < len(words) <= _HEADING_WORDS
+        and (stripped[0].isupper() or stripped[0].isdigit())
+        and stripped[-1] not in '.;:,”"-–'
+        and not stripped.startswith(("•", "-", "–"))
+    )
+
+
+def _without_notes(lines: Sequence[Line]) -> tuple[list[Line], list[str]]:
+    """Takes footnotes out: digits alone on a line, then text, to the end of the page. Digits alone elsewhere are the
+    raised marks that point to them."""
+    kept: list[Line] = []
+    notes: list[str] = []
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        if line.level is None and _LONE_DIGITS.match(line.text):
+            end = place + 1
+            while end < len(lines) and lines[end].page == line.page:
+                end += 1
+            below = lines[place + 1 : end]
+            if below and len(below) <= _HEADING_LINES and end < len(lines):
+                notes.append(f"{line.text.strip()} {_joined([note.text for note in below])}")
+                place = end
+            else:
+                place += 1
+            continue
+        kept.append(line)
+        place += 1
+    return kept, notes
+
+
+def _unnumbered(lines: Sequence[Line]) -> Document:
+    """A document that does not number its paragraphs: each line that ends a sentence ends a paragraph."""
+    sections: list[_Open] = [_Open("", 1)]
+    current: list[str] = []
+    count = 0
+
+    def end(page: int) -> None:
+        nonlocal count
+        if current:
+            count += 1
+            sections[-1].paragraphs.append((f"p{count}", page, list(current)))
+            current.clear()
+
+    for line in lines:
+        if line.level:
+            end(line.page)
+            sections.append(_Open(" ".join(line.text.split()), 1))
+            continue
+        current.append(line.text.strip())
+        if line.level == 0 or _FINISHED.search(line.text.strip()):
+            end(line.page)
+    end(lines[-1].page)
+    closed = tuple(section.closed() for section in sections if section.paragraphs)
+    return Document(sections=closed, doubts=("no paragraph is numbered; they are counted instead",))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Lines as running text; what ends in a hyphen goes on without a space."""
+    text = ""
+    for line in lines:
+        words = " ".join(line.split())
+        text = text + words if text.endswith("-") and not text.endswith(" -") else f"{text} {words}"
+    return text.strip()

@@ -1,0 +1,71 @@
+"""A decision as a tree: headings, and below them numbered paragraphs that can be cited."""
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Document", "Paragraph", "Section"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Paragraph(_Frozen):
+    """One paragraph.
+
+    Attributes:
+        ref: what it is cited by, unique in the document: its own number (``47``, ``1.12``), behind the name of an annex
+            if it stands in one (``ANNEX 1/3``); ``p7`` where the document does not number.
+        page: the page it begins on, from 1; 0 where pages are unknown.
+    """
+
+    ref: str = Field(min_length=1)
+    text: str
+    page: int = 0
+
+
+class Section(_Frozen):
+    """A heading with what stands below it. The heading is empty for what comes before the first one."""
+
+    heading: str
+    paragraphs: tuple[Paragraph, ...] = ()
+    sections: tuple["Section", ...] = ()
+
+    def all_paragraphs(self) -> Iterator[Paragraph]:
+        """Its paragraphs and those of the sections within it, in the order of the text."""
+        yield from self.paragraphs
+        for section in self.sections:
+            yield from section.all_paragraphs()
+
+
+class Document(_Frozen):
+    """A decision as it was read.
+
+    Attributes:
+        front: what stands before the first numbered paragraph (title, addressee).
+        closing: what stands behind the last one (date, signature).
+        notes: footnotes, taken out of the paragraphs they interrupted.
+        doubts: what the reader should look at: gaps in the numbering, and the like.
+    """
+
+    front: str = ""
+    sections: tuple[Section, ...]
+    closing: str = ""
+    notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    def paragraphs(self) -> tuple[Paragraph, ...]:
+        return tuple(paragraph for section in self.sections for paragraph in section.all_paragraphs())
+
+    def outline(self) -> Iterator[tuple[str, Section]]:
+        """Every section with the path of headings to it, in the order of the text."""
+        for section in self.sections:
+            yield from _outline(section, "")
+
+
+def _outline(section: Section, above: str) -> Iterator[tuple[str, Section]]:
+    path = f"{above} > {section.heading}" if above else section.heading
+    yield path, section
+    for below in section.sections:
+        yield from _outline(below, path)

@@ -1,0 +1,104 @@
+"""``lawtrace legal ingest``: documents become cases."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agents.casting import FixedCasting
+from agents.clients.stack import CallSettings, ModelClients
+from agents.conversations.mapping import Mapped, map_sections
+from agents.ledger import Context
+from environments.casebook.case import AGENTS
+from environments.casebook.documents.parsing import parse_document
+from environments.casebook.documents.parts import PART_LABELS, PARTS, check_order, load_parts, write_parts
+from environments.casebook.documents.reading import read_lines
+from environments.casebook.documents.tree import Document
+from environments.casebook.ingest import build_case
+from environments.errors import CannotCarryOut
+from runs.cli.output import make_table, quieten, say, show, show_json
+from runs.cli.talking import record_beside
+from runs.files import write_rows
+from runs.legal.recipe import LegalRecipe
+from runs.recipe import read_recipe
+from runs.record.store import Record
+
+__all__ = ["ingest"]
+
+
+def ingest(
+    document: Annotated[Path, typer.Argument(help="A decision: .pdf (extra pdf), .html or .txt.")],
+    out: Annotated[Path, typer.Option(help="The case to write (JSON lines).")],
+    parts: Annotated[
+        Path | None, typer.Option(help="A mapping file, corrected by a person, in place of the section mapper.")
+    ] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A legal recipe that names the models of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Turn a decision into a case: a tree of numbered paragraphs, sorted into parts, in pieces that can be cited."""
+    quieten()
+    options = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    tree = parse_document(read_lines(document))
+    with record_beside(out, f"ingest {document.name}") as record:
+        if parts is not None:
+            ranges = load_parts(parts)
+            doubts = tuple(check_order(ranges))
+        else:
+            mapped = asyncio.run(_map(tree, document.stem, options, record))
+            if mapped.failure is not None:
+                raise CannotCarryOut(
+                    f"{document}: the section mapper found no mapping ({mapped.failure}); give one with --parts"
+                )
+            ranges, doubts = mapped.parts, mapped.doubts
+    case = build_case(document.stem, tree, ranges)
+    write_rows(out, [case])
+    mapping = out.with_suffix(".parts.toml")
+    write_parts(ranges, mapping)
+    counts = {part: len(case.part(part)) for part in PARTS}
+    chunks = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
+    notes = [*tree.doubts, *doubts]
+    if as_json:
+        show_json(
+            {
+                "case": case.id,
+                "paragraphs": len(tree.paragraphs()),
+                "parts": {**counts},
+                "chunks": {**chunks},
+                "doubts": [*notes],
+                "out": str(out),
+                "mapping": str(mapping),
+            }
+        )
+        return
+    table = make_table("part", "paragraphs", "from", "to", title=f"{case.id}: {len(tree.paragraphs())} paragraphs")
+    for given in ranges:
+        refs = [paragraph.ref for paragraph in tree.paragraphs()]
+        size = refs.index(given.last) - refs.index(given.first) + 1
+        table.add_row(PART_LABELS[given.part], str(size), given.first, given.last)
+    show(table)
+    for note in notes:
+        say(f"look at: {note}")
+    say(f"Written: {out}, and the mapping to correct: {mapping}")
+
+
+async def _map(tree: Document, name: str, options: LegalRecipe, record: Record) -> Mapped:
+    async with legal_casting(options, record) as casting:
+        return await map_sections(
+            tree,
+            casting=casting,
+            context=Context(stage="ingest", role="section_mapper", task=name),
+            ledger=record,
+            most_rounds=options.conversation.rounds,
+        )
+
+
+@asynccontextmanager
+async def legal_casting(recipe: LegalRecipe, record: Record) -> AsyncGenerator[FixedCasting]:
+    """The roles as the legal recipe casts them, each call recorded; what the record holds is not asked again."""
+    talk = recipe.conversation
+    settings = CallSettings(deadline_seconds=talk.deadline_seconds, concurrency=talk.concurrency)
+    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=record) as clients:
+        yield FixedCasting(clients, recipe.roles.specs(), recipe.parameters)

@@ -1,0 +1,62 @@
+"""How long the parts of decisions are (M Table 5), and what share each element of the argument has (M Fig. 4)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from environments.casebook.case import AGENTS, Agent, Case
+from environments.casebook.documents.parts import IRAC, PART_LABELS, PARTS, Part, paragraphs_by_part
+
+__all__ = ["ElementShares", "PartLength", "element_shares", "part_lengths"]
+
+_PUBLISHED: dict[Agent, Part] = {"LR": "rules", "F": "facts"}
+"""Of published cases only two parts are released, one chunk a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartLength:
+    """Paragraphs in a part, over the cases that have it."""
+
+    label: str
+    least: int
+    most: int
+    mean: float
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class ElementShares:
+    """The share of a decision's paragraphs in each element (Rule, Facts, ...), of those that map to one."""
+
+    case: str
+    shares: dict[str, float]
+
+
+def part_lengths(cases: Sequence[Case]) -> list[PartLength]:
+    """A line for each part that some case has, in the order of the table."""
+    counts = [_counts(case) for case in cases]
+    lines: list[PartLength] = []
+    for part in PARTS:
+        found = [count[part] for count in counts if count[part]]
+        if found:
+            lines.append(PartLength(PART_LABELS[part], min(found), max(found), fmean(found), len(found)))
+    return lines
+
+
+def element_shares(cases: Sequence[Case]) -> list[ElementShares]:
+    """A line for each case whose whole decision is at hand."""
+    lines: list[ElementShares] = []
+    for case in cases:
+        counts = {IRAC[part]: count for part, count in _counts(case).items() if part in IRAC}
+        total = sum(counts.values())
+        if case.document is not None and total:
+            lines.append(ElementShares(case.id, {name: counts.get(name, 0) / total for name in IRAC.values()}))
+    return lines
+
+
+def _counts(case: Case) -> Counter[Part]:
+    if case.document is not None:
+        return Counter(part for part, _ in paragraphs_by_part(case.document, case.parts))
+    chunks = Counter(chunk.agent for chunk in case.chunks)
+    return Counter({_PUBLISHED[agent]: chunks[agent] for agent in AGENTS if agent in _PUBLISHED})

@@ -1,0 +1,93 @@
+"""The section mapper: what loses a paragraph is sent back, and never used."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from agents.clients.scripted import ScriptedClient
+from agents.conversations.mapping import Mapped, map_sections
+from agents.ledger import Context, MemoryLedger, MessageSent
+from agents.offline import OFFLINE_ROLES
+from agents.roles import RoleName
+from environments.casebook.documents.parsing import parse_document
+from environments.casebook.documents.parts import check_coverage
+from environments.casebook.documents.reading import text_lines
+
+DOCUMENT = parse_document(
+    text_lines(
+        "1. The Office fines Bottle Works.\nLegal framework\n2. Article 32 states that data shall be safe.\n"
+        "Background\n3. A laptop was stolen in 2021.\nThe contravention\n4. Bottle Works failed to lock it.\n"
+        "The amount of the penalty\n5. It is £5,000.\n"
+    )
+)
+WHOLE = [
+    ("1", "1", "introduction"),
+    ("2", "2", "rules"),
+    ("3", "3", "facts"),
+    ("4", "4", "findings"),
+    ("5", "5", "penalty"),
+]
+
+Script = Callable[[Sequence[LLMMessage]], str]
+
+
+class Cast:
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._script)
+
+
+def answer(parts: Sequence[tuple[str, str, str]]) -> str:
+    return json.dumps({"parts": [{"first": first, "last": last, "part": part} for first, last, part in parts]})
+
+
+async def mapped(script: Script, ledger: MemoryLedger | None = None, rounds: int = 3) -> Mapped:
+    context = Context(stage="ingest", role="section_mapper")
+    return await map_sections(
+        DOCUMENT, casting=Cast(script), context=context, ledger=ledger or MemoryLedger(), most_rounds=rounds
+    )
+
+
+async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
+    found = await mapped(OFFLINE_ROLES["section_mapper"])
+    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
+    assert (found.failure, found.doubts) == (None, ())
+
+
+async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
+    heard: list[str] = []
+
+    def script(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return answer(WHOLE if len(heard) > 1 else [WHOLE[0], *WHOLE[2:]])
+
+    ledger = MemoryLedger()
+    found = await mapped(script, ledger)
+    assert found.failure is None
+    assert check_coverage(DOCUMENT, found.parts) == []
+    assert "paragraphs 2 to 2 are in no part" in heard[1]
+    said = [entry.source for entry in ledger.entries if isinstance(entry, MessageSent)]
+    assert said == ["user", "section_mapper", "mapping_check", "section_mapper", "mapping_check"]
+
+
+async def test_a_mapping_that_never_covers_is_a_failure() -> None:
+    found = await mapped(lambda messages: answer(WHOLE[:-1]), rounds=2)
+    assert found.parts == ()
+    assert found.failure == "paragraphs 5 to 5 are in no part"
+    assert (await mapped(lambda messages: "no idea")).failure
+
+
+async def test_an_unusual_order_is_used_in_the_end_and_doubted() -> None:
+    odd = [
+        ("1", "1", "introduction"),
+        ("2", "2", "findings"),
+        ("3", "3", "facts"),
+        ("4", "4", "findings"),
+        ("5", "5", "annex"),
+    ]
+    found = await mapped(lambda messages: answer(odd), rounds=2)
+    assert found.doubts == ("facts (3 to 3) comes after findings",)
+    assert found.failure is None

@@ -1,0 +1,218 @@
+"""Decisions as trees: numbered paragraphs, headings, and the flaws of text that was drawn from PDF."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+
+from environments.casebook.documents.parsing import parse_document
+from environments.casebook.documents.reading import html_lines, read_lines, text_lines
+from environments.casebook.documents.tree import Document
+from environments.errors import InputError
+
+SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
+
+DRAWN = """\
+              PENALTY NOTICE
+
+To: Bottle Works
+
+1.    The Office has decided to issue a penalty of 5,000
+      pounds to Bottle Works.
+
+      Legal framework
+
+2.    Article 32 states that a controller shall ensure a level of
+      security appropriate to the risk, as para
+      2. of the guidance says.
+
+      Background to the case
+
+3.    On 4 May 2021 a lap-
+      top was stolen
+                                  1 from a car.1
+
+
+4.    It held 300 records. The list is:
+
+      1. names
+      2. addresses.
+
+1
+ Not counting copies.
+                                  2,5.    Bottle Works told nobody.
+
+      The contravention
+
+
+                                  36.    The Office finds that Bottle Works contravened Article 32.
+
+Dated the 4th of June
+A. Person
+Head of Office
+
+
+                                  4 ANNEX 1
+
+      RIGHTS OF APPEAL
+
+1.    An appeal may be brought.
+
+2.    It must be in time.
+"""
+
+
+def outline(document: Document) -> dict[str, list[str]]:
+    return {path: [paragraph.ref for paragraph in section.paragraphs] for path, section in document.outline()}
+
+
+def texts(document: Document) -> dict[str, str]:
+    return {paragraph.ref: paragraph.text for paragraph in document.paragraphs()}
+
+
+def test_text_drawn_from_pdf() -> None:
+    document = parse_document(text_lines(DRAWN))
+    assert outline(document) == {
+        "": ["1"],
+        "Legal framework": ["2"],
+        "Background to the case": ["3", "4", "5"],
+        "The contravention": ["6"],
+        "ANNEX 1": [],
+        "ANNEX 1 > RIGHTS OF APPEAL": ["ANNEX 1/1", "ANNEX 1/2"],
+    }
+    found = texts(document)
+    assert found["1"] == "The Office has decided to issue a penalty of 5,000 pounds to Bottle Works."
+    assert found["2"].endswith("as para 2. of the guidance says.")
+    assert found["3"] == "On 4 May 2021 a lap-top was stolen from a car.1"
+    assert found["4"] == "It held 300 records. The list is: 1. names 2. addresses."
+    assert [paragraph.page for paragraph in document.paragraphs()] == [1, 1, 1, 2, 3, 4, 5, 5]
+    assert document.front == "PENALTY NOTICE To: Bottle Works"
+    assert document.closing == "Dated the 4th of June A. Person Head of Office"
+    assert document.notes == ("1 Not counting copies.",)
+    assert document.doubts == ()
+
+
+def test_a_missing_number_is_a_doubt_and_a_decimal_number_a_paragraph() -> None:
+    document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
+    assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
+    assert texts(document)["2.1"] == "Next. Article 3 is meant."
+    assert document.doubts == ("paragraph 1.4 follows 1.2: a number is missing",)
+
+
+def test_an_item_of_a_list_is_no_paragraph() -> None:
+    document = parse_document(text_lines("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n"))
+    assert texts(document) == {"1.1": "Steps: 1. one. 2. two.", "1.2": "More.", "2": "Whole.", "2.1": "Below."}
+
+
+def test_what_repeats_from_page_to_page_is_no_text() -> None:
+    page = "CONFIDENTIAL\n{n}.  Paragraph {n} is here.\nPage {n} of 3\n"
+    document = parse_document(text_lines("\f".join(page.format(n=n) for n in (1, 2, 3))))
+    assert texts(document) == {str(n): f"Paragraph {n} is here." for n in (1, 2, 3)}
+
+
+HTML = """<html><head><title>x</title><style>p {}</style></head><body><nav>menu</nav>
+<h1>Decision about Bottle Works</h1><p>Published in May.</p>
+<h2>Background</h2><p>1. A <b>laptop</b> was stolen &amp; lost.</p><p>It was new.</p>
+<h3>Later</h3><ol start="2"><li>Nobody was told.</li><li><p>Then somebody was.</p></li></ol>
+<h2>Findings</h2><p>4. Article 33 was infringed.</p></body></html>"""
+
+
+def test_html_brings_its_own_headings_and_numbers() -> None:
+    document = parse_document(html_lines(HTML))
+    assert outline(document) == {"Background": ["1"], "Background > Later": ["2", "3"], "Findings": ["4"]}
+    assert texts(document)["1"] == "A laptop was stolen & lost. It was new."
+    assert texts(document)["3"] == "Then somebody was."
+    assert document.front == "Decision about Bottle Works Published in May."
+
+
+def test_a_document_without_numbers_is_counted() -> None:
+    document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
+    assert texts(document) == {"p1": "One thing.", "p2": "Another."}
+    assert document.doubts
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    path = tmp_path / "decision.pdf"
+    pages = [["1.  A laptop was stolen.", "", "Findings"], ["2.  Article 32 was", "infringed."]]
+    with PdfPages(path) as pdf:
+        for lines in pages:
+            figure = Figure(figsize=(6, 4))
+            for place, line in enumerate(lines):
+                figure.text(0.1, 0.9 - place * 0.08, line)  # pyright: ignore[reportUnknownMemberType]
+            pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
+    document = parse_document(read_lines(path))
+    assert outline(document) == {"": ["1"], "Findings": ["2"]}
+    assert texts(document)["2"] == "Article 32 was infringed."
+    assert [paragraph.page for paragraph in document.paragraphs()] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.pdf", b"no pdf", "not a PDF that can be read"),
+        ("x.docx", b"", "is .pdf, .html or .txt"),
+        ("x.txt", b"\xff\xfe", "not UTF-8"),
+        ("x.txt", b" \n", "holds no text"),
+    ],
+)
+def test_a_file_that_is_no_decision_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        parse_document(read_lines(tmp_path / name))
+
+
+WORDS = st.lists(st.sampled_from(["the", "Office", "found", "32", "records"]), min_size=1, max_size=12).map(" ".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), st.integers(2, 5))
+def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -> None:
+    """However the lines are broken, every paragraph comes back whole, in order, under its number."""
+    lines: list[str] = []
+    for number, paragraph in enumerate(paragraphs, 1):
+        words = f"{number}. {paragraph}.".split()
+        lines += [" ".join(words[start : start + width]) for start in range(0, len(words), width)]
+    document = parse_document(text_lines("\n\n".join(lines)))
+    assert texts(document) == {str(number): f"{text}." for number, text in enumerate(paragraphs, 1)}
+
+
+@given(st.text(alphabet="aA1.2 \n\f“”", max_size=80))
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    try:
+        document = parse_document(text_lines(text))
+    except InputError:
+        return
+    refs = [paragraph.ref for paragraph in document.paragraphs()]
+    assert len(set(refs)) == len(refs)
+
+
+@pytest.mark.shared
+def test_the_penalty_notice_of_the_commissioner() -> None:
+    if not SHARED.exists():
+        pytest.skip("needs the decisions in ../shared/data/decisions")
+    document = parse_document(read_lines(SHARED / "tempcover_mpn.txt"))
+    sections = outline(document)
+    assert [*sections][:5] == [
+        "",
+        "Legal framework",
+        "Background to the case",
+        "The contravention",
+        "Seriousness of the contravention",
+    ]
+    assert sections["Background to the case"] == [str(number) for number in range(17, 37)]
+    assert len(document.paragraphs()) == 87
+    assert len(document.notes) == 2
+    assert document.doubts == ()
+    assert max(paragraph.page for paragraph in document.paragraphs()) == 22
+
+
+@pytest.mark.shared
+def test_the_reprimand_of_the_commissioner() -> None:
+    if not SHARED.exists():
+        pytest.skip("needs the decisions in ../shared/data/decisions")
+    document = parse_document(read_lines(SHARED / "southend_council_reprimand.txt"))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == [f"1.{number}" for number in range(1, 26)]
+    assert "Mitigating factors" in outline(document)
+    assert texts(document)["1.6"].count("WDTK advised the Council") == 1
