@@ -1,5 +1,6 @@
 """From the files of a run to the content of its report. Reads nothing but those files."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from runs.report.content import CoverageLine, ReportContent
 from runs.settings import recorded_recipe
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import measure_coverage
+from solver.demands import Asked
 from solver.product import Product
-from solver.profiles import profile_automata
+from solver.profiles import PROFILES, Profile
 from solver.rules import Rule
+from solver.walks import Pair
 
-__all__ = ["content_of_comparison", "content_of_run", "coverage_line"]
+__all__ = ["content_of_comparison", "content_of_run", "coverage_lines"]
 
 
 def content_of_run(path: Path, env: str | None = None) -> ReportContent:
@@ -46,7 +49,7 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         tasks=tasks,
         attempts=tuple(read_rows(folder.attempts, AttemptRow)),
         verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
-        coverage=(coverage_line(environment, tasks[0].rules, tasks, recipe),),
+        coverage=coverage_lines(environment, tasks[0].rules, tasks, recipe),
         funnel=findings.funnel,
         deletions=findings.deletions,
         strength=findings.strength,
@@ -72,23 +75,36 @@ def content_of_comparison(comparison: Comparison) -> ReportContent:
     )
 
 
-def coverage_line(
+def coverage_lines(
     environment: Environment, rules: Sequence[Rule], tasks: Sequence[TaskRow], recipe: Recipe
-) -> CoverageLine:
-    """The coverage of the tasks' reference traces, beside the ceiling of their profile (P Table 2)."""
-    options = recipe.tasks
-    automata = [*(rule.automaton for rule in rules), *profile_automata(environment, options.profile)]
-    possible = frozenset(Product(environment, automata).adjacent_pairs(options.length))
-    measured = measure_coverage(environment, ([call.event for call in task.calls] for task in tasks))
-    return CoverageLine(
-        environment.title,
-        options.profile,
-        options.length,
-        measured,
-        len(possible),
-        tools=tuple(environment.tools),
-        possible_pairs=possible,
+) -> tuple[CoverageLine, ...]:
+    """The coverage of the tasks' reference traces beside the ceilings of both profiles (P Table 2).
+
+    Traces of the profile *tasks* are legal, so they are measured against the ceiling of *coverage* too; not so the
+    other way round.
+    """
+    profiles = PROFILES if recipe.tasks.profile == "tasks" else (recipe.tasks.profile,)
+    traces = [[call.event for call in task.calls] for task in tasks]
+    occurring = Counter(pair for events in traces for pair in measure_coverage(environment, [events]).pairs)
+    return tuple(
+        CoverageLine(
+            environment.title,
+            profile,
+            recipe.tasks.length,
+            measure_coverage(environment, traces),
+            len(possible),
+            tools=tuple(environment.tools),
+            possible_pairs=possible,
+            occurrences=occurring,
+        )
+        for profile in profiles
+        for possible in [_possible_pairs(environment, rules, profile, recipe.tasks.length)]
     )
+
+
+def _possible_pairs(environment: Environment, rules: Sequence[Rule], profile: Profile, length: int) -> frozenset[Pair]:
+    asked = Asked(environment, tuple(rules), profile)
+    return frozenset(Product(environment, asked.automata(length)).adjacent_pairs(length))
 
 
 def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:

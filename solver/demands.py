@@ -25,10 +25,10 @@ from solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
 from solver.ltlf.construction import construct
 from solver.profiles import Profile, profile_words
 from solver.rules import Rule
+from solver.walks import Pair
 
-__all__ = ["NO_WISHES", "Asked", "Demand", "Pair", "Wishes", "completed_calls"]
+__all__ = ["NO_WISHES", "Asked", "Demand", "Wishes", "completed_calls"]
 
-Pair = tuple[str, str]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

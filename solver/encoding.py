@@ -116,8 +116,10 @@ class Encoding:
             return Answer(self._calls(self._solver.model()), None)
         if result != z3.unsat:
             return Answer(None, None)
-        core = [literal for literal in self._solver.unsat_core() if str(literal) in self._obstacles]
-        for literal in list(core):  # a core of Z3's is small but not minimal
+        # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
+        # the end, it leaves the world's refusals rather than a row of rules.
+        core = selectors
+        for literal in reversed(selectors):
             without = [other for other in core if other is not literal]
             if self._solver.check(*without, *goals) == z3.unsat:
                 core = without

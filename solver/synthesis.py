@@ -7,15 +7,15 @@ from environments.declaration import Environment
 from environments.errors import SearchError
 from solver.arguments import fill_walk
 from solver.conflicts import explain_impossible
-from solver.demands import NO_WISHES, Asked, Pair, Wishes
+from solver.demands import NO_WISHES, Asked, Wishes
 from solver.ltlf import compile_formula, parse
 from solver.product import Product
 from solver.profiles import Profile
 from solver.rules import Rule
 from solver.traces import Trace
-from solver.walks import Walk, draw_walk, pairs_of
+from solver.walks import Pair, Walk, draw_walk, pairs_of
 
-__all__ = ["fill", "product_through", "synthesize"]
+__all__ = ["product_through", "synthesize", "try_to_fill"]
 
 STATES_A_WALK = 20
 
@@ -55,7 +55,7 @@ def synthesize(
             # The beam has lost sight of what is missing: go there straight.
             here = product_through(asked, min(wanted), length)
             walk = draw_walk(here, length, random, wanted, earlier=walks, distance=wishes.distance)
-        trace = fill(environment, walk, random)
+        trace = _fill(environment, walk, random)
         wanted -= pairs_of(walk)
         walks.append(walk)
         yield trace
@@ -67,12 +67,19 @@ def product_through(asked: Asked, pair: Pair, length: int) -> Product:
     return Product(asked.environment, [*asked.automata(length), through])
 
 
-def fill(environment: Environment, walk: Walk, random: Random) -> Trace:
-    """The walk as a trace from some initial state. Raises SearchError if none of a few can carry it."""
-    for _ in range(STATES_A_WALK):
+def try_to_fill(environment: Environment, walk: Walk, random: Random, states: int = STATES_A_WALK) -> Trace | None:
+    """The walk as a trace from some initial state; None if none of a few (``states``) can carry it."""
+    for _ in range(states):
         trace = fill_walk(environment, walk, environment.populate(random), random)
         if trace is not None:
             return trace
+    return None
+
+
+def _fill(environment: Environment, walk: Walk, random: Random) -> Trace:
+    trace = try_to_fill(environment, walk, random)
+    if trace is not None:
+        return trace
     raise SearchError(
         f"environment {environment.name!r}: none of {STATES_A_WALK} initial states could carry the calls "
         f"{', '.join(walk)}; give its initial states more rows, or its amounts a smaller domain"

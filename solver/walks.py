@@ -17,7 +17,7 @@ from random import Random
 from environments.errors import SearchError
 from solver.product import Move, Product
 
-__all__ = ["Walk", "draw_walk", "pairs_of"]
+__all__ = ["Pair", "Walk", "draw_walk", "pairs_of"]
 
 BEAM = 30
 STEPS_BACK = 50_000

@@ -9,6 +9,7 @@ from runs.published.comparison import Comparison
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
 from solver.mutations import Strength
+from solver.walks import Pair
 
 __all__ = ["CoverageLine", "ReportContent"]
 
@@ -21,6 +22,7 @@ class CoverageLine:
         model_written: the coverage of the model-written baseline, or None where nobody measured it.
         tools: all tools of the environment, for the map of adjacent pairs; empty shows those that occur.
         possible_pairs: the pairs that count towards the ceiling; None if only their number is known.
+        occurrences: in how many traces each pair occurs; empty where that was not counted.
     """
 
     scenario: str
@@ -30,7 +32,8 @@ class CoverageLine:
     ceiling_pairs: int
     model_written: Coverage | None = None
     tools: tuple[str, ...] = ()
-    possible_pairs: frozenset[tuple[str, str]] | None = None
+    possible_pairs: frozenset[Pair] | None = None
+    occurrences: Mapping[Pair, int] = field(default_factory=dict[Pair, int])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from environments.catalogue import load_setting
 from environments.events import Event, Json
 from environments.pending import pending_events
 from environments.simulation import call
-from solver.certificates import analyse_coverage
+from solver.covering import analyse_coverage
 from solver.encoding import Call, Encoding
 from solver.ltlf import Automaton, Monitor
 from solver.product import Product
@@ -85,8 +85,8 @@ def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
     assert len(analysis.feasible) == 63
     assert analysis.missing == ()
     assert analysis.undecided == ()
-    assert analysis.complete_after is not None
-    assert analysis.lower_bound == 9 <= analysis.complete_after <= 40
+    assert analysis.needed is not None
+    assert 9 <= analysis.bound.walks <= analysis.needed <= 40
     assert [certificate.pair for certificate in analysis.certificates] == [("RecordAuditEvent", "RecordAuditEvent")]
 
 

@@ -1,0 +1,160 @@
+"""``lawtrace traces coverage``: what compliant traces can cover, what a suite of them does, and why not more."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from environments.catalogue import load_setting
+from environments.events import Json
+from runs.cache import cache_folder, coverage_of
+from runs.cli.options import WhichEnvironment
+from runs.cli.output import Bars, make_table, say, show, show_json
+from runs.report.pictures import Panel, check_picture, write_picture
+from solver.covering import Certificate, CoverageAnalysis, RuleCoverage
+from solver.profiles import PROFILES
+from solver.rules import check_rules, load_rules
+
+__all__ = ["coverage_command"]
+
+
+def coverage_command(
+    env: WhichEnvironment = "banking",
+    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    length: Annotated[int, typer.Option(min=2, help="Calls in each trace.")] = 8,
+    count: Annotated[int, typer.Option(min=1, help="Traces in the suite.")] = 40,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same suite.")] = 1,
+    picture: Annotated[Path | None, typer.Option(help="A heat map of the pairs to write (.svg or .png).")] = None,
+    proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
+    cache: Annotated[bool, typer.Option(help="Use what was found before, where nothing has changed.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Decide which adjacent pairs of calls compliant traces can have, say why not, and cover them with a suite."""
+    setting = load_setting(env)
+    chosen = load_rules(rules or setting.rules_file)
+    check_rules(chosen, setting.environment, setting.regulation)
+    if picture is not None:
+        check_picture(picture)
+    analyses: list[CoverageAnalysis] = []
+    for profile in PROFILES:
+        analysis, known = coverage_of(
+            setting, chosen, profile=profile, length=length, count=count, seed=seed, stages=Bars(), cached=cache
+        )
+        analyses.append(analysis)
+        if known:
+            say(f"Profile {profile}: found in {cache_folder()}; --no-cache makes it anew.")
+    if picture is not None:
+        title = f"{setting.environment.title}, {length} calls"
+        write_picture(picture, [_panel(title, analysis) for analysis in analyses])
+        say(f"Written: {picture}")
+    if as_json:
+        show_json({analysis.profile: _summary(analysis) for analysis in analyses})
+        return
+    show(_ceilings(analyses))
+    show(_rules(analyses))
+    for analysis in analyses:
+        if analysis.certificates:
+            show(_certificates(analysis, proofs=proofs))
+        for first, second in analysis.undecided:
+            show(f"{first} -> {second}: not decided; it counts as feasible.")
+        for first, second in analysis.missing:
+            show(f"{first} -> {second}: feasible, and not in the suite.")
+    show(Text(f"What Z3 takes for granted: {'; '.join(analyses[0].assumptions)}.", style="dim"))
+
+
+def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
+    table = make_table("profile", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed", "at least")
+    for analysis in analyses:
+        suite = analysis.suite
+        table.add_row(
+            analysis.profile,
+            f"{len(analysis.feasible)} of {suite.all_pairs}",
+            f"{analysis.ceiling:.1%}",
+            f"{suite.atc:.1%} with {suite.traces}",
+            f"{suite.critical_share:.0%}",
+            str(analysis.needed or f"more than {suite.traces}"),
+            str(analysis.bound.walks),
+        )
+    return table
+
+
+def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
+    """For each rule and profile: in how many traces of the suite it is triggered, and its transitions."""
+    table = make_table("rule", *(f"{analysis.profile}: triggered in" for analysis in analyses), "transitions covered")
+    for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
+        covered = [f"{line.covered} of {line.possible} possible" for line in lines]
+        table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))
+    return table
+
+
+def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
+    table = make_table(f"profile {analysis.profile}: what cannot be, and why")
+    for certificate in analysis.certificates:
+        proof = f"\n{certificate.proof}" if proofs else ""
+        table.add_row(Text.assemble(str(certificate), (proof, "dim")))
+    return table
+
+
+def _panel(title: str, analysis: CoverageAnalysis) -> Panel:
+    covered = (
+        f"{len(analysis.suite.pairs)} of {len(analysis.feasible)} feasible pairs in {analysis.suite.traces} traces"
+    )
+    return Panel(
+        f"{title}, profile {analysis.profile}\n{covered}",
+        analysis.tools,
+        dict(analysis.occurrences),
+        analysis.feasible,
+    )
+
+
+def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
+    """The shape is documented in docs/files.md."""
+    return {
+        "length": analysis.length,
+        "feasible": [[*pair] for pair in sorted(analysis.feasible)],
+        "infeasible": [_certificate(certificate) for certificate in analysis.certificates],
+        "undecided": [[*pair] for pair in analysis.undecided],
+        "missing": [[*pair] for pair in analysis.missing],
+        "assumptions": [*analysis.assumptions],
+        "ceiling": analysis.ceiling,
+        "traces": analysis.suite.traces,
+        "atc": analysis.suite.atc,
+        "critical": analysis.suite.critical_share,
+        "occurrences": [[*pair, traces] for pair, traces in analysis.occurrences],
+        "complete_after": analysis.needed,
+        "lower_bound": analysis.bound.walks,
+        "bound": {
+            "weights": [[*pair, weight] for pair, weight in analysis.bound.weights],
+            "most": analysis.bound.most,
+        },
+        "rules": [_rule(line) for line in analysis.rules],
+    }
+
+
+def _certificate(certificate: Certificate) -> Json:
+    return {
+        "pair": [*certificate.pair],
+        "scope": certificate.scope,
+        "causes": [*certificate.causes],
+        "message": str(certificate),
+        "proof": certificate.proof,
+        "without": {part: [*steps] for part, steps in certificate.without.items()},
+        "shortest": None if certificate.shortest is None else [*certificate.shortest],
+        "obstacles": None
+        if certificate.obstacles is None
+        else [f"{obstacle.kind}: {obstacle.text}" for obstacle in certificate.obstacles],
+    }
+
+
+def _rule(line: RuleCoverage) -> Json:
+    return {
+        "rule": line.rule,
+        "transitions": line.transitions,
+        "possible": line.possible,
+        "covered": line.covered,
+        "missing": [*line.missing],
+        "triggered": line.triggered,
+    }

@@ -1,0 +1,230 @@
+"""What compliant traces of one length can cover, what a suite of them does, and proofs for the rest.
+
+analysis = analyse_coverage(environment, rules, profile="tasks", length=8, count=40, seed=1)
+analysis.feasible, analysis.certificates        # every ordered pair is in one of them
+analysis.suite.atc, analysis.needed, analysis.bound.walks
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+from environments.declaration import Environment
+from solver.conflicts import explain_impossible
+from solver.coverage import Coverage, measure_coverage
+from solver.covering.certificates import Certificate, Certifier, Disagreement
+from solver.covering.graph import Graph
+from solver.covering.rules import RuleCoverage, measure_rules
+from solver.covering.suite import LowerBound, cover
+from solver.demands import Asked
+from solver.encoding import Encoding
+from solver.product import Product
+from solver.profiles import Profile
+from solver.rules import Rule
+from solver.synthesis import product_through, try_to_fill
+from solver.traces import Trace
+from solver.walks import Pair, Walk, draw_walk, pairs_of
+
+__all__ = [
+    "Certificate",
+    "CoverageAnalysis",
+    "Disagreement",
+    "LowerBound",
+    "RuleCoverage",
+    "Stages",
+    "analyse_coverage",
+]
+
+STATES_A_WALK = 4
+"""Fewer than in synthesis: there are many walks to choose from, and a pair that is rare gets more of them."""
+
+WALKS_A_PAIR = 10
+
+
+class Stages(Protocol):
+    """Where the analysis tells how far it is."""
+
+    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
+        """A stage begins; what it gives is called once for each step done."""
+        ...
+
+
+class _Silent:
+    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
+        return nullcontext(lambda: None)
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageAnalysis:
+    """What compliant traces of one length can cover in one profile, and what a suite of them does.
+
+    Attributes:
+        tools: all tools, in the order of the environment.
+        feasible: the pairs that occur in some compliant trace of that length.
+        certificates: one for each pair that does not.
+        undecided: pairs that the product allows, of which no trace was found and that Z3 did not decide; they count
+            as feasible.
+        assumptions: what certificates take for granted.
+        suite: the coverage of the traces that were synthesised.
+        occurrences: for each pair that occurs in the suite, in how many of its traces.
+        needed: with how many traces the suite has every feasible pair; None if it lacks one.
+        bound: why no suite can do with fewer than ``bound.walks``.
+        rules: what the suite shows of each rule.
+    """
+
+    profile: Profile
+    length: int
+    tools: tuple[str, ...]
+    feasible: frozenset[Pair]
+    certificates: tuple[Certificate, ...]
+    undecided: tuple[Pair, ...]
+    assumptions: tuple[str, ...]
+    suite: Coverage
+    occurrences: tuple[tuple[Pair, int], ...]
+    needed: int | None
+    bound: LowerBound
+    rules: tuple[RuleCoverage, ...]
+
+    @property
+    def missing(self) -> tuple[Pair, ...]:
+        """Feasible pairs that the suite does not cover."""
+        return tuple(sorted(self.feasible - self.suite.pairs))
+
+    @property
+    def ceiling(self) -> float:
+        """The adjacent-tool coverage that traces of this profile and length can reach at most."""
+        return len(self.feasible) / self.suite.all_pairs
+
+
+def analyse_coverage(
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    profile: Profile,
+    length: int,
+    count: int,
+    seed: int,
+    stages: Stages | None = None,
+) -> CoverageAnalysis:
+    """Decide every ordered pair of tools, and synthesise a suite of ``count`` traces that covers as many as possible.
+
+    A pair that occurs in a trace of the suite is feasible: the simulator has executed it. A pair that the product
+    excludes is not, and Z3 is asked for a second opinion. Of what remains, Z3 has the last word.
+
+    Raises SearchError if no compliant trace of that length exists, Disagreement if Z3 has a trace with a pair that the
+    product excludes.
+    """
+    stages = stages or _Silent()
+    asked = Asked(environment, tuple(rules), profile)
+    product = Product(environment, asked.automata(length))
+    if not product.can_finish(0, length):
+        raise explain_impossible(asked, length)
+    graph = Graph(product, length)
+    carried = _Carried(environment, f"{environment.name}/{profile}/{length}/{seed}")
+    with stages.stage(f"suite, {profile}", None):
+        suite = cover(graph, product, seed=str(seed), carries=carried.carries)
+    with stages.stage(f"rare pairs, {profile}", None):
+        rare = _rare_walks(asked, length, set(graph.pairs) - _pairs(suite.walks), carried)
+    seen = _pairs([*suite.walks, *rare])
+    encoding = Encoding(
+        environment,
+        {demand.text: demand.automaton for demand in asked.demands(length)},
+        length=length,
+        initial=environment.populate(Random(seed)),
+    )
+    certifier = Certifier(asked, encoding, length)
+    everything = [(first, second) for first in environment.tools for second in environment.tools]
+    doubtful = [pair for pair in everything if pair not in seen]
+    certificates: list[Certificate] = []
+    undecided: list[Pair] = []
+    with stages.stage(f"pairs to prove, {profile}", len(doubtful)) as step:
+        for pair in doubtful:
+            if pair not in graph.pairs:
+                certificates.append(certifier.certify(pair))
+            elif (certificate := certifier.certify_by_encoding(pair)) is not None:
+                certificates.append(certificate)
+            else:
+                undecided.append(pair)
+            step()
+    chosen = [*suite.walks, *rare][:count]
+    chosen += _spare_walks(product, length, count - len(chosen), carried)
+    traces = [carried.traces[walk].events for walk in chosen]
+    feasible = frozenset(graph.pairs) - {certificate.pair for certificate in certificates}
+    measured = measure_coverage(environment, traces)
+    return CoverageAnalysis(
+        profile=profile,
+        length=length,
+        tools=tuple(environment.tools),
+        feasible=feasible,
+        certificates=tuple(certificates),
+        undecided=tuple(undecided),
+        assumptions=encoding.assumptions(),
+        suite=measured,
+        occurrences=tuple((pair, sum(pair in pairs_of(walk) for walk in chosen)) for pair in sorted(measured.pairs)),
+        needed=_needed(chosen, feasible),
+        bound=suite.bound.over(feasible),
+        rules=measure_rules(rules, graph, traces),
+    )
+
+
+class _Carried:
+    """The walks that got arguments in some initial state, with their traces."""
+
+    def __init__(self, environment: Environment, seed: str) -> None:
+        self.traces: dict[Walk, Trace] = {}
+        self._environment = environment
+        self._seed = seed
+        self._failed: set[Walk] = set()
+
+    def carries(self, walk: Walk) -> bool:
+        """Whether the walk can be carried out; the same walk always gets the same arguments."""
+        if walk not in self.traces and walk not in self._failed:
+            trace = try_to_fill(self._environment, walk, Random(f"{self._seed}/{','.join(walk)}"), STATES_A_WALK)
+            if trace is None:
+                self._failed.add(walk)
+            else:
+                self.traces[walk] = trace
+        return walk in self.traces
+
+
+def _rare_walks(asked: Asked, length: int, missing: set[Pair], carried: _Carried) -> list[Walk]:
+    """A walk straight to each pair that the suite lacks, as far as a few tries find one that is carried."""
+    found: list[Walk] = []
+    while missing:
+        pair = min(missing)
+        missing = missing - {pair}
+        through = product_through(asked, pair, length)
+        for number in range(WALKS_A_PAIR):
+            walk = draw_walk(through, length, Random(f"{pair}/{number}"), missing)
+            if carried.carries(walk):
+                missing -= pairs_of(walk)
+                found.append(walk)
+                break
+    return found
+
+
+def _spare_walks(product: Product, length: int, count: int, carried: _Carried) -> list[Walk]:
+    """Further walks as chance draws them, for what a suite shows beside pairs."""
+    found: list[Walk] = []
+    for number in range(10 * max(count, 0)):
+        if len(found) == count:
+            break
+        walk = draw_walk(product, length, Random(f"spare/{number}"), set())
+        if carried.carries(walk):
+            found.append(walk)
+    return found
+
+
+def _pairs(walks: Sequence[Walk]) -> set[Pair]:
+    return {pair for walk in walks for pair in pairs_of(walk)}
+
+
+def _needed(walks: Sequence[Walk], feasible: frozenset[Pair]) -> int | None:
+    covered: set[Pair] = set()
+    for number, walk in enumerate(walks, 1):
+        covered |= pairs_of(walk)
+        if covered >= feasible:
+            return number
+    return None

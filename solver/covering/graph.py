@@ -1,0 +1,111 @@
+"""The walks of one length as a graph over arrays: which pairs they have, and what walks can gather at most.
+
+A state is a node of the product together with the tool that led there, so that an edge knows the ordered pair of
+adjacent tools that it makes. Arrays are indexed by state and tool; what is asked of all states at once costs one
+operation of numpy for each remaining call.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.product import Product
+from solver.walks import Walk, pairs_of
+
+__all__ = ["NOTHING", "Edge", "Graph", "Weights"]
+
+NOTHING: Final = -1
+"""In place of a state: no such edge. In place of a pair: the first call of a walk makes none."""
+
+UNREACHABLE: Final = -(1 << 40)
+Weights = NDArray[np.int64]
+"""A whole number for each feasible pair, in the order of `Graph.pairs`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A call after a state: the tool, the state it leads to, and the number of the pair it makes."""
+
+    tool: str
+    target: int
+    pair: int
+
+
+class Graph:
+    """The accepted walks of ``length`` tools of a product. State 0 is the start.
+
+    Attributes:
+        length: calls in each walk.
+        pairs: the pairs that occur in some accepted walk, sorted.
+        edges: for each state the calls that can follow, in the order of the tools.
+        nodes: for each state the node of the product.
+        alive: ``alive[remaining][state]``: whether that many further calls can end in acceptance.
+    """
+
+    def __init__(self, product: Product, length: int) -> None:
+        self.length: Final = length
+        self.pairs: Final = tuple(sorted(product.adjacent_pairs(length)))
+        self._tools: Final = {name: number for number, name in enumerate(product.environment.tools)}
+        self._pair_numbers = {pair: number for number, pair in enumerate(self.pairs)}
+        states: dict[tuple[int, str], int] = {(0, ""): 0}
+        queue = [(0, "")]
+        edges: list[list[Edge]] = []
+        for node, last in queue:  # grows while it is read: breadth first
+            out: list[Edge] = []
+            for move in product.moves[node]:
+                pair = self._pair_numbers.get((last, move.tool), NOTHING)
+                if last and pair == NOTHING:
+                    continue  # no accepted walk of this length makes this pair
+                if (move.target, move.tool) not in states:
+                    states[move.target, move.tool] = len(queue)
+                    queue.append((move.target, move.tool))
+                out.append(Edge(move.tool, states[move.target, move.tool], pair))
+            edges.append(out)
+        self.edges: Final = edges
+        self.nodes: Final = tuple(node for node, _ in queue)
+        self._targets = np.full((len(queue), len(self._tools)), NOTHING, dtype=np.int64)
+        self._made = np.full((len(queue), len(self._tools)), NOTHING, dtype=np.int64)
+        for state, out in enumerate(edges):
+            for edge in out:
+                self._targets[state, self._tools[edge.tool]] = edge.target
+                self._made[state, self._tools[edge.tool]] = edge.pair
+        ends = [product.can_finish(node, 0) for node, _ in queue]
+        self.alive: Final = [np.array(ends, dtype=np.bool_)]
+        for _ in range(length):
+            nearer = self.alive[-1]
+            self.alive.append(np.any((self._targets != NOTHING) & nearer[self._targets], axis=1))
+
+    def gathering(self, weights: Weights) -> list[NDArray[np.int64]]:
+        """For each number of remaining calls and each state, the most that a rest of a walk can gather, at best.
+
+        Counts a pair that comes again again, so it is an upper bound; a negative number where no rest ends well.
+        """
+        made = np.where(self._made == NOTHING, 0, weights[self._made])
+        most = [np.where(self.alive[0], 0, UNREACHABLE)]
+        for _ in range(self.length):
+            after = np.where(self._targets == NOTHING, UNREACHABLE, most[-1][self._targets] + made)
+            most.append(after.max(axis=1))
+        return most
+
+    def usable(self) -> list[tuple[int, Edge]]:
+        """The edges, each with the state it leaves, that some accepted walk takes."""
+        taken: set[tuple[int, str]] = set()
+        usable: list[tuple[int, Edge]] = []
+        layer = {0}
+        for remaining in range(self.length - 1, -1, -1):
+            following: set[int] = set()
+            for state in sorted(layer):
+                for edge in self.edges[state]:
+                    if self.alive[remaining][edge.target]:
+                        following.add(edge.target)
+                        if (state, edge.tool) not in taken:
+                            taken.add((state, edge.tool))
+                            usable.append((state, edge))
+            layer = following
+        return usable
+
+    def column(self, walk: Walk) -> frozenset[int]:
+        """The numbers of the pairs of a walk."""
+        return frozenset(self._pair_numbers[pair] for pair in pairs_of(walk))

@@ -1,0 +1,90 @@
+"""How much of each rule's automaton a set of traces walks through, and how often it is triggered."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from environments.events import Event
+from solver.covering.graph import Graph
+from solver.ltlf import Automaton, Monitor
+from solver.rules import Rule
+
+__all__ = ["RuleCoverage", "measure_rules"]
+
+Transition = tuple[int, int]
+"""A state and a letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCoverage:
+    """What a set of traces shows of one rule.
+
+    Attributes:
+        transitions: the transitions between states from which the rule can still be kept.
+        possible: those of them that some compliant trace of the profile and length takes.
+        covered: those that the traces take.
+        missing: in words, those that are possible and that no trace takes.
+        triggered: how many of the traces trigger the rule.
+    """
+
+    rule: str
+    transitions: int
+    possible: int
+    covered: int
+    missing: tuple[str, ...]
+    triggered: int
+
+
+def measure_rules(rules: Sequence[Rule], graph: Graph, traces: Sequence[Sequence[Event]]) -> tuple[RuleCoverage, ...]:
+    """Measure each rule on the traces; ``graph`` holds the walks that are possible at all."""
+    triggered = _triggered(rules, traces)
+    return tuple(_measure(rule, graph, traces, triggered[rule.id]) for rule in rules)
+
+
+def _measure(rule: Rule, graph: Graph, traces: Sequence[Sequence[Event]], triggered: int) -> RuleCoverage:
+    automaton = rule.automaton
+    live = {
+        (state, letter)
+        for state in range(len(automaton.table))
+        if automaton.live(state)
+        for letter in automaton.letters
+        if automaton.live(automaton.step(state, letter))
+    }
+    taken = {transition for trace in traces for transition in _taken(automaton, trace)}
+    possible = _possible(automaton, graph) | taken
+    missing = tuple(_in_words(automaton, transition) for transition in sorted(possible - taken))
+    return RuleCoverage(rule.id, len(live), len(possible), len(taken), missing, triggered)
+
+
+def _taken(automaton: Automaton, trace: Iterable[Event]) -> Iterable[Transition]:
+    state = automaton.initial
+    for event in trace:
+        letter = automaton.mask(event)
+        yield state, letter
+        state = automaton.step(state, letter)
+
+
+def _possible(automaton: Automaton, graph: Graph) -> set[Transition]:
+    """The transitions on the way of accepted walks, where the tool alone decides the letter."""
+    here = {0: automaton.initial}  # what state of the rule a state of the graph goes with
+    possible: set[Transition] = set()
+    for state, edge in graph.usable():
+        letter = automaton.mask_of(edge.tool)
+        if letter is not None:
+            possible.add((here[state], letter))
+            here.setdefault(edge.target, automaton.step(here[state], letter))
+    return possible
+
+
+def _in_words(automaton: Automaton, transition: Transition) -> str:
+    state, letter = transition
+    return f"state {state}, {automaton.alphabet.text(letter) if letter else 'any other call'}"
+
+
+def _triggered(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
+    counts = {rule.id: 0 for rule in rules}
+    for trace in traces:
+        monitor = Monitor({rule.id: rule.automaton for rule in rules})
+        monitor.run(trace)
+        for rule, status in monitor.statuses().items():
+            counts[rule] += status.triggered
+    return counts

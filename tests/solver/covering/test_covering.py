@@ -1,0 +1,229 @@
+"""Coverage: ceilings and suites that brute force confirms, bounds that no walk breaks, certificates that hold."""
+
+from itertools import product as all_words
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.errors import SearchError
+from solver.covering import CoverageAnalysis, analyse_coverage
+from solver.covering.certificates import Certifier, Disagreement
+from solver.covering.graph import Graph
+from solver.covering.programming import fewest_columns, row_prices
+from solver.covering.suite import cover, heaviest
+from solver.demands import Asked
+from solver.encoding import Encoding
+from solver.ltlf import Monitor
+from solver.product import Product
+from solver.profiles import Profile, profile_formulas
+from solver.rules import Rule, load_rules
+from solver.synthesis import synthesize
+from solver.walks import Walk, draw_walk, pairs_of
+from tests.support.checks import keeps
+from tests.support.thirteen import CLINIC, CLINIC_RULES
+
+RULES = load_rules(load_setting("banking").rules_file)
+
+
+def product_of(profile: Profile, length: int, rules: tuple[Rule, ...] = tuple(RULES)) -> Product:
+    return Product(ENVIRONMENT, Asked(ENVIRONMENT, rules, profile).automata(length))
+
+
+def walks_of(product: Product, length: int) -> list[Walk]:
+    """All accepted walks, by brute force over moves."""
+    walks: list[tuple[int, Walk]] = [(0, ())]
+    for place in range(length):
+        walks = [
+            (move.target, (*walk, move.tool))
+            for node, walk in walks
+            for move in product.live_moves(node, length - place)
+        ]
+    return [walk for _, walk in walks]
+
+
+def weight_of(graph: Graph, walk: Walk, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+    return sum(int(weights[pair]) for pair in graph.column(walk))
+
+
+@pytest.fixture(scope="module")
+def tasks() -> CoverageAnalysis:
+    return analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1)
+
+
+@pytest.mark.parametrize(("profile", "length"), [("tasks", 5), ("tasks", 6), ("coverage", 4)])
+def test_the_graph_has_the_pairs_and_edges_of_all_walks(profile: Profile, length: int) -> None:
+    product = product_of(profile, length)
+    graph, walks = Graph(product, length), walks_of(product, length)
+    assert set(graph.pairs) == {pair for walk in walks for pair in pairs_of(walk)}
+    assert {edge.tool for _, edge in graph.usable()} == {tool for walk in walks for tool in walk}
+    steps = {(walk[place - 1] if place else "", walk[place]) for walk in walks for place in range(length)}
+    assert len({(state, edge.tool) for state, edge in graph.usable()}) >= len(steps)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000), length=st.integers(3, 4))
+def test_no_walk_is_heavier_than_the_heaviest(seed: int, length: int) -> None:
+    product = product_of("coverage", length)
+    graph = Graph(product, length)
+    weights = np.random.default_rng(seed).integers(0, 100, len(graph.pairs))
+    truth = max(weight_of(graph, walk, weights) for walk in walks_of(product, length))
+    walk, gathered, most = heaviest(graph, weights, 10_000)
+    assert weight_of(graph, walk, weights) == gathered == most == truth
+    narrow, gathered, most = heaviest(graph, weights, 3)
+    assert weight_of(graph, narrow, weights) == gathered <= truth <= most
+
+
+@pytest.mark.parametrize(("profile", "length"), [("coverage", 3), ("tasks", 5)])
+def test_suite_and_bound_enclose_the_truth(profile: Profile, length: int) -> None:
+    """The fewest walks, by integer programming over all walks there are."""
+    product = product_of(profile, length)
+    graph = Graph(product, length)
+    columns = list({graph.column(walk) for walk in walks_of(product, length)})
+    matrix = np.array([[float(pair in column) for column in columns] for pair in range(len(graph.pairs))])
+    truth = fewest_columns(matrix)
+    assert truth is not None
+    suite = cover(graph, product, seed="1")
+    assert suite.bound.walks <= len(truth) <= len(suite.walks)
+    assert {pair for walk in suite.walks for pair in pairs_of(walk)} == set(graph.pairs)
+    assert row_prices(matrix).sum() <= len(truth) + 1e-6
+
+
+@pytest.mark.parametrize("profile", ["tasks", "coverage"])
+def test_no_walk_gathers_more_than_the_bound_says(profile: Profile) -> None:
+    product = product_of(profile, 8)
+    graph = Graph(product, 8)
+    bound = cover(graph, product, seed="1").bound
+    weights = dict(bound.weights)
+    assert bound.walks == -(-sum(weights.values()) // bound.most)
+    heavy = {pair for pair, weight in weights.items() if weight}
+    for number in range(300):
+        walk = draw_walk(product, 8, Random(number), heavy if number % 2 else set())
+        assert sum(weights.get(pair, 0) for pair in pairs_of(walk)) <= bound.most
+
+
+def test_the_suite_is_near_the_bound(tasks: CoverageAnalysis) -> None:
+    assert (len(tasks.feasible), len(tasks.certificates), tasks.undecided, tasks.missing) == (54, 10, (), ())
+    assert tasks.needed is not None
+    assert 10 <= tasks.bound.walks <= tasks.needed <= tasks.bound.walks + 2
+    assert tasks.suite.traces == 40
+    assert dict(tasks.occurrences).keys() == tasks.feasible
+
+
+def test_a_suite_that_is_cut_short_says_what_it_lacks() -> None:
+    short = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=3, seed=1)
+    assert (short.suite.traces, short.needed) == (3, None)
+    assert len(short.missing) == 54 - len(short.suite.pairs)
+    assert short.bound.walks > 3
+
+
+def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None:
+    """What is called impossible for any length occurs in no walk, and without a cause it does."""
+    walks = [walk for length in (5, 6) for walk in walks_of(product_of("tasks", length), length)]
+    occurring = {pair for walk in walks for pair in pairs_of(walk)}
+    for certificate in tasks.certificates:
+        assert certificate.scope == "any length"
+        assert certificate.pair not in occurring
+        assert certificate.obstacles
+        for cause, steps in certificate.without.items():
+            assert cause in certificate.causes
+            assert certificate.pair in pairs_of(steps)
+
+
+def test_the_causes_are_needed_and_enough() -> None:
+    """Left out of the rules, the pair becomes possible; alone, they exclude it."""
+    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=6, count=1, seed=1)
+    certificate = next(c for c in analysis.certificates if c.pair == ("RecordAuditEvent", "PayBill"))
+    assert certificate.causes == ("rule record-bill", "profile tasks: RecordAuditEvent at most once")
+    assert "in traces of any length" in str(certificate)
+    assert "Without rule record-bill there is one: RecordAuditEvent, PayBill." in certificate.proof
+    without = tuple(rule for rule in RULES if rule.id != "record-bill")
+    assert certificate.pair in product_of("tasks", 7, without).adjacent_pairs(7)
+
+
+def test_a_pair_that_needs_more_calls_says_how_many() -> None:
+    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=4, count=5, seed=1)
+    for certificate in analysis.certificates:
+        if certificate.scope == "any length":
+            continue
+        shortest = certificate.shortest
+        assert shortest is not None
+        assert len(shortest) > 4
+        assert certificate.pair in pairs_of(shortest)
+        assert certificate.pair not in product_of("coverage", 4).adjacent_pairs(len(shortest) - 1)
+        assert f"{len(shortest)} at least" in str(certificate)
+    assert {certificate.scope for certificate in analysis.certificates} == {"any length", "this length"}
+
+
+def test_z3_and_the_product_may_not_disagree() -> None:
+    asked = Asked(ENVIRONMENT, tuple(RULES), "coverage")
+    automata = {demand.text: demand.automaton for demand in asked.demands(5)}
+    encoding = Encoding(ENVIRONMENT, automata, length=5, initial=ENVIRONMENT.populate(Random(1)))
+    with pytest.raises(Disagreement, match="CheckAuthorization -> SearchPayee"):
+        Certifier(asked, encoding, 5).certify(("CheckAuthorization", "SearchPayee"))
+
+
+def test_transitions_and_triggers_by_the_monitor(tasks: CoverageAnalysis) -> None:
+    assert [line.rule for line in tasks.rules] == [rule.id for rule in RULES]
+    assert all(line.covered == line.possible <= line.transitions and not line.missing for line in tasks.rules)
+    assert all(0 < line.triggered <= 40 for line in tasks.rules)
+    # After the one authorization that the profile allows, the transition of a second one is out of reach.
+    first = next(line for line in tasks.rules if line.rule == "authorize-before-bill")
+    assert (first.transitions, first.possible) == (5, 4)
+
+
+def test_a_suite_of_one_trace_shows_what_is_missing() -> None:
+    single = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=5, count=1, seed=1)
+    missing = [line for line in single.rules if line.missing]
+    assert missing
+    assert all(line.possible - line.covered == len(line.missing) for line in single.rules)
+    trace = next(synthesize(ENVIRONMENT, RULES, count=1, length=5, seed=1, profile="coverage"))
+    monitor = Monitor({rule.id: rule.automaton for rule in RULES})
+    monitor.run(trace.events)
+    assert {status.triggered for status in monitor.statuses().values()} <= {True, False}
+
+
+@pytest.mark.parametrize("profile", ["tasks", "coverage"])
+def test_thirteen_tools_in_forty_traces(profile: Profile) -> None:
+    """Greedily, as `traces synthesize` does it; the polished suite is measured in benchmarks/coverage.py."""
+    traces = list(synthesize(CLINIC, CLINIC_RULES, count=40, length=8, seed=1, profile=profile))
+    feasible = Product(CLINIC, Asked(CLINIC, CLINIC_RULES, profile).automata(8)).adjacent_pairs(8)
+    assert len(feasible) == {"tasks": 162, "coverage": 168}[profile]
+    assert {pair for trace in traces for pair in pairs_of(trace.tools)} == feasible
+    formulas = [rule.formula for rule in CLINIC_RULES] + list(profile_formulas(CLINIC, profile))
+    assert all(keeps(formula, trace.events) for trace in traces for formula in formulas)
+
+
+def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
+    """No money for a second payment: the product allows it, nothing carries it out, and Z3 says why."""
+    state = ENVIRONMENT.populate(Random(1))
+    rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in state.tables["accounts"])
+    asked = Asked(ENVIRONMENT, tuple(RULES), "tasks")
+    automata = {demand.text: demand.automaton for demand in asked.demands(6)}
+    broke = Encoding(ENVIRONMENT, automata, length=6, initial=state.with_table("accounts", rows))
+    certificate = Certifier(asked, broke, 6).certify_by_encoding(("PayBill", "RecordAuditEvent"))
+    assert certificate is not None
+    assert certificate.scope == "this length"
+    assert "balance does not cover" in str(certificate)
+    rich = Encoding(ENVIRONMENT, automata, length=6, initial=state)
+    assert Certifier(asked, rich, 6).certify_by_encoding(("PayBill", "RecordAuditEvent")) is None
+
+
+def test_no_trace_of_that_length_is_an_error() -> None:
+    with pytest.raises(SearchError, match="need more calls; ask for 5"):
+        analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=2, count=1, seed=1)
+
+
+def test_the_same_seed_gives_the_same_analysis(tasks: CoverageAnalysis) -> None:
+    assert analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1) == tasks
+
+
+def test_every_pair_is_decided() -> None:
+    for length in (2, 3):
+        analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=length, count=2, seed=1)
+        decided = analysis.feasible | {certificate.pair for certificate in analysis.certificates}
+        assert decided == set(all_words(ENVIRONMENT.tools, repeat=2))
