@@ -1,11 +1,12 @@
 """What a trace is made of: events, and where the arguments of a call come from.
 
-An event is one call with its arguments, its result and whether it succeeded. The four outcomes:
+An event is one call with its arguments, its result and whether it succeeded. The five outcomes:
 
 - ``completed``: the tool did what it promises; only completed calls make a plain atom of a rule true;
 - ``failed``: the tool answered that it did not succeed (its documented ``success`` result is false), nothing changed;
 - ``raised``: the tool raised one of its documented exceptions, nothing changed;
-- ``rejected``: the call itself was malformed (unknown tool, missing or ill-typed argument), nothing changed.
+- ``rejected``: the call itself was malformed (unknown tool, missing or ill-typed argument), nothing changed;
+- ``shielded``: a shield stood against the call, so it never reached its tool. To the rules it has not happened.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ __all__ = ["CallOutcome", "Derived", "Event", "FromResult", "FromResults", "Json
 Json = JsonValue
 """A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
 
-CallOutcome = Literal["completed", "failed", "raised", "rejected"]
+CallOutcome = Literal["completed", "failed", "raised", "rejected", "shielded"]
 
 Path = tuple[str | int, ...]
 """Steps into a JSON value: ``("payees", 0, "payee_id")``."""
@@ -34,7 +35,7 @@ class Event:
         arguments: the arguments by parameter name, as JSON values.
         outcome: see the module docstring.
         result: what the tool returned (completed or failed), else None.
-        error: ``Name: reason`` of the exception (raised or rejected), else None.
+        error: ``Name: reason`` of the exception (raised, rejected or shielded), else None.
     """
 
     tool: str

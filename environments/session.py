@@ -5,6 +5,9 @@ calls give the same events. State and events are the judge's; an agent gets answ
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from environments.declaration import Environment
 from environments.events import Event, Json
@@ -12,7 +15,53 @@ from environments.jail.protocol import parse_strictly
 from environments.simulation import INVALID_CALL, call
 from environments.state import State
 
-__all__ = ["Session", "answer_text"]
+__all__ = ["REFUSED_BY_SHIELD", "Answer", "Guard", "Objection", "Session"]
+
+REFUSED_BY_SHIELD = "RefusedByShieldException"
+"""What an agent sees of a call that a guard did not let through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What a guard holds against a call, or against ending the session.
+
+    Attributes:
+        rules: the ids of the rules concerned.
+        text: what the agent is told.
+        refused: whether the call was not carried out.
+        event: number (from 0) of the event it is about; None for the end of the session.
+    """
+
+    rules: tuple[str, ...]
+    text: str
+    refused: bool
+    event: int | None = None
+
+
+class Guard(Protocol):
+    """Stands in front of the tools; `solver.shield.Shield` is the one there is."""
+
+    def look_at(self, event: Event) -> Objection | None:
+        """Asked about a call that was tried out and not committed: the event that would happen."""
+        ...
+
+    def still_owed(self) -> Objection | None:
+        """What stands against ending the session now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a call. ``warning`` is told to the agent beside the result."""
+
+    event: Event
+    warning: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What an agent is told: the result as JSON, or the error."""
+        told = self.event.error if self.event.error is not None else json.dumps(self.event.result, ensure_ascii=False)
+        return told if self.warning is None else f"{told}\nWarning: {self.warning}"
 
 
 class Session:
@@ -21,20 +70,21 @@ class Session:
     Attributes:
         state: after the calls so far.
         events: one for each call, in order.
+        objections: what the guard said, in order.
     """
 
-    def __init__(self, environment: Environment, initial: State) -> None:
+    def __init__(self, environment: Environment, initial: State, guard: Guard | None = None) -> None:
         self.environment = environment
         self.state = initial
         self.events: list[Event] = []
+        self.objections: list[Objection] = []
+        self._guard = guard
 
-    def call(self, tool: str, arguments: dict[str, Json]) -> Event:
-        """Carry out one call and say what happened. Total: no call makes it raise."""
-        event, self.state = call(self.environment, self.state, tool, arguments)
-        self.events.append(event)
-        return event
+    def call(self, tool: str, arguments: Mapping[str, Json]) -> Answer:
+        """Carry out one call, unless a guard stands against it. Total: no call makes it raise."""
+        return self._settle(*call(self.environment, self.state, tool, arguments))
 
-    def call_written(self, tool: str, arguments: str) -> Event:
+    def call_written(self, tool: str, arguments: str) -> Answer:
         """The same for arguments as a model writes them: a JSON object as text; nothing at all stands for none.
 
         Text that is no such object is a rejected call, whose event has no arguments and says why.
@@ -47,12 +97,28 @@ class Session:
             return self._reject(tool, "the arguments are not a JSON object")
         return self.call(tool, parsed)
 
-    def _reject(self, tool: str, reason: str) -> Event:
-        event = Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}")
+    def still_owed(self) -> Objection | None:
+        """What the guard holds against ending here."""
+        objection = self._guard.still_owed() if self._guard else None
+        if objection is not None:
+            self.objections.append(objection)
+        return objection
+
+    def _reject(self, tool: str, reason: str) -> Answer:
+        return self._settle(Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}"), self.state)
+
+    def _settle(self, event: Event, after: State) -> Answer:
+        """Let the guard look at what would happen, and commit it or not."""
+        objection = self._guard.look_at(event) if self._guard else None
+        if objection is None:
+            self.state = after
+            self.events.append(event)
+            return Answer(event)
+        self.objections.append(replace(objection, event=len(self.events)))
+        if objection.refused:
+            event = Event(event.tool, event.arguments, "shielded", None, f"{REFUSED_BY_SHIELD}: {objection.text}")
+            self.events.append(event)
+            return Answer(event)
+        self.state = after
         self.events.append(event)
-        return event
-
-
-def answer_text(event: Event) -> str:
-    """What an agent is told of its call: the result as JSON, or the error."""
-    return event.error if event.error is not None else json.dumps(event.result, ensure_ascii=False)
+        return Answer(event, objection.text)

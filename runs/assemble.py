@@ -118,6 +118,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         **_wishes(recipe),
         "models under test": ", ".join(recipe.attempts.models),
         "mode": recipe.attempts.mode,
+        "shield": recipe.attempts.shield,
         "trials": str(recipe.attempts.trials),
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",

@@ -168,7 +168,9 @@ class _Walk:
                 on_answer=step,
             )
         with self.progress.stage("programs in the jail", total) as step:
-            rows = run_answers(self.setting.environment, tasks, answers, self.jail, step)
+            rows = run_answers(
+                self.setting.environment, tasks, answers, self.jail, step, regulation=self.setting.regulation
+            )
         self._wrote(self.folder.attempts, write_rows(self.folder.attempts, rows))
         return rows
 

@@ -20,9 +20,9 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.conversations.acting import ActingLimits
@@ -33,6 +33,7 @@ from runs.stages.rows import Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
+from solver.shield import ShieldMode
 
 __all__ = [
     "AttemptOptions",
@@ -137,9 +138,10 @@ class ToolOptions(Options):
 class AttemptOptions(Options):
     """The models under test, how they act, and what they are told.
 
-    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``hints``: the documentation
-    says when to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the
-    published one does. Both give help that users do not, and are off.
+    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors in front
+    of the tools warn of a call after which a rule cannot be kept, or refuse it. ``hints``: the documentation says when
+    to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the published one
+    does. The last three give help that users do not, and are off.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = (
@@ -149,6 +151,7 @@ class AttemptOptions(Options):
         "refuse",
     )
     mode: Mode = "program"
+    shield: ShieldMode = "off"
     styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(distinct)] = STYLES
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
@@ -156,6 +159,15 @@ class AttemptOptions(Options):
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock seconds that a program may run."""
     tools: ToolOptions = ToolOptions()
+
+    @model_validator(mode="after")
+    def _somebody_hears_a_warning(self) -> Self:
+        if self.shield == "warn" and self.mode == "program":
+            raise ValueError(
+                "shield 'warn' needs mode 'tools': a program is written before it runs, and nobody reads a warning; "
+                "'refuse' works in both"
+            )
+        return self
 
 
 class RoleModels(Options):

@@ -25,11 +25,14 @@ from environments.declaration import Environment
 from environments.documentation import call_schemas
 from environments.events import Json
 from environments.regulation import Regulation
-from environments.session import Session, answer_text
+from environments.session import Session
 from prompts.loader import Prompt, load_prompt
 from solver.masking import Instruction
+from solver.shield import ShieldMode
 
 __all__ = ["Acted", "ActingEnd", "ActingLimits", "Turn", "act_with_tools"]
+
+SHIELD = "shield"
 
 ActingEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
 
@@ -55,6 +58,7 @@ class Turn(BaseModel):
     """What the model did in one turn, and what came of it.
 
     Attributes:
+        told: what the shield said before it, about what is still owed.
         text: what it said, beside its calls or instead of any.
         calls: what it called, word for word.
         results: what it was told of each call, in order; fewer than the calls where a limit ended the attempt.
@@ -62,6 +66,7 @@ class Turn(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    told: str = ""
     text: str = ""
     calls: tuple[FunctionCalled, ...] = ()
     results: tuple[str, ...] = ()
@@ -89,31 +94,36 @@ class _Conversation:
     end: ActingEnd = "finished"
     _messages: int = 0
     _thought: str = ""
+    _told: str = ""
 
     def desk(self, call: FunctionCall) -> FunctionExecutionResult | None:
         if len(self.session.events) == self.limits.calls:
             self.end = "call_limit"
             return None
-        event = self.session.call_written(call.name, call.arguments)
+        answer = self.session.call_written(call.name, call.arguments)
         return FunctionExecutionResult(
-            content=answer_text(event), name=call.name, call_id=call.id, is_error=event.error is not None
+            content=answer.text, name=call.name, call_id=call.id, is_error=answer.event.error is not None
         )
 
-    def ends_because(self) -> str | None:
-        """The limit that has been met, in words."""
+    def limit_met(self) -> tuple[ActingEnd, str] | None:
+        """The limit that stands against another turn, and in words."""
         usage = self.client.total_usage()
         if self.end == "call_limit":
-            return f"made more than {self.limits.calls} calls"
+            return "call_limit", f"made more than {self.limits.calls} calls"
         if len(self.turns) >= self.limits.turns:
-            self.end = "turn_limit"
-            return f"did not end within {self.limits.turns} turns"
+            return "turn_limit", f"did not end within {self.limits.turns} turns"
         if usage.prompt_tokens + usage.completion_tokens >= self.limits.tokens:
-            self.end = "token_limit"
-            return f"used up its {self.limits.tokens} tokens"
+            return "token_limit", f"used up its {self.limits.tokens} tokens"
         if self.client.seconds >= self.limits.seconds:
-            self.end = "time_limit"
-            return f"took longer than {self.limits.seconds:g} seconds"
+            return "time_limit", f"took longer than {self.limits.seconds:g} seconds"
         return None
+
+    def ends_because(self) -> str | None:
+        met = self.limit_met()
+        if met is None:
+            return None
+        self.end, reason = met
+        return reason
 
     def hear(self, message: object, prompts: Mapping[str, Prompt]) -> None:
         """Write down one item of the agent's stream."""
@@ -122,7 +132,7 @@ class _Conversation:
                 self._thought = thought
             case ToolCallRequestEvent(source=source, content=asked):
                 calls = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in asked)
-                self.turns.append(Turn(text=self._thought, calls=calls))
+                self._add(Turn(text=self._thought, calls=calls))
                 self._record(source, self._thought, prompts.get(source), calls)
                 self._thought = ""
             case ToolCallExecutionEvent(content=results):
@@ -132,14 +142,22 @@ class _Conversation:
                     self._record_code("tools", result.name, result.content)
             case StopMessage(content=reason):
                 self._record_code("limits", "limits", reason)
+            case TextMessage(source="user", content=text):
+                self._record("user", text, prompts["user"])
+            case TextMessage(source=source, content=text) if source == SHIELD:
+                self._told = text
+                self._record_code(SHIELD, SHIELD, text)
             case TextMessage(source=source, content=text):
-                if source != "user":
-                    self.turns.append(Turn(text=text))
+                self._add(Turn(text=text))
                 self._record(source, text, prompts.get(source))
             case BaseChatMessage():
                 raise AssertionError(f"no agent here says a {type(message).__name__}")
             case _:
                 pass
+
+    def _add(self, turn: Turn) -> None:
+        self.turns.append(turn.model_copy(update={"told": self._told}))
+        self._told = ""
 
     def _record(self, source: str, content: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
         self.ledger.record(
@@ -171,9 +189,12 @@ async def act_with_tools(
     ledger: Ledger,
     limits: ActingLimits,
     hints: bool = False,
+    shield: ShieldMode = "off",
     target_state: Mapping[str, Json] | None = None,
 ) -> Acted:
     """Let the model act; the session holds the events and the state afterwards.
+
+    With a shield that warns, a model that ends while something is still owed is told so, once, and may go on.
 
     Raises CallFailed if an answer did not come, which is no fault of the model.
     """
@@ -181,16 +202,24 @@ async def act_with_tools(
     agent = ToolUser(
         "executor",
         client=client,
-        system=tools_system(session.environment, regulation, hints=hints),
+        system=tools_system(session.environment, regulation, hints=hints, shield=shield),
         tools=tool_schemas(session.environment, hints=hints),
         desk=talk.desk,
         ends_because=talk.ends_because,
     )
     prompts = {"user": load_prompt("executor_user"), agent.name: load_prompt("executor_tools_system")}
+    task: str | TextMessage = request_text(instruction, target_state)
     reason: str | None = None
-    async for message in agent.run_stream(task=request_text(instruction, target_state)):
-        talk.hear(message, prompts)
-        reason = message.content if isinstance(message, StopMessage) else reason
+    for last in (shield != "warn", True):
+        async for message in agent.run_stream(task=task):
+            talk.hear(message, prompts)
+            reason = message.content if isinstance(message, StopMessage) else reason
+        if last or talk.limit_met() is not None:
+            break
+        owed = session.still_owed()
+        if owed is None:
+            break
+        task = TextMessage(content=owed.text, source=SHIELD)
     return Acted(tuple(talk.turns), talk.end, reason)
 
 

@@ -12,6 +12,7 @@ from environments.events import Json
 from environments.regulation import Regulation
 from prompts.loader import load_prompt
 from solver.masking import Instruction
+from solver.shield import ShieldMode
 
 __all__ = ["ask_for_program"]
 
@@ -25,10 +26,11 @@ async def ask_for_program(
     context: Context,
     ledger: Ledger,
     hints: bool = False,
+    shield: ShieldMode = "off",
     target_state: Mapping[str, Json] | None = None,
 ) -> str:
     """The model's whole answer. Raises CallFailed if no answer came, which is no fault of the model."""
-    agent = seat_executor(client, environment, regulation, hints=hints)
+    agent = seat_executor(client, environment, regulation, hints=hints, shield=shield)
     prompts = {"user": load_prompt("executor_user"), agent.name: load_prompt("executor_system")}
     answer = ""
     async for message in agent.run_stream(task=request_text(instruction, target_state)):

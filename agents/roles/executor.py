@@ -15,6 +15,7 @@ from environments.events import Json
 from environments.regulation import Regulation
 from prompts.loader import load_prompt
 from solver.masking import Instruction
+from solver.shield import ShieldMode
 
 __all__ = ["extract_program", "request_text", "seat_executor", "tools_system"]
 
@@ -25,23 +26,28 @@ PYTHON = frozenset({"python", "python3", "py"})
 
 
 def seat_executor(
-    client: ChatCompletionClient, environment: Environment, regulation: Regulation, *, hints: bool
+    client: ChatCompletionClient,
+    environment: Environment,
+    regulation: Regulation,
+    *,
+    hints: bool,
+    shield: ShieldMode = "off",
 ) -> AssistantAgent:
     """A fresh agent for one attempt; agents remember, so it must not be used twice."""
     system = load_prompt("executor_system").fill(
-        object_name=environment.object_name, **_known_to_both(environment, regulation, hints=hints)
+        object_name=environment.object_name, **_known_to_both(environment, regulation, hints, shield)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
 
-def tools_system(environment: Environment, regulation: Regulation, *, hints: bool) -> str:
+def tools_system(environment: Environment, regulation: Regulation, *, hints: bool, shield: ShieldMode) -> str:
     """The system prompt of a model that calls tools: it knows what one that writes a program knows."""
-    return load_prompt("executor_tools_system").fill(**_known_to_both(environment, regulation, hints=hints))
+    return load_prompt("executor_tools_system").fill(**_known_to_both(environment, regulation, hints, shield))
 
 
-def _known_to_both(environment: Environment, regulation: Regulation, *, hints: bool) -> dict[str, str]:
+def _known_to_both(environment: Environment, regulation: Regulation, hints: bool, shield: ShieldMode) -> dict[str, str]:
     documentation = json.dumps(document(environment, hints=hints), indent=1)
-    return {"documentation": documentation, "regulation": regulation.text(readings=hints)}
+    return {"documentation": documentation, "regulation": regulation.text(readings=hints), "shield": shield}
 
 
 def request_text(instruction: Instruction, target_state: Mapping[str, Json] | None = None) -> str:

@@ -18,6 +18,7 @@ from runs.record.store import Record
 from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.rows import AttemptRow, Mode
 from runs.tasks import read_tasks
+from solver.shield import ShieldMode
 
 __all__ = ["attempt"]
 
@@ -27,6 +28,9 @@ def attempt(
     model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
     env: WhereEnvironment = None,
     mode: Annotated[Mode, typer.Option(help="It writes one program, or calls tools turn by turn.")] = "program",
+    shield: Annotated[
+        ShieldMode, typer.Option(help="Monitors in front of the tools warn of, or refuse, what would break a rule.")
+    ] = "off",
     trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
     hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
     target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
@@ -36,7 +40,14 @@ def attempt(
     """Put a model to each task in each style: it writes a program, which runs in the jail, or calls tools."""
     quieten()
     rows, setting = read_tasks(tasks, env)
-    asked = {"models": (model,), "mode": mode, "trials": trials, "hints": hints, "target_state": target_state}
+    asked = {
+        "models": (model,),
+        "mode": mode,
+        "shield": shield,
+        "trials": trials,
+        "hints": hints,
+        "target_state": target_state,
+    }
     options = checked(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials
 
@@ -57,7 +68,7 @@ def attempt(
     with Jail() as jail, record_beside(out, f"attempt by {model}") as record:
         answers = asyncio.run(ask(record))
         with Bars().stage("programs in the jail", total) as step:
-            attempts = run_answers(setting.environment, rows, answers, jail, step)
+            attempts = run_answers(setting.environment, rows, answers, jail, step, regulation=setting.regulation)
     write_rows(out, attempts)
     if as_json:
         show_json({"attempts": len(attempts), "out": str(out)})

@@ -10,6 +10,7 @@ from solver.ltlf import Scalar
 from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
 from solver.rules import TemplateName
+from solver.shield import ShieldMode
 
 __all__ = [
     "FAILURE_MODES",
@@ -127,6 +128,7 @@ class VerdictRow(BaseModel):
     model: str
     trial: int = 0
     mode: Mode = "program"
+    shield: ShieldMode = "off"
     profile: Profile = "strict"
     outcome: Outcome
     goal_reached: bool | None
@@ -139,4 +141,6 @@ class VerdictRow(BaseModel):
     @property
     def contender(self) -> str:
         """The model and how it acted, where that is not the ordinary way: what a line of a table stands for."""
-        return self.model if self.mode == "program" else f"{self.model} [{self.mode}]"
+        ways = [self.mode] if self.mode != "program" else []
+        ways += [f"shield {self.shield}"] if self.shield != "off" else []
+        return f"{self.model} [{', '.join(ways)}]" if ways else self.model

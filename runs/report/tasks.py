@@ -16,6 +16,7 @@ from runs.report.events import CallLine, call_lines, shown_numbers
 from runs.report.texts import cut, unique_anchors, visible
 from runs.stages.rows import AttemptRow, JsonState, Mode, TaskRow
 from solver.masking import Style
+from solver.shield import ShieldMode
 
 __all__ = ["AttemptCard", "StateChange", "TaskPage", "Try", "task_pages"]
 
@@ -94,13 +95,15 @@ class TaskPage:
 
 def task_pages(content: ReportContent) -> list[TaskPage]:
     """A page for each task, in order. An attempt without a verdict is not shown; a verdict without attempt is."""
-    attempts = defaultdict[tuple[str, Style, str, Mode, int], list[AttemptRow]](list)
+    attempts = defaultdict[tuple[str, Style, str, Mode, ShieldMode, int], list[AttemptRow]](list)
     for attempt in content.attempts:
-        attempts[attempt.task, attempt.style, attempt.model, attempt.mode, attempt.trial].append(attempt)
+        place = attempt.task, attempt.style, attempt.model, attempt.mode, attempt.shield, attempt.trial
+        attempts[place].append(attempt)
     verdicts = defaultdict[str, list[tuple[VerdictRow, AttemptRow | None]]](list)
     for verdict in content.verdicts:
         # Several runs in one report may hold the same try; they come in the same order here and there.
-        waiting = attempts[verdict.task, verdict.style, verdict.model, verdict.mode, verdict.trial]
+        place = verdict.task, verdict.style, verdict.model, verdict.mode, verdict.shield, verdict.trial
+        waiting = attempts[place]
         verdicts[verdict.task].append((verdict, waiting.pop(0) if waiting else None))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [_page(anchor, task, verdicts.pop(task.id, [])) for anchor, task in zip(anchors, content.tasks, strict=True)]

@@ -16,7 +16,8 @@ from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Execution, Jail
-from environments.session import Session
+from environments.regulation import Regulation
+from environments.session import Guard, Session
 from environments.state import encode_state
 from runs.grading.execution import run_program
 from runs.recipe import AttemptOptions
@@ -24,6 +25,7 @@ from runs.side_by_side import side_by_side
 from runs.stages.built_in import built_in_client, check_can_act
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from solver.masking import Style
+from solver.shield import Shield, ShieldMode
 
 __all__ = ["ask_for_attempts", "check_tasks_exist", "run_answers", "run_programs"]
 
@@ -47,7 +49,9 @@ async def ask_for_attempts(
     asking = _Asking(setting, options, clients, parameters, ledger)
 
     async def ask(model: ModelSpec, task: TaskRow, style: Style, trial: int) -> AttemptRow:
-        row = AttemptRow(task=task.id, style=style, model=str(model), trial=trial, mode=options.mode)
+        row = AttemptRow(
+            task=task.id, style=style, model=str(model), trial=trial, mode=options.mode, shield=options.shield
+        )
         answer = asking.for_calls if options.mode == "tools" else asking.for_program
         try:
             return await answer(model, task, row)
@@ -87,6 +91,7 @@ class _Asking:
             context=context,
             ledger=self.ledger,
             hints=self.options.hints,
+            shield=row.shield,
             target_state=self._handed_over(task, row.style),
         )
         program = extract_program(answer, self.setting.environment.object_name)
@@ -95,7 +100,7 @@ class _Asking:
     async def for_calls(self, model: ModelSpec, task: TaskRow, row: AttemptRow) -> AttemptRow:
         """The row with all that the model called. A model that called nothing has given nothing to judge."""
         environment, context = self.setting.environment, _context(row)
-        session = Session(environment, task.initial(environment))
+        session = Session(environment, task.initial(environment), _guard(row.shield, task, self.setting.regulation))
         acted = await act_with_tools(
             session,
             self.setting.regulation,
@@ -105,6 +110,7 @@ class _Asking:
             ledger=self.ledger,
             limits=self.options.tools.limits(),
             hints=self.options.hints,
+            shield=row.shield,
             target_state=self._handed_over(task, row.style),
         )
         last = acted.turns[-1]
@@ -115,6 +121,7 @@ class _Asking:
             update={
                 "execution": Execution(acted.end, acted.reason, None, None, "", len(session.events)),
                 "events": tuple(session.events),
+                "objections": tuple(session.objections),
                 "final_state": encode_state(session.state, environment.entities),
             }
         )
@@ -150,12 +157,17 @@ def run_answers(
     answers: Sequence[AttemptRow],
     jail: Jail,
     on_program: Callable[[], None] = lambda: None,
+    *,
+    regulation: Regulation | None = None,
 ) -> list[AttemptRow]:
-    """Run the program of each answer in the jail; rows come out in the order in which they came in."""
+    """Run the program of each answer in the jail; rows come out in the order in which they came in.
+
+    ``regulation``: where a shield finds the words of the provisions; needed by rows that have one.
+    """
     by_id = {task.id: task for task in tasks}
     rows: list[AttemptRow] = []
     for answer in answers:
-        rows.append(_run(environment, by_id[answer.task], answer, jail))
+        rows.append(_run(environment, by_id[answer.task], answer, jail, regulation))
         on_program()
     return rows
 
@@ -192,10 +204,29 @@ def check_tasks_exist(tasks: Sequence[TaskRow], rows: Sequence[ProgramRow | Atte
             raise InputError(f"{place}, row {number}: task {row.task!r} has no {row.style} instruction")
 
 
-def _run(environment: Environment, task: TaskRow, answer: AttemptRow, jail: Jail) -> AttemptRow:
+def _run(
+    environment: Environment, task: TaskRow, answer: AttemptRow, jail: Jail, regulation: Regulation | None
+) -> AttemptRow:
     if answer.program is None or answer.invalid is not None:
         return answer
     variables = task.instructions[answer.style].variables
-    ran = run_program(jail, environment, task.initial(environment), answer.program, variables)
+    guard = _guard(answer.shield, task, regulation)
+    ran = run_program(jail, environment, task.initial(environment), answer.program, variables, guard)
     final = encode_state(ran.final, environment.entities)
-    return answer.model_copy(update={"execution": ran.execution, "events": ran.events, "final_state": final})
+    return answer.model_copy(
+        update={
+            "execution": ran.execution,
+            "events": ran.events,
+            "objections": ran.objections,
+            "final_state": final,
+        }
+    )
+
+
+def _guard(shield: ShieldMode, task: TaskRow, regulation: Regulation | None) -> Guard | None:
+    """A fresh shield over the task's rules; one guards one session."""
+    if shield == "off":
+        return None
+    if regulation is None:
+        raise InputError(f"task {task.id}: a shield tells which provision stands against a call; give the regulation")
+    return Shield(task.rules, regulation, shield)

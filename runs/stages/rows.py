@@ -12,14 +12,15 @@ from agents.conversations.acting import Turn
 from environments.declaration import Environment
 from environments.events import Event, Json, Origin
 from environments.jail import Execution
+from environments.session import Objection
 from environments.state import State, decode_state, encode_state
 from solver.masking import STYLES, Instruction, Style
 from solver.profiles import Profile
 from solver.rules import Rule
+from solver.shield import ShieldMode
 from solver.traces import PlannedCall, Trace
 
 __all__ = [
-    "MODES",
     "AttemptRow",
     "CallRow",
     "JsonState",
@@ -34,7 +35,6 @@ JsonState = dict[str, Json]
 
 Mode = Literal["program", "tools"]
 """How a model acts: it writes one program, or it calls tools turn by turn."""
-MODES: tuple[Mode, ...] = ("program", "tools")
 
 
 class _Row(BaseModel):
@@ -161,6 +161,7 @@ class AttemptRow(_Row):
 
     Attributes:
         mode: how it acted.
+        shield: whether monitors stood in front of the tools, and what they did.
         answer: what the model said, in tools mode after its last call; None if it was not asked (a program that was
             given) or did not answer.
         program: the program found in the answer; None if there is none.
@@ -168,6 +169,7 @@ class AttemptRow(_Row):
             events, in the same order.
         execution: how the program ended in the jail, or the conversation; None if nothing was run or called.
         events: the calls that really happened.
+        objections: what the shield held against calls, or against ending.
         final_state: the state they led to; None if there was nothing to run.
         invalid: why no verdict is possible, through no fault of the model; None in the ordinary case.
     """
@@ -178,10 +180,12 @@ class AttemptRow(_Row):
     model: str
     trial: int = 0
     mode: Mode = "program"
+    shield: ShieldMode = "off"
     answer: str | None = None
     program: str | None = None
     transcript: tuple[Turn, ...] = ()
     execution: Execution | None = None
     events: tuple[Event, ...] = ()
+    objections: tuple[Objection, ...] = ()
     final_state: JsonState | None = None
     invalid: str | None = None

@@ -13,6 +13,8 @@ number is below s before the trigger and s higher from then on, and the columns 
     Instruction Adherence      its trigger
     any other formula          any atom of it
 
+A call that a shield refused never reached its tool: it keeps its number and moves no rule.
+
 Without a history, memory does not grow with the trace, only with the different values that quantified rules meet.
 """
 
@@ -91,6 +93,11 @@ class Monitor:
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
+            if event.outcome == "shielded":  # it never reached its tool: it keeps its number, and that is all
+                self._events += 1
+                if history is not None:
+                    history.append(self.verdicts())
+                continue
             completed, attempted, undecided, quantified = by_tool.get(event.tool, elsewhere)
             steps = completed if event.outcome == "completed" else attempted
             if undecided:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.banking import ENVIRONMENT
-from environments.session import Session, answer_text
+from environments.session import Session
 from environments.simulation import call
 
 INITIAL = ENVIRONMENT.populate(Random(1))
@@ -19,9 +19,9 @@ WHOLE = st.text('aé"{}[]:,\\1 ', max_size=20)
 @given(tool=st.sampled_from(sorted(ENVIRONMENT.tools)) | TEXT, text=TEXT | st.just("{}"))
 def test_whatever_is_written_as_arguments_is_an_event(tool: str, text: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
-    event = session.call_written(tool, text)
-    assert session.events == [event]
-    assert answer_text(event)
+    answer = session.call_written(tool, text)
+    assert session.events == [answer.event]
+    assert answer.text
 
 
 @given(
@@ -33,7 +33,7 @@ def test_whatever_is_written_as_arguments_is_an_event(tool: str, text: str) -> N
 )
 def test_arguments_in_writing_are_the_arguments(arguments: dict[str, str], tool: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
-    event = session.call_written(tool, json.dumps(arguments, ensure_ascii=False))
+    event = session.call_written(tool, json.dumps(arguments, ensure_ascii=False)).event
     assert (event, session.state) == call(ENVIRONMENT, INITIAL, tool, arguments)
 
 
@@ -51,7 +51,7 @@ def test_arguments_in_writing_are_the_arguments(arguments: dict[str, str], tool:
 )
 def test_arguments_that_mean_nothing_are_a_rejected_call(text: str, reason: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
-    event = session.call_written("SearchPayee", text)
+    event = session.call_written("SearchPayee", text).event
     assert (event.outcome, event.arguments, session.state) == ("rejected", {}, INITIAL)
     assert event.error is not None
     assert event.error.startswith("InvalidCallError: ")
@@ -59,4 +59,4 @@ def test_arguments_that_mean_nothing_are_a_rejected_call(text: str, reason: str)
 
 
 def test_no_arguments_at_all_are_none() -> None:
-    assert Session(ENVIRONMENT, INITIAL).call_written("CheckAuthorization", "").completed
+    assert Session(ENVIRONMENT, INITIAL).call_written("CheckAuthorization", "").event.completed

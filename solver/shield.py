@@ -1,0 +1,77 @@
+"""The shield: monitors that stand in front of the tools and look at each call before it is carried out.
+
+What a call would come to is found by trying it out. A state is immutable, so the session simulates the call and shows
+the shield the event that would happen; only then is it committed or not. A rule stands against a call if it could
+still be kept before it and cannot be kept any more after it, whatever follows. That is exact for each rule, since its
+automaton tells from which states an accepting one can be reached; two rules that can be kept one by one, but no longer
+together, are not seen.
+
+Whether an obligation will be met is not known while calls may follow, so no call is refused for leaving one open. What
+is still owed when an agent means to end can be told then (:meth:`Shield.still_owed`).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from environments.events import Event
+from environments.regulation import Regulation
+from environments.session import Objection
+from solver.ltlf import Monitor
+from solver.rules import Rule
+
+__all__ = ["Shield", "ShieldMode"]
+
+ShieldMode = Literal["off", "warn", "refuse"]
+"""``warn``: the call is carried out, ``refuse``: it is not. The agent is told in either case."""
+
+
+class Shield:
+    """Guards one session. The agent reads the words of the provisions, never a formula."""
+
+    def __init__(self, rules: Sequence[Rule], regulation: Regulation, mode: Literal["warn", "refuse"]) -> None:
+        self._rules = {rule.id: rule for rule in rules}
+        self._regulation = regulation
+        self._refuses = mode == "refuse"
+        self._let_through: list[Event] = []
+        self._monitor = self._fresh_monitor()
+
+    def look_at(self, event: Event) -> Objection | None:
+        """What stands against the call that would have this event. An event that is not refused is taken to happen."""
+        number = self._monitor.events
+        self._monitor.feed(event)
+        against = [rule for rule, broken_at in self._monitor.first_irreparable.items() if broken_at == number]
+        if not against or not self._refuses:
+            self._let_through.append(event)
+        else:  # a monitor cannot go back, and a refused call has not happened
+            self._monitor = self._fresh_monitor()
+            self._monitor.run(self._let_through)
+        if not against:
+            return None
+        what = "Not carried out, since after it" if self._refuses else "Carried out, but from now on"
+        return Objection(
+            rules=tuple(against),
+            text=f"{what} this cannot be kept any more: {self._provisions(against)}",
+            refused=self._refuses,
+        )
+
+    def still_owed(self) -> Objection | None:
+        """What would be broken if the session ended now and can still be kept."""
+        owed = [rule for rule, ending in self._monitor.at_end().items() if ending == "left_open"]
+        if not owed:
+            return None
+        return Objection(tuple(owed), f"This is not kept if you end here: {self._provisions(owed)}", refused=False)
+
+    def _fresh_monitor(self) -> Monitor:
+        return Monitor({name: rule.automaton for name, rule in self._rules.items()})
+
+    def _provisions(self, rules: Iterable[str]) -> str:
+        return " ".join(dict.fromkeys(text for rule in rules for text in self._words(self._rules[rule])))
+
+    def _words(self, rule: Rule) -> list[str]:
+        """The provisions that a rule rests on, word for word; for one that cites none that we have, its reason."""
+        cited = [
+            f"{rule.regulation} {citation}: {' '.join(self._regulation.by_citation[citation].text.split())}"
+            for citation in rule.provisions
+            if rule.regulation == self._regulation.id and citation in self._regulation.by_citation
+        ]
+        return cited or [rule.rationale or f"the rule {rule.id!r}."]

@@ -1,0 +1,134 @@
+"""Shields: what is refused could not have been mended, and what is let through leaves every rule within reach."""
+
+import json
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.events import Json
+from environments.session import REFUSED_BY_SHIELD, Session
+from solver.ltlf import Monitor
+from solver.rules import Rule, load_rules
+from solver.shield import Shield
+
+SETTING = load_setting("banking")
+RULES = (
+    *load_rules(SETTING.rules_file),
+    Rule(id="granted", formula="!((!CheckAuthorization(result.authorized)) U TransferFunds)"),
+    Rule(id="small", formula="G !TransferFunds(amount > 400)"),
+    Rule(id="found", formula="G(SearchPayee -> X PayBill)", rationale="Whoever searches a payee pays at once."),
+    Rule(id="untried", formula="!((!CheckAuthorization) U attempted(PayBill))"),
+    Rule(id="same payee", formula="forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))"),
+)
+INITIAL = ENVIRONMENT.populate(Random(3))
+ACCOUNTS = [str(row.values["account_number"]) for row in INITIAL.rows("accounts")]
+PAYEE = next(str(row.values["payee_id"]) for row in INITIAL.rows("payees"))
+
+PAY: dict[str, Json] = {
+    "from_account_number": ACCOUNTS[0],
+    "payee_id": PAYEE,
+    "service_account_number": "123456789",
+    "payment_date": "2027-01-01",
+    "amount": 20,
+}
+CALLS: list[tuple[str, dict[str, Json]]] = [
+    ("CheckAuthorization", {}),
+    ("SearchPayee", {"keywords": ["a"]}),
+    ("PayBill", PAY),
+    ("PayBill", {**PAY, "payee_id": "P-000000"}),
+    ("TransferFunds", {"from_account_number": ACCOUNTS[0], "to_account_number": ACCOUNTS[1], "amount": 30}),
+    ("TransferFunds", {"from_account_number": ACCOUNTS[0], "to_account_number": ACCOUNTS[1], "amount": 450}),
+    ("RecordAuditEvent", {"events": ["BILL_PAYMENT"]}),
+    ("GetAccountInformation", {"account_type": "savings"}),
+    ("NoSuchTool", {}),
+]
+
+
+def broken(session: Session) -> set[str]:
+    monitor = Monitor({rule.id: rule.automaton for rule in RULES})
+    monitor.run(session.events)
+    return {rule for rule, ending in monitor.at_end().items() if ending == "broken"}
+
+
+@given(st.lists(st.sampled_from(CALLS), max_size=14))
+def test_behind_a_shield_that_refuses_no_rule_breaks(calls: list[tuple[str, dict[str, Json]]]) -> None:
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
+    for tool, arguments in calls:
+        before = session.state
+        answer = session.call(tool, arguments)
+        if answer.event.outcome != "shielded":
+            continue
+        assert session.state is before
+        assert answer.text.startswith(REFUSED_BY_SHIELD)
+        # Exact: without the shield this very call breaks the rules it was refused for.
+        bare = Session(ENVIRONMENT, INITIAL)
+        for event in session.events:
+            if event.outcome != "shielded":
+                bare.call(event.tool, dict(event.arguments))
+        assert not broken(bare)
+        bare.call(tool, arguments)
+        assert broken(bare) == set(session.objections[-1].rules)
+    assert not broken(session)
+
+
+@given(st.lists(st.sampled_from(CALLS), max_size=14))
+def test_a_shield_that_warns_changes_nothing(calls: list[tuple[str, dict[str, Json]]]) -> None:
+    watched = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "warn"))
+    bare = Session(ENVIRONMENT, INITIAL)
+    for tool, arguments in calls:
+        watched.call(tool, arguments)
+        bare.call(tool, arguments)
+    assert (watched.events, watched.state) == (bare.events, bare.state)
+    assert {rule for objection in watched.objections for rule in objection.rules} == broken(bare)
+    assert not any(objection.refused for objection in watched.objections)
+
+
+@given(st.lists(st.sampled_from(CALLS), max_size=10))
+def test_what_is_owed_is_what_would_be_broken_by_ending(calls: list[tuple[str, dict[str, Json]]]) -> None:
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
+    for tool, arguments in calls:
+        session.call(tool, arguments)
+    monitor = Monitor({rule.id: rule.automaton for rule in RULES})
+    monitor.run(session.events)
+    owed = session.still_owed()
+    assert set(owed.rules if owed else ()) == {rule for rule, end in monitor.at_end().items() if end != "kept"}
+
+
+def test_the_agent_reads_the_provision_and_no_formula() -> None:
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "refuse"))
+    text = session.call(*CALLS[4]).text
+    provision = SETTING.regulation.by_citation["Article 97(1)(b)"]
+    assert f"PSD2 Article 97(1)(b): {' '.join(provision.text.split())}" in text
+    assert "CheckAuthorization" not in text
+    assert provision.reading is None or provision.reading not in text
+
+
+def test_a_rule_without_a_provision_gives_its_reason() -> None:
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[9:10], SETTING.regulation, "refuse"))
+    assert session.call(*CALLS[1]).event.completed
+    refused = session.call(*CALLS[0])
+    assert "Whoever searches a payee pays at once." in refused.text
+    assert session.call(*CALLS[2]).event.completed, "a refused call is no step of the trace"
+
+
+def test_a_warning_stands_beside_the_result() -> None:
+    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "warn"))
+    result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
+    assert json.loads(result)["success"] is True
+    assert warning.startswith("Carried out, but from now on")
+    again = session.call(*CALLS[4])
+    assert again.warning is None, "a rule that is lost is lost once"
+
+
+@pytest.mark.parametrize("mode", ["warn", "refuse"])
+def test_a_call_that_the_tool_refuses_breaks_nothing(mode: str) -> None:
+    session = Session(
+        ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "warn" if mode == "warn" else "refuse")
+    )
+    unknown = session.call("PayBill", {**PAY, "payee_id": "P-000000"})
+    assert unknown.event.outcome in {"raised", "failed"}
+    assert session.objections == []
