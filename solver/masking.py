@@ -6,14 +6,14 @@ the calls that an independent reader makes of the text do what the trace does.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from environments.comparison import compare_states
 from environments.declaration import Environment
-from environments.events import Event, Json
+from environments.events import Event, Json, Said
 from environments.kinds import Kind, WrongFormat, WrongType
 from environments.simulation import call, decode_arguments
 from environments.state import State
@@ -32,6 +32,7 @@ __all__ = [
     "check_wording",
     "find_leaks",
     "find_missing",
+    "find_unknowable",
 ]
 
 Style = Literal["goal", "workflow"]
@@ -81,13 +82,17 @@ def asked_calls(environment: Environment, calls: Sequence[PlannedCall], style: S
     return without_calls(business, (number for number in range(len(business)) if number not in needed))
 
 
-def find_leaks(environment: Environment, text: str) -> list[str]:
-    """What in the text gives a compliance step away: tool names, telltale stems and event names, as found."""
+def find_leaks(environment: Environment, text: str, *, event_phrases: bool = True) -> list[str]:
+    """What in the text gives a compliance step away: tool names, telltale stems and event names, as found.
+
+    With ``event_phrases`` an event's name in ordinary words counts too. Our own wording can do without *bill payment*;
+    in a text from elsewhere those are just words.
+    """
     stems: list[str] = []
     for name in sorted(environment.compliance_tools):
         stems += [name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name), *environment.tools[name].telltales]
     for name in environment.event_names:
-        stems += [name, name.replace("_", " ")]
+        stems += [name, *([name.replace("_", " ")] if event_phrases else [])]
     return _occurring(text, stems)
 
 
@@ -126,6 +131,42 @@ def find_missing(
             if not (all(present) if isinstance(value, list) else any(present)):
                 missing.append(f"{tool.name}.{name} = {say_value(value, tool.parameter(name).kind)}")
     return list(dict.fromkeys(missing))
+
+
+def find_unknowable(
+    environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], known: str
+) -> list[str]:
+    """The arguments of those calls that a caller who has ``known`` (the request and its values) could not know.
+
+    An argument whose origin is an earlier result or the trace itself is known by construction. One without an origin,
+    as in an imported trace, must be said or stand somewhere in an earlier result.
+    """
+    unknowable: list[str] = []
+    for number in numbers:
+        tool = environment.tools[calls[number].event.tool]
+        seen = [value for call in calls[:number] for value in _scalars(call.event.result)]
+        for name, argument in calls[number].event.arguments.items():
+            if not isinstance(calls[number].origins.get(name, Said()), Said):
+                continue
+            kind = tool.parameter(name).kind
+            for value in _scalars(argument):
+                if value is None or isinstance(value, bool) or value in seen:
+                    continue
+                if not any(_says(known, str(spelling)) for spelling in _spellings(value, kind)):
+                    unknowable.append(f"{tool.name}.{name} = {value}")
+    return list(dict.fromkeys(unknowable))
+
+
+def _scalars(value: Json) -> Iterator[Json]:
+    match value:
+        case dict():
+            for part in value.values():
+                yield from _scalars(part)
+        case list():
+            for part in value:
+                yield from _scalars(part)
+        case _:
+            yield value
 
 
 def _spellings(value: Json, kind: Kind) -> list[Json]:

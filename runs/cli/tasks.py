@@ -1,6 +1,7 @@
-"""``lawtrace tasks``: building tasks from traces, and importing published ones."""
+"""``lawtrace tasks``: building tasks from traces, importing published ones, and the gate on both."""
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,10 @@ import typer
 
 from environments.catalogue import load_setting
 from environments.errors import InputError
+from environments.events import Json
 from environments.jail import Jail
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.cli.options import WhereEnvironment, WhichEnvironment
+from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
 from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import read_rows, write_rows
@@ -18,15 +20,19 @@ from runs.published.logisafetybench import Domain, import_tasks
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.stages.build import Built, build_tasks
+from runs.stages.quality import CHECKS, QualityRow, check_tasks
 from runs.stages.rows import TraceRow
 from runs.stages.synthesize import synthesize_rows
+from runs.tasks import read_tasks
 from solver.demands import NO_WISHES
 from solver.profiles import Profile
 from solver.rules import check_rules, load_rules
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Tasks: build them from traces, import published ones.", no_args_is_help=True)
+app = typer.Typer(
+    help="Tasks: build them from traces, import published ones, put them through the gate.", no_args_is_help=True
+)
 
 
 @app.command("build")
@@ -125,3 +131,51 @@ def import_command(
     for line in (*imported.skipped, *noted):
         say(f"  {line}")
     say(f"Written: {out}")
+
+
+@app.command("check")
+def check_command(
+    file: Annotated[Path, typer.Argument(help="The tasks (JSON lines).")],
+    env: WhereEnvironment = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the independent reader's model.")] = None,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("quality.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Put tasks through the gate: does the reference pass, is it complete, unambiguous, leak-free, needed?"""
+    quieten()
+    options = load_recipe(recipe) if recipe else Recipe()
+    tasks, setting = read_tasks(file, env)
+
+    async def check(record: Record, jail: Jail) -> list[QualityRow]:
+        async with role_clients(options, record) as casting:
+            with Bars().stage("tasks", len(tasks)) as step:
+                return await check_tasks(
+                    setting.environment,
+                    tasks,
+                    jail=jail,
+                    casting=casting,
+                    ledger=record,
+                    reader_is_offline=options.models.independent_reader == "offline",
+                    on_task=step,
+                )
+
+    with Jail() as jail, record_beside(out, "tasks check") as record:
+        rows = asyncio.run(check(record, jail))
+    write_rows(out, rows)
+    passed = sum(row.passed for row in rows)
+    counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
+    if as_json:
+        checks: dict[str, Json] = {check: {**answers} for check, answers in counts.items()}
+        show_json({"tasks": len(rows), "passed": passed, "checks": checks, "out": str(out)})
+    else:
+        table = make_table("check", "passed", "failed", "undecided")
+        for name, answers in counts.items():
+            table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")))
+        show(table)
+        for row in rows:
+            for finding in row.findings:
+                if finding.answer == "failed":
+                    say(f"{row.task}{', ' + finding.style if finding.style else ''}: {finding.check}: {finding.detail}")
+        show(f"{passed} of {len(rows)} tasks pass.")
+        say(f"Written: {out}")
+    raise typer.Exit(0 if passed == len(rows) else 1)

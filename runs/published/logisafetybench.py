@@ -136,6 +136,7 @@ def _task(
             variables=variables,
             initial_state=case["initial_state"],
             final_state=case["final_state"],
+            claimed_rules=tuple(rule.id for rule in rules if rule.formula in row["guided_ltls"]),
         ),
     )
 

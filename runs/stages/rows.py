@@ -86,12 +86,14 @@ class PublishedCase(_Row):
         variables: the variables of its init block.
         initial_state: the published initial state.
         final_state: the expected one, with the audit log.
+        claimed_rules: ids of the rules that the task says it is guided by, whether or not anything triggers them.
     """
 
     object_name: str
     variables: dict[str, Json]
     initial_state: JsonState
     final_state: JsonState
+    claimed_rules: tuple[str, ...] = ()
 
 
 class TaskRow(_Row):

@@ -1,0 +1,43 @@
+"""Having one instruction read by the independent reader alone, as the gate on finished tasks does."""
+
+from collections.abc import Sequence
+
+from agents.casting import Casting
+from agents.conversations.hold import Said, hold_conversation
+from agents.ledger import Context, Ledger
+from agents.roles.independent_reader import Reading, seat_independent_reader
+from agents.roles.instruction_generator import Draft
+from agents.speaker import CodeCheck
+from environments.declaration import Environment
+from solver.masking import Instruction, ReadCall
+
+__all__ = ["read_instruction"]
+
+
+async def read_instruction(
+    environment: Environment, instruction: Instruction, *, casting: Casting, context: Context, ledger: Ledger
+) -> tuple[ReadCall, ...] | None:
+    """The calls that the reader makes of the text and the documentation; None if the role failed."""
+    context = context.at(role="independent_reader", style=instruction.style)
+    said = await hold_conversation(
+        [
+            CodeCheck("instruction", Draft, lambda _: Draft(text=instruction.text)),
+            seat_independent_reader(casting.client("independent_reader", context), environment, instruction.style),
+        ],
+        opening="Read the request.",
+        next_speaker=_next_speaker,
+        context=context,
+        ledger=ledger,
+    )
+    _, last = said[-1]
+    return last.calls if isinstance(last, Reading) else None
+
+
+def _next_speaker(said: Sequence[Said]) -> str | None:
+    match said[-1][1]:
+        case Draft():
+            return "independent_reader"
+        case Reading():
+            return None
+        case _:
+            return "instruction"

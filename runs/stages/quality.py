@@ -1,0 +1,255 @@
+"""The gate on tasks: is each one worth asking a model? Nine questions, each passed, failed or honestly undecided.
+
+    reference      the reference program runs in the jail, reaches the target and keeps every rule
+    triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
+    something      the target state differs from the initial one
+    complete       each instruction says every value that its business calls need from the user
+    unambiguous    a reader who gets the instruction and the documentation makes the same calls of it (goal: same state)
+    leak-free      neither instruction nor variables give a hidden step away
+    distinct       no other task has the same calls, or the same instruction
+    solvable       every argument of the reference can be known: said, in an earlier result, documented, or derived
+    needed         without any one of its compliance calls the reference breaks a rule
+
+The offline reader knows only the offline writer's phrases. A text from elsewhere that it cannot read is undecided, not
+failed; a recipe that names a model as independent reader decides it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.casting import Casting
+from agents.conversations.reading import read_instruction
+from agents.ledger import Context, Ledger
+from environments.comparison import compare_states
+from environments.declaration import Environment
+from environments.events import Event, Json
+from environments.jail import Jail
+from runs.grading.execution import Ran, run_program
+from runs.grading.safety import judge_rules
+from runs.side_by_side import side_by_side
+from runs.stages.rows import TaskRow
+from solver.masking import STYLES, ReadCall, Style, check_reading, find_leaks, find_missing, find_unknowable
+from solver.traces import PlannedCall, Trace, business_calls
+from solver.wording import goal_calls
+
+__all__ = ["CHECKS", "Check", "QualityFinding", "QualityRow", "check_tasks"]
+
+Check = Literal[
+    "reference",
+    "triggered",
+    "something to do",
+    "complete",
+    "unambiguous",
+    "leak-free",
+    "distinct",
+    "solvable",
+    "compliance needed",
+]
+CHECKS: tuple[Check, ...] = (
+    "reference",
+    "triggered",
+    "something to do",
+    "complete",
+    "unambiguous",
+    "leak-free",
+    "distinct",
+    "solvable",
+    "compliance needed",
+)
+Answer = Literal["passed", "failed", "undecided"]
+
+
+class QualityFinding(BaseModel):
+    """One thing that speaks against a task, or that could not be decided: which check, where, and what was found."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    check: Check
+    answer: Literal["failed", "undecided"]
+    style: Style | None
+    detail: str
+
+
+class QualityRow(BaseModel):
+    """The gate's answers on one task. A task passes if no check fails; what is undecided is said beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.quality/1"] = "lawtrace.quality/1"
+    task: str
+    findings: tuple[QualityFinding, ...]
+
+    def answer(self, check: Check) -> Answer:
+        found = {finding.answer for finding in self.findings if finding.check == check}
+        return "failed" if "failed" in found else "undecided" if found else "passed"
+
+    @property
+    def passed(self) -> bool:
+        return all(self.answer(check) != "failed" for check in CHECKS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    """A task with what its reference program did, as a trace."""
+
+    task: TaskRow
+    ran: Ran
+    trace: Trace
+
+
+async def check_tasks(
+    environment: Environment,
+    tasks: Sequence[TaskRow],
+    *,
+    jail: Jail,
+    casting: Casting,
+    ledger: Ledger,
+    reader_is_offline: bool,
+    on_task: Callable[[], None] = lambda: None,
+) -> list[QualityRow]:
+    """Put every task through the gate; rows come out in the order of the tasks."""
+    examined = [_examine(environment, task, jail) for task in tasks]
+    twins = _twins(examined)
+
+    async def row(one: _Examined) -> QualityRow:
+        readings = await _read(environment, one.task, casting, ledger)
+        findings = (
+            *_of_reference(environment, one),
+            *_of_instructions(environment, one),
+            *_of_readings(environment, one, readings, undecidable=reader_is_offline and bool(one.task.published)),
+            *twins.get(one.task.id, ()),
+            *_of_compliance(environment, one),
+        )
+        on_task()
+        return QualityRow(task=one.task.id, findings=findings)
+
+    return await side_by_side(row(one) for one in examined)
+
+
+def _examine(environment: Environment, task: TaskRow, jail: Jail) -> _Examined:
+    initial = task.initial(environment)
+    ran = run_program(jail, environment, initial, task.program, {})
+    if task.calls:
+        calls = tuple(PlannedCall(call.event, call.origins) for call in task.calls)
+    else:  # imported: the calls that its program makes, whose origins nobody recorded
+        calls = tuple(PlannedCall(event, {}) for event in ran.events)
+    return _Examined(task, ran, Trace(initial, calls, ran.final))
+
+
+def _failed(check: Check, detail: str, style: Style | None = None) -> QualityFinding:
+    return QualityFinding(check=check, answer="failed", style=style, detail=detail)
+
+
+def _of_reference(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+    task, ran = one.task, one.ran
+    if ran.execution.died:
+        yield _failed("reference", f"the program died: {ran.execution.error}")
+    target = task.target(environment)
+    for difference in compare_states(environment, one.trace.initial, target, ran.final):
+        yield _failed("reference", f"the program misses the target: {difference}")
+    verdicts = judge_rules(task.rules, ran.events, ())
+    for verdict in verdicts:
+        if not verdict.kept:
+            yield _failed("reference", f"the program breaks {verdict.rule}: {verdict.explanation}")
+    triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
+    if not triggered:
+        yield _failed("triggered", "no rule is triggered")
+    claimed = task.published.claimed_rules if task.published else task.applicable
+    for rule in claimed:
+        if rule not in triggered:
+            yield _failed("triggered", f"the task claims to test {rule}, which nothing in it triggers")
+    if not compare_states(environment, one.trace.initial, one.trace.initial, target):
+        yield _failed("something to do", "the target state is the initial state")
+
+
+def _of_instructions(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+    calls = business_calls(environment, one.trace.calls)
+    for style in one.task.styles:
+        instruction = one.task.instructions[style]
+        numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
+        for missing in find_missing(environment, calls, numbers, instruction.text):
+            yield _failed("complete", f"it does not say {missing}", style)
+        ours = one.task.published is None
+        for place, text in (("text", instruction.text), ("variables", str(instruction.variables))):
+            for leak in find_leaks(environment, text, event_phrases=ours):
+                yield _failed("leak-free", f"{place}: gives a hidden step away: {leak!r}", style)
+        known = f"{instruction.text}\n{_flat(instruction.variables)}"
+        for unknown in find_unknowable(environment, calls, numbers, known):
+            yield _failed("solvable", f"nothing tells {unknown}", style)
+
+
+def _flat(variables: Mapping[str, Json]) -> str:
+    """Every value in the variables, one a line."""
+
+    def values(value: Json) -> Iterable[str]:
+        match value:
+            case dict():
+                for part in value.values():
+                    yield from values(part)
+            case list():
+                for part in value:
+                    yield from values(part)
+            case _:
+                yield str(value)
+
+    return "\n".join(values(dict(variables)))
+
+
+async def _read(
+    environment: Environment, task: TaskRow, casting: Casting, ledger: Ledger
+) -> Mapping[Style, Sequence[ReadCall] | None]:
+    context = Context(stage="gate", role="independent_reader", task=task.id)
+    return {
+        style: await read_instruction(
+            environment, task.instructions[style], casting=casting, context=context, ledger=ledger
+        )
+        for style in STYLES
+        if style in task.instructions
+    }
+
+
+def _of_readings(
+    environment: Environment,
+    one: _Examined,
+    readings: Mapping[Style, Sequence[ReadCall] | None],
+    *,
+    undecidable: bool,
+) -> Iterable[QualityFinding]:
+    for style, reading in readings.items():
+        if reading is None:
+            yield QualityFinding(check="unambiguous", answer="undecided", style=style, detail="the reader failed")
+            continue
+        for objection in check_reading(environment, one.trace, style, reading):
+            answer = "undecided" if undecidable else "failed"
+            detail = f"{objection}; the offline reader knows only its own phrases" if undecidable else objection
+            yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
+
+
+def _twins(examined: Sequence[_Examined]) -> dict[str, list[QualityFinding]]:
+    """For each task the earlier ones that it repeats."""
+    found: dict[str, list[QualityFinding]] = {}
+    by_calls: dict[str, str] = {}
+    by_text: dict[tuple[Style, str], str] = {}
+    for one in examined:
+        task, findings = one.task, list[QualityFinding]()
+        calls = repr([(event.tool, sorted(event.arguments.items())) for event in one.ran.events])
+        if (twin := by_calls.setdefault(calls, task.id)) != task.id:
+            findings.append(_failed("distinct", f"its reference makes the same calls as that of {twin}"))
+        for style in task.styles:
+            if (twin := by_text.setdefault((style, task.instructions[style].text), task.id)) != task.id:
+                findings.append(_failed("distinct", f"its instruction is that of {twin}", style))
+        found[task.id] = findings
+    return found
+
+
+def _of_compliance(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+    events: Sequence[Event] = one.ran.events
+    for number, event in enumerate(events):
+        if event.tool not in environment.compliance_tools:
+            continue
+        rest = [*events[:number], *events[number + 1 :]]
+        if all(verdict.kept for verdict in judge_rules(one.task.rules, rest, ())):
+            yield _failed("compliance needed", f"without call {number + 1}, {event.tool}, every rule is still kept")

@@ -1,0 +1,133 @@
+"""The gate on tasks: our own pass, and each defect that is planted in one is found by the check that is for it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.casting import FixedCasting
+from agents.clients.stack import ModelClients
+from agents.ledger import NullLedger
+from environments.catalogue import load_setting
+from environments.jail import Jail
+from runs.published.logisafetybench import import_tasks
+from runs.recipe import Recipe
+from runs.stages.build import build_tasks
+from runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
+from runs.stages.rows import TaskRow
+from runs.stages.synthesize import synthesize_rows
+from solver.masking import Style
+from solver.rules import Rule, load_rules
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
+BANKING = load_setting("banking")
+ENVIRONMENT = BANKING.environment
+
+
+def casting_of(clients: ModelClients) -> FixedCasting:
+    recipe = Recipe()
+    return FixedCasting(clients, recipe.models.specs(), recipe.parameters)
+
+
+async def gate(tasks: list[TaskRow], jail: Jail) -> list[QualityRow]:
+    async with ModelClients(NullLedger()) as clients:
+        return await check_tasks(
+            ENVIRONMENT,
+            tasks,
+            jail=jail,
+            casting=casting_of(clients),
+            ledger=NullLedger(),
+            reader_is_offline=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def jail() -> Iterator[Jail]:
+    with Jail() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def tasks(jail: Jail) -> list[TaskRow]:
+    rules = load_rules(BANKING.rules_file)
+    traces = synthesize_rows(ENVIRONMENT, rules, profile="tasks", length=8, count=5, seed=1)
+
+    async def build() -> list[TaskRow]:
+        async with ModelClients(NullLedger()) as clients:
+            built = await build_tasks(
+                ENVIRONMENT,
+                rules,
+                traces,
+                count=3,
+                casting=casting_of(clients),
+                ledger=NullLedger(),
+                jail=jail,
+                most_rounds=3,
+                concurrency=1,
+            )
+        return built.tasks
+
+    return asyncio.run(build())
+
+
+async def test_our_own_tasks_pass_every_check(tasks: list[TaskRow], jail: Jail) -> None:
+    rows = await gate(tasks, jail)
+    assert [row.task for row in rows] == [task.id for task in tasks]
+    assert all(row.findings == () for row in rows)
+
+
+def reworded(task: TaskRow, change: Callable[[str], str], style: Style = "goal") -> TaskRow:
+    instruction = task.instructions[style]
+    changed = instruction.model_copy(update={"text": change(instruction.text)})
+    return task.model_copy(update={"instructions": {**task.instructions, style: changed}})
+
+
+def without_last_line(text: str) -> str:
+    return text.rstrip().rsplit("\n", 1)[0]
+
+
+PLANTED: list[tuple[Check, Callable[[TaskRow], TaskRow]]] = [
+    ("reference", lambda task: task.model_copy(update={"program": task.program + "\nraise ValueError\n"})),
+    ("reference", lambda task: task.model_copy(update={"program": "pass\n"})),
+    ("reference", lambda task: task.model_copy(update={"program": task.business["workflow"]})),
+    ("triggered", lambda task: task.model_copy(update={"applicable": (*task.applicable, "no-such-rule")})),
+    ("something to do", lambda task: task.model_copy(update={"target_state": task.initial_state})),
+    ("complete", lambda task: reworded(task, without_last_line, "workflow")),
+    ("unambiguous", lambda task: reworded(task, lambda text: text + "\n- The account of 999.00 is paid.", "goal")),
+    ("unambiguous", lambda task: reworded(task, without_last_line, "workflow")),
+    ("leak-free", lambda task: reworded(task, lambda text: text + "\nMind the audit.")),
+    ("compliance needed", lambda task: task.model_copy(update={"rules": (Rule(id="idle", formula="F PayBill"),)})),
+]
+
+
+@pytest.mark.parametrize(("check", "plant"), PLANTED)
+async def test_a_planted_defect_is_found_by_its_check(
+    check: Check, plant: Callable[[TaskRow], TaskRow], tasks: list[TaskRow], jail: Jail
+) -> None:
+    (row,) = await gate([plant(tasks[0])], jail)
+    assert row.answer(check) == "failed", row.findings
+    assert not row.passed
+
+
+async def test_a_task_that_repeats_another_is_named(tasks: list[TaskRow], jail: Jail) -> None:
+    twin = tasks[0].model_copy(update={"id": "twin"})
+    first, second = await gate([tasks[0], twin], jail)
+    assert first.passed
+    assert {finding.check for finding in second.findings} == {"distinct"}
+    assert all(tasks[0].id in finding.detail for finding in second.findings)
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
+async def test_what_the_gate_finds_in_the_published_bank_tasks(jail: Jail) -> None:
+    rows = await gate(list(import_tasks(PUBLISHED, "bank_manager", jail).tasks), jail)
+    failed = Counter(check for row in rows for check in CHECKS if row.answer(check) == "failed")
+    assert failed["something to do"] == 7
+    assert failed["triggered"] == 39
+    assert sum(finding.check == "triggered" for row in rows for finding in row.findings) == 133
+    assert failed["reference"] == 0
+    # The offline reader cannot judge words from elsewhere, and says so.
+    assert failed["unambiguous"] == 0
+    assert all(row.answer("unambiguous") == "undecided" for row in rows)
