@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter
+from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from environments.catalogue import load_setting
+from environments.catalogue import BUILT_IN, load_setting
 from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail
@@ -19,6 +20,8 @@ from runs.files import read_rows, write_rows
 from runs.published.logisafetybench import Domain, import_tasks
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
+from runs.release.making import WRITING_ROLES, make_set
+from runs.release.writing import ReleasedSet, check_place, write_release
 from runs.stages.build import Built, build_tasks
 from runs.stages.quality import CHECKS, QualityRow, check_tasks
 from runs.stages.rows import TraceRow
@@ -179,3 +182,49 @@ def check_command(
         show(f"{passed} of {len(rows)} tasks pass.")
         say(f"Written: {out}")
     raise typer.Exit(0 if passed == len(rows) else 1)
+
+
+@app.command("release")
+def release_command(
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    version: Annotated[str, typer.Option(help="Of the task set, as MAJOR.MINOR.PATCH.")] = "1.0.0",
+    env: Annotated[
+        list[str] | None, typer.Option(help="An environment; repeatable. By default all that are built in.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many pairs in each environment.")] = 40,
+    seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Make a task set for others: built from a seed, put through the gate, as JSON lines and Parquet with a card."""
+    quieten()
+    check_place(out, version)
+    base = load_recipe(recipe) if recipe else Recipe()
+    options = base.model_copy(update={"seed": seed, "tasks": base.tasks.model_copy(update={"count": count})})
+    settings = [load_setting(name) for name in env or BUILT_IN]
+
+    async def make(record: Record, jail: Jail) -> list[ReleasedSet]:
+        async with role_clients(options, record) as casting:
+            return [
+                await make_set(setting, options, casting=casting, ledger=record, jail=jail, stage=Bars().stage)
+                for setting in settings
+            ]
+
+    with Jail() as jail, record_beside(out, "tasks release") as record:
+        sets = asyncio.run(make(record, jail))
+    manifest = write_release(
+        out,
+        sets,
+        version=version,
+        lawtrace=distribution_version("lawtrace"),
+        seed=seed,
+        length=options.tasks.length,
+        roles={role: str(model) for role, model in options.models.model_dump().items() if role in WRITING_ROLES},
+    )
+    total = sum(entry.pairs for entry in manifest.environments.values())
+    if as_json:
+        pairs: dict[str, Json] = {name: entry.pairs for name, entry in manifest.environments.items()}
+        show_json({"version": version, "tasks": 2 * total, "pairs": pairs, "out": str(out)})
+    else:
+        show(f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.")
+        say(f"Written: {out}")
