@@ -6,7 +6,7 @@ stage file (JSON lines, one rule a line), and every formula in it is checked aga
 
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -78,9 +78,16 @@ class Rule(BaseModel):
                 return "general"
 
 
-def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Regulation | None = None) -> None:
+def check_rules(
+    rules: Iterable[Rule],
+    environment: Environment,
+    regulation: Regulation | None = None,
+    *,
+    beside: Mapping[str, Collection[str]] | None = None,
+) -> None:
     """Every formula speaks only of tools and arguments there are, every citation of a provision there is.
 
+    ``beside`` names what a rule may speak of besides the tools, with its arguments: what is said, in an audit.
     Raises InputError naming the rule and, where one is near, the name that was probably meant.
     """
     seen: set[str] = set()
@@ -90,7 +97,7 @@ def check_rules(rules: Iterable[Rule], environment: Environment, regulation: Reg
         seen.add(rule.id)
         formula = rule.parsed
         try:
-            check_names(formula, environment.signatures)
+            check_names(formula, {**environment.signatures, **(beside or {})})
         except FormulaError as error:
             raise FormulaError(f"rule {rule.id!r}: {error}") from error
         if regulation is None or rule.regulation != regulation.id:

@@ -2,7 +2,7 @@
 
 import typer
 
-from runs.cli import attempt, compare, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
+from runs.cli import attempt, audit, compare, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
 
 __all__ = ["app"]
 
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("resume")(run.resume)
+app.command("audit")(audit.audit_command)
 app.command("report")(inspect.report)
 app.command("compare")(compare.compare)
 app.command("messages")(inspect.messages)

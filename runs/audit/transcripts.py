@@ -1,0 +1,251 @@
+"""Reading recorded conversations, whoever held them, as events that rules can speak of.
+
+Three forms are read, and told apart by what they hold:
+
+- OpenAI messages: a JSON list of them, or JSON lines with a conversation each, ``{"id": ..., "messages": [...]}``;
+- logs of Inspect: a ``.eval`` archive or a ``.json`` log, one conversation for each sample and epoch;
+- JSON lines of events: ``{"conversation": ..., "tool": ..., "arguments": {...}, "result": ...}``, and
+  ``{"conversation": ..., "user": "..."}`` or ``"agent"`` for what was said.
+
+What a user or the agent says is an event too, of the pseudo-tool ``user`` or ``agent`` with the arguments ``text`` and
+``words`` (lower case), so a rule can ask for ``user("yes")`` before a write.
+"""
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from environments.errors import InputError
+from environments.events import Json
+
+__all__ = ["SPEAKERS", "RecordedCall", "RecordedConversation", "Utterance", "read_transcripts"]
+
+SPEAKERS: Mapping[str, tuple[str, ...]] = {"user": ("text", "words"), "agent": ("text", "words")}
+"""The pseudo-tools of what is said, with their arguments."""
+
+LARGEST = 512 * 2**20
+"""The largest file that is read, in bytes; a larger one is better audited in parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something said: by the user or by the agent."""
+
+    speaker: str
+    text: str
+
+    @property
+    def words(self) -> list[str]:
+        return re.findall(r"\w+", self.text.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A tool call as recorded.
+
+    Attributes:
+        arguments: None if they are not a JSON object.
+        answered: whether the record holds the tool's answer; a call without one may or may not have happened.
+        result: the answer, parsed if it is JSON.
+        error: what went wrong, if the record says so.
+    """
+
+    tool: str
+    arguments: Mapping[str, Json] | None
+    answered: bool
+    result: Json = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedConversation:
+    """One conversation: where it stands, its id, what happened in order, and why it cannot be read if it cannot."""
+
+    place: str
+    id: str
+    turns: tuple[Utterance | RecordedCall, ...]
+    trouble: str | None = None
+
+
+def read_transcripts(path: Path) -> list[RecordedConversation]:
+    """The conversations of a file, in order. Raises InputError only where nothing in the file can be read."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise InputError(f"{path}: larger than {LARGEST // 2**20} MB; split it and audit the parts")
+        if zipfile.is_zipfile(path):
+            return list(_inspect_archive(path))
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return list(_lines(path, text))
+    samples = _items(_fields(whole).get("samples"))
+    if samples is not None:
+        return list(_inspect_samples(str(path), samples))
+    entries = _items(whole)
+    if entries is None:
+        return list(_lines(path, text))
+    if _are_messages(entries):
+        return [_of_messages(str(path), path.stem, entries)]
+    return [_of_entry(f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)]
+
+
+def _fields(value: object) -> dict[str, Any]:
+    """The fields of a JSON object; of anything else none."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _items(value: object) -> list[Any] | None:
+    return cast("list[Any]", value) if isinstance(value, list) else None
+
+
+def _are_messages(entries: list[Any]) -> bool:
+    return bool(entries) and all("role" in _fields(entry) for entry in entries)
+
+
+def _lines(path: Path, text: str) -> Iterator[RecordedConversation]:
+    """JSON lines: conversations, or events that belong to conversations by their id."""
+    events: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield RecordedConversation(place, f"line {number}", (), f"not JSON: {error}")
+            continue
+        fields = _fields(entry)
+        if "conversation" in fields and "messages" not in fields:
+            events.setdefault(str(fields["conversation"]), []).append((place, fields))
+        else:
+            yield _of_entry(place, entry)
+    for name, entries in events.items():
+        yield _of_events(name, entries)
+
+
+def _of_entry(place: str, entry: object) -> RecordedConversation:
+    messages = _items(_fields(entry).get("messages"))
+    if messages is not None:
+        return _of_messages(place, str(_fields(entry).get("id", place)), messages)
+    alone = _items(entry)
+    if alone is not None and _are_messages(alone):
+        return _of_messages(place, place, alone)
+    return RecordedConversation(
+        place, place, (), "neither a conversation with messages nor an event with its conversation"
+    )
+
+
+def _of_messages(place: str, name: str, messages: list[Any]) -> RecordedConversation:
+    """OpenAI's form, and Inspect's, which differs in where a call's name, arguments and error stand."""
+    try:
+        answers = {
+            message["tool_call_id"]: message
+            for message in messages
+            if message.get("role") == "tool" and message.get("tool_call_id")
+        }
+        turns = [turn for message in messages for turn in _turns(message, answers)]
+    except (KeyError, TypeError, AttributeError) as error:
+        return RecordedConversation(place, name, (), f"a message is not as expected: {error!r}")
+    return RecordedConversation(place, name, tuple(turns))
+
+
+def _turns(message: Mapping[str, Any], answers: Mapping[str, Mapping[str, Any]]) -> Iterable[Utterance | RecordedCall]:
+    role, said = message["role"], _text(message.get("content"))
+    if role == "user":
+        yield Utterance("user", said)
+    elif role == "assistant":
+        if said.strip():
+            yield Utterance("agent", said)
+        for call in message.get("tool_calls") or ():
+            yield _call(call, answers.get(call.get("id")))
+
+
+def _call(call: Mapping[str, Any], answer: Mapping[str, Any] | None) -> RecordedCall:
+    nested = _fields(call["function"])  # OpenAI's form; Inspect has the name here and the arguments beside it
+    name = nested["name"] if nested else call["function"]
+    arguments = _json_object(nested["arguments"] if nested else call["arguments"])
+    if answer is None:
+        return RecordedCall(str(name), arguments, answered=False)
+    error = answer.get("error")
+    if error:
+        error = _fields(error).get("message") or error
+    text = _text(answer.get("content"))
+    return RecordedCall(str(name), arguments, True, _parsed(text), str(error) if error else None)
+
+
+def _of_events(name: str, entries: list[tuple[str, dict[str, Any]]]) -> RecordedConversation:
+    turns: list[Utterance | RecordedCall] = []
+    for place, entry in entries:
+        if "tool" in entry:
+            error = entry.get("error")
+            turns.append(
+                RecordedCall(
+                    str(entry["tool"]),
+                    _json_object(entry.get("arguments", {})),
+                    True,
+                    entry.get("result"),
+                    str(error) if error else None,
+                )
+            )
+        elif speaker := next((speaker for speaker in SPEAKERS if speaker in entry), None):
+            turns.append(Utterance(speaker, str(entry[speaker])))
+        else:
+            return RecordedConversation(place, name, (), "an event needs 'tool', 'user' or 'agent'")
+    return RecordedConversation(entries[0][0], name, tuple(turns))
+
+
+def _inspect_samples(place: str, samples: Iterable[Any]) -> Iterator[RecordedConversation]:
+    for number, sample in enumerate(samples, 1):
+        where = f"{place}, sample {number}"
+        try:
+            name = f"{sample['id']}, epoch {sample.get('epoch', 1)}"
+            yield _of_messages(where, name, sample["messages"])
+        except (KeyError, TypeError, AttributeError) as error:
+            yield RecordedConversation(where, f"sample {number}", (), f"not a sample of an Inspect log: {error!r}")
+
+
+def _inspect_archive(path: Path) -> Iterator[RecordedConversation]:
+    with zipfile.ZipFile(path) as archive:
+        members = [member for member in archive.infolist() if member.filename.startswith("samples/")]
+        if not members:
+            raise InputError(f"{path}: an archive without samples/; expected a log of Inspect")
+        for member in sorted(members, key=lambda member: member.filename):
+            where = f"{path}, {member.filename}"
+            if member.file_size > LARGEST:
+                yield RecordedConversation(where, member.filename, (), f"larger than {LARGEST // 2**20} MB")
+                continue
+            try:
+                sample = json.loads(archive.read(member))
+            except (ValueError, RecursionError, zipfile.BadZipFile, NotImplementedError) as error:
+                yield RecordedConversation(where, member.filename, (), f"not JSON: {error}")
+                continue
+            yield from _inspect_samples(where, [sample])
+
+
+def _text(content: object) -> str:
+    """The text of a message's content: a string, or parts of which some are text."""
+    if isinstance(content, str):
+        return content
+    parts = (_fields(part).get("text", part) for part in _items(content) or ())
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _parsed(text: str) -> Json:
+    try:
+        return cast("Json", json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _json_object(raw: object) -> dict[str, Json] | None:
+    value = _parsed(raw) if isinstance(raw, str) else raw
+    return cast("dict[str, Json]", value) if isinstance(value, dict) else None

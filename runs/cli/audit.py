@@ -1,0 +1,62 @@
+"""``lawtrace audit``: recorded conversations of any agent, judged against a rule set."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.catalogue import load_setting
+from environments.events import Json
+from runs.audit.judging import AuditRow, audit
+from runs.audit.transcripts import SPEAKERS, read_transcripts
+from runs.cli.options import WhichEnvironment
+from runs.cli.output import Bars, make_table, say, show, show_json
+from runs.files import write_rows
+from runs.report.texts import visible
+from solver.rules import check_rules, load_rules
+
+__all__ = ["audit_command"]
+
+
+def audit_command(
+    transcripts: Annotated[
+        list[Path],
+        typer.Argument(help="OpenAI messages, logs of Inspect, or JSON lines of events. Several may be given."),
+    ],
+    env: WhichEnvironment = "banking",
+    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("audit.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Judge what already happened: which recorded conversations broke which rule, and where."""
+    setting = load_setting(env)
+    chosen = load_rules(rules or setting.rules_file)
+    check_rules(chosen, setting.environment, setting.regulation, beside=SPEAKERS)
+    conversations = [conversation for path in transcripts for conversation in read_transcripts(path)]
+    rows: list[AuditRow] = []
+    with Bars().stage("conversations", len(conversations)) as step:
+        for conversation in conversations:
+            rows.append(audit(setting.environment, chosen, conversation))
+            step()
+    write_rows(out, rows)
+    outcomes = Counter(row.outcome for row in rows)
+    broken = Counter(rule.rule for row in rows for rule in row.rules if not rule.kept)
+    triggered = Counter(rule.rule for row in rows for rule in row.rules if rule.triggered)
+    if as_json:
+        per_rule: dict[str, Json] = {
+            rule.id: {"broken": broken[rule.id], "triggered": triggered[rule.id]} for rule in chosen
+        }
+        show_json({"conversations": len(rows), "outcomes": {**outcomes}, "rules": per_rule, "out": str(out)})
+    else:
+        table = make_table("rule", "triggered", "broken", "provisions")
+        for rule in chosen:
+            cells = (rule.id, str(triggered[rule.id]), str(broken[rule.id]), ", ".join(rule.provisions))
+            table.add_row(*map(visible, cells))
+        show(table)
+        for row in rows:
+            if row.outcome != "kept":
+                say(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
+        show(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "invalid")))
+        say(f"Written: {out}")
+    raise typer.Exit(1 if outcomes["broken"] or outcomes["invalid"] else 0)
