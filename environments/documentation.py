@@ -5,11 +5,14 @@ that nothing a verdict depends on is left to guessing. *When* the compliance too
 ``hints``, which gives the rules away and is off by default.
 """
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 from environments.declaration import Environment, KeyResult, Parameter, Part, Result, RowsResult, Tool, ValueResult
 from environments.events import Json
 from environments.kinds import Choice, Kind
 
-__all__ = ["call_schemas", "document", "document_tool"]
+__all__ = ["call_schemas", "docstrings", "document", "document_tool"]
 
 
 def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:
@@ -35,6 +38,26 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
     if tool.emits:
         documented["event"] = tool.emits
     return documented
+
+
+@lru_cache(maxsize=64)
+def docstrings(environment: Environment) -> Mapping[str, str]:
+    """What ``help()`` says in a program: of the object, by its name, and of each tool."""
+    texts = {environment.object_name: environment.summary}
+    for tool in environment.tools.values():
+        parameters = ", ".join(
+            f"{parameter.name}: {_type(parameter.kind)}{'' if parameter.required else ' = None'}"
+            for parameter in tool.parameters
+        )
+        results = ", ".join(result.name for result in tool.results)
+        lines = [f"{tool.name}({parameters}) -> {{{results}}}", "", tool.summary]
+        lines += [
+            f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}"
+            for parameter in tool.parameters
+        ]
+        lines += [f"Raises {raised.exception}: {raised.description}" for raised in tool.raises]
+        texts[tool.name] = "\n".join(lines)
+    return texts
 
 
 def _summary(tool: Tool, *, hints: bool) -> str:

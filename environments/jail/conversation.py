@@ -22,16 +22,21 @@ from contextlib import suppress
 from math import ceil
 from typing import Self, cast
 
+from environments.errors import CannotCarryOut
 from environments.jail.inside import ENDINGS, HEADER, frame
 from environments.jail.program import CallHandler, Execution, ExecutionStatus, Limits, Program, Returned
 from environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
 from environments.jail.worker import Report, Worker, WorkerGone
 
-__all__ = ["Conversation"]
+__all__ = ["Conversation", "JailLost"]
 
 CHUNK = 2**16
 ADDRESS = re.compile(r"(?<=\bat )0x[0-9a-f]+")
 SIGNALS = {number.value: number.name for number in signal.Signals}
+
+
+class JailLost(CannotCarryOut):
+    """The jail ended while a program ran in it, and nobody can say whether through the program or beside it."""
 
 
 class _HostEnds(Exception):
@@ -46,12 +51,14 @@ class _HostEnds(Exception):
 class Conversation:
     """Runs one program on one worker. Entering it launches the program, or raises `WorkerGone` before anything ran."""
 
-    def __init__(self, worker: Worker, program: Program, handler: CallHandler, limits: Limits) -> None:
+    def __init__(
+        self, worker: Worker, program: Program, handler: CallHandler, limits: Limits, *, counts_processes: bool
+    ) -> None:
         self._worker = worker
         self._handler = handler
         self._limits = limits
         self._reader = FrameReader(limits.message_bytes)
-        self._outgoing = bytearray(_first_frame(program, limits))
+        self._outgoing = bytearray(_first_frame(program, limits, counts_processes=counts_processes))
         self._printed = bytearray()
         self._end: End | None = None
         self._calls = 0
@@ -81,7 +88,10 @@ class Conversation:
         os.close(self._output)
 
     def run(self) -> Execution:
-        """See the program to its end. What the handler raises passes through; the worker is not clean then."""
+        """See the program to its end. What the handler raises passes through; the worker is not clean then.
+
+        Raises JailLost if the worker ends before it has reported.
+        """
         try:
             self._deadline = time.monotonic() + self._limits.seconds
             return self._judge(self._until_reported())
@@ -90,8 +100,8 @@ class Conversation:
                 with suppress(WorkerGone):
                     self.clean = self._worker.stop().clean
             return self._execution(end.status, end.reason)
-        except WorkerGone:
-            return self._execution("killed", "the program brought its jail down")
+        except WorkerGone as error:
+            raise JailLost("the jail ended while a program ran in it") from error
 
     def _until_reported(self) -> Report:
         self._selector.register(self._worker.control, selectors.EVENT_READ)
@@ -196,6 +206,8 @@ class Conversation:
 
     def _judge(self, report: Report) -> Execution:
         """The wait status decides; the program's own words only describe an end that agrees with it."""
+        if report.over_memory:
+            return self._execution("memory_limit", "its processes together held more memory than the limit allows")
         if os.WIFSIGNALED(report.wait_status):
             number = os.WTERMSIG(report.wait_status)
             if number == signal.SIGXCPU:
@@ -222,18 +234,20 @@ class Conversation:
         )
 
 
-def _first_frame(program: Program, limits: Limits) -> bytes:
+def _first_frame(program: Program, limits: Limits, *, counts_processes: bool) -> bytes:
     """The program as it is sent in. In ASCII: a model's text may hold what UTF-8 cannot, and Python must judge it."""
     message = {
         "source": program.source,
         "object_name": program.object_name,
-        "tools": dict(program.tools),
+        "about": program.about.get(program.object_name, ""),
+        "tools": {tool: (names, program.about.get(tool, "")) for tool, names in program.tools.items()},
+        "plain_results": program.plain_results,
         "exceptions": program.exceptions,
         "variables": dict(program.variables),
         "limits": {
             "seconds": ceil(limits.seconds),
             "memory_bytes": limits.memory_bytes,
-            "processes": limits.processes,
+            "processes": limits.processes if counts_processes else None,
             "message_bytes": limits.message_bytes,
         },
     }

@@ -6,20 +6,21 @@ that both sides share; nothing runs on import.
 
 Two processes, two kinds of trust:
 
-- The *warm parent* is process 1 of the jail. It holds the control socket to the host, never parses a byte that a
-  program wrote, and reports how each program ended: the wait status from the kernel. Being process 1, and not
-  dumpable, it can be neither killed nor traced nor read by a program, even one that runs under the same user.
+- The *warm parent* holds the control socket to the host, never parses a byte that a program wrote, and reports how
+  each program ended: the wait status from the kernel. Not dumpable, it can be neither traced nor read by a program,
+  even one that runs under the same user; as process 1 of its namespace, it cannot be killed either.
 - The *program* is a fork that closes every descriptor but its own socket and output pipe. Whatever it does to this
   file's functions and objects, it does to its own copy; the host believes nothing that it says without checking.
 
 Frames on a program's socket, both ways: four bytes of length (big-endian), then one JSON object in UTF-8.
 
-    host -> program   {"source", "object_name", "tools", "exceptions", "variables", "limits"}      once, first
-    program -> host   {"tool": str, "arguments": object}                                           each call
-    host -> program   {"returned": value} or {"raised": [name, message]}                           its answer
-    program -> host   {"end": str, "type": str|null, "message": str|null, "line": int|null}        once, last
+    host -> program   its source, what it finds, its limits (see `conversation.py`)             once, first
+    program -> host   {"tool": str, "arguments": object}                                        each call
+    host -> program   {"returned": value} or {"raised": [name, message]}                        its answer
+    program -> host   {"end": str, "type": str|null, "message": str|null, "line": int|null}     once, last
 """
 
+import _sitebuiltins
 import atexit
 import builtins
 import contextlib
@@ -31,6 +32,7 @@ import json
 import math
 import os
 import random
+import re
 import resource
 import select
 import signal
@@ -39,18 +41,18 @@ import struct
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 HEADER = struct.Struct("!I")
 """Precedes each frame: the length of what follows, in bytes."""
 
-REPORT = struct.Struct("!i?")
-"""Warm parent -> host after each program: its wait status, and whether the jail is as it was before."""
+REPORT = struct.Struct("!i??")
+"""Warm parent -> host after each program: its wait status; whether its processes together held more memory than
+allowed and were ended for it; whether the jail is as it was before."""
 
-READY = b"ready"
-"""Warm parent -> host, once: programs may come."""
+READY, RUN, STOP = b"r", b"+", b"-"
+"""Warm parent -> host, once: programs may come. Host -> warm parent: a program, with its two descriptors; end it."""
 
 ENDINGS = ("finished", "exception", "syntax_error", "memory_limit")
 """How a program can say that it ended; the index is its exit status, and the two must agree to be believed."""
@@ -65,13 +67,19 @@ TOOL_SOCKET = 3
 PROGRAM_FILE = "<program>"
 FILE_BYTES = 16 * 2**20
 OPEN_FILES = 64
-REPORT_MEMORY = 32 * 2**20
+LAST_WORDS = 32 * 2**20
+INODE_BYTES = 1024
+WATCH_SECONDS = 0.05
 MESSAGE_CHARACTERS = 500
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "itertools", "logging", "re", "typing", "uuid")
+RESIDENT = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
+RESOURCES = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
+SHARED_OBJECTS = tuple(filter(os.path.exists, map("/proc/sysvipc/".__add__, ("msg", "sem", "shm"))))
+
+PRELOADED = ("collections", "dataclasses", "datetime", "decimal", "itertools", "logging", "typing", "uuid")
 """Modules that programs like to import: loaded once in the warm parent instead of once in each program."""
 
 
@@ -119,7 +127,7 @@ class Channel:
     """The program's end of its socket: one question, one answer."""
 
     def __init__(self, descriptor: int) -> None:
-        self._socket = socket.socket(fileno=descriptor)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._in_doubt = False
@@ -153,17 +161,41 @@ class Channel:
             self._socket.sendall(frame(message))
 
     def _read(self, count: int) -> bytes:
-        data = bytearray()
+        data = self._socket.recv(count)
         while len(data) < count:
             part = self._socket.recv(count - len(data))
             if not part:
                 raise ConnectionError("the judge has hung up")
             data += part
-        return bytes(data)
+        return data
 
 
 class ToolError(Exception):
     """Base of everything that a tool raises."""
+
+
+class Result(dict[str, Any]):
+    """What a tool returned: a dictionary, whose fields can be read as attributes too."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> object:
+        try:
+            return self[name]
+        except KeyError:
+            fields = ", ".join(map(repr, self)) or "none"
+            raise AttributeError(f"the result has no field {name!r}; it has {fields}", name=name, obj=self) from None
+
+    @classmethod
+    def of(cls, value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
+        """The same value with each object in it, at any depth, as a result."""
+        match value:
+            case dict():
+                return cls({name: cls.of(part) for name, part in cast("dict[str, Any]", value).items()})
+            case list():
+                return [cls.of(part) for part in cast("list[Any]", value)]
+            case _:
+                return value
 
 
 class Toolbox:
@@ -179,7 +211,7 @@ class Toolbox:
         raise AttributeError(f"{kind.__name__!r} has no tool {name!r}{hint}", name=name, obj=self)
 
 
-def make_tool(name: str, parameters: Sequence[str], call: Callable[[str, dict[str, object]], object]) -> object:
+def make_tool(name: str, parameters: Sequence[str], about: str, call: Callable[..., object]) -> object:
     """A function that maps positional arguments to their names, as Python would, and leaves the rest to the judge."""
 
     def tool(*positional: object, **arguments: object) -> object:
@@ -191,6 +223,7 @@ def make_tool(name: str, parameters: Sequence[str], call: Callable[[str, dict[st
         return call(name, named | arguments)
 
     tool.__name__ = tool.__qualname__ = name
+    tool.__doc__ = about
     return staticmethod(tool)
 
 
@@ -202,14 +235,14 @@ def build_globals(program: Mapping[str, Any], channel: Channel) -> dict[str, Any
         require_json(arguments)
         answer = channel.ask({"tool": tool, "arguments": arguments})
         if "raised" not in answer:
-            return answer["returned"]
+            return answer["returned"] if program["plain_results"] else Result.of(answer["returned"])
         name, message = answer["raised"]
         error = exceptions.get(name) or type(name, (ToolError,), {"__module__": "__main__"})
         raise error(message)
 
     name = program["object_name"]
-    tools = {tool: make_tool(tool, parameters, call) for tool, parameters in program["tools"].items()}
-    toolbox = type(name, (Toolbox,), {"__slots__": (), **tools})
+    tools = {tool: make_tool(tool, names, about, call) for tool, (names, about) in program["tools"].items()}
+    toolbox = type(name, (Toolbox,), {"__slots__": (), "__doc__": program["about"], **tools})
     return {"ToolError": ToolError, name: toolbox(), **exceptions, **program["variables"]}
 
 
@@ -258,7 +291,7 @@ def execute(source: str, names: dict[str, Any]) -> tuple[str, BaseException | No
     return "finished", None
 
 
-def limit_self(limits: Mapping[str, int]) -> None:
+def limit_self(limits: Mapping[str, Any]) -> None:
     """Bound this process and all that it starts. The host's wall clock comes first; these are what holds behind it."""
 
     def limit(kind: int, soft: int, spare: int = 0) -> None:
@@ -267,14 +300,16 @@ def limit_self(limits: Mapping[str, int]) -> None:
         resource.setrlimit(kind, (min(soft, hard), hard))
 
     limit(resource.RLIMIT_CPU, limits["seconds"] + 1, spare=1)
-    limit(resource.RLIMIT_AS, limits["memory_bytes"], spare=REPORT_MEMORY)
-    limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the warm parent is counted with them
+    limit(resource.RLIMIT_AS, limits["memory_bytes"], spare=LAST_WORDS)
+    if limits["processes"] is not None:  # None: where this user has other processes, which would be counted too
+        limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the warm parent is counted with them
     limit(resource.RLIMIT_FSIZE, FILE_BYTES)
     limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_MSGQUEUE, 0)  # queues would outlive the program
     with contextlib.suppress(OSError):
         # If memory runs out on the machine, the kernel should take the program and not the warm parent.
-        Path("/proc/self/oom_score_adj").write_text("1000")
+        write("/proc/self/oom_score_adj", b"1000")
 
 
 def live(tool_socket: int, output: int) -> int:
@@ -297,7 +332,7 @@ def live(tool_socket: int, output: int) -> int:
 
 
 def isolate(tool_socket: int, output: int) -> None:
-    """Leave the fork with its own descriptors and nothing else, and make it look like a fresh interpreter."""
+    """Leave the fork with its own descriptors and nothing else."""
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(tool_socket, TOOL_SOCKET)
@@ -306,13 +341,103 @@ def isolate(tool_socket: int, output: int) -> None:
     prctl(PR_SET_DUMPABLE, 1)  # its own /proc/self is no secret to it
     signal.signal(signal.SIGINT, signal.default_int_handler)
     random.seed(0)  # the same program makes the same calls
-    sys.argv = [""]
-    setattr(builtins, "exit", sys.exit)  # noqa: B010 - as `site` does, which the jail leaves out
-    setattr(builtins, "quit", sys.exit)  # noqa: B010
-    cast("Any", sys.stdout).reconfigure(line_buffering=True)
 
 
 # --- The warm parent ------------------------------------------------------------------------------------------------
+
+
+class WarmParent:
+    """Forks, watches and reports.
+
+    Args:
+        control: the socket to the host.
+        memory_bytes: what the processes of a program may hold together.
+        alone: whether process 1 and this one are all there is in the process namespace before a program starts.
+    """
+
+    def __init__(self, control: socket.socket, memory_bytes: int, *, alone: bool) -> None:
+        self._control = control
+        self._memory_bytes = memory_bytes
+        self._alone = alone
+
+    def serve(self) -> None:
+        """One program after the other, until the host hangs up."""
+        before = self._condition()
+        self._control.send(READY)
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(self._control, 1, 2)
+            if not message:
+                return
+            if message != RUN:
+                continue  # a request to stop a program that has already been reported
+            program = os.fork()
+            if program == 0:
+                self._control.close()
+                os._exit(live(*descriptors))
+            for descriptor in descriptors:
+                os.close(descriptor)
+            within = self._watch(program)
+            status = self._end(program)
+            self._control.send(REPORT.pack(status, not within, self._condition() == before))
+
+    def _watch(self, program: int) -> bool:
+        """Until the program ends, the host says that it must, or it holds too much memory: then False."""
+        handle = os.pidfd_open(program)
+        try:
+            while not select.select([self._control, handle], [], [], WATCH_SECONDS)[0]:
+                if self._memory_held() > self._memory_bytes:
+                    return False
+            return True
+        finally:
+            os.close(handle)
+
+    def _end(self, program: int) -> int:
+        """End all that the program started, and whatever is left of itself; its wait status."""
+        status = 0
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                with contextlib.suppress(ProcessLookupError):
+                    if self._alone:
+                        os.kill(-1, signal.SIGKILL)  # in one stroke: no fork can slip through between
+                    for process in () if self._alone else self._others():
+                        os.kill(process, signal.SIGKILL)
+                ended, how = os.waitpid(-1, 0)
+                if ended == program:
+                    status = how
+        return status
+
+    def _others(self) -> Iterator[int]:
+        """The processes of the program. Orphans among them become children of this process, or of process 1."""
+        if self._alone:
+            yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1, os.getpid()}  # noqa: PTH208
+            return
+        known = [os.getpid()]
+        for process in known:
+            with contextlib.suppress(OSError):
+                known += map(int, read(f"/proc/{process}/task/{process}/children").split())
+        yield from known[1:]
+
+    def _memory_held(self) -> int:
+        """Bytes that all processes hold together, what a fork shares with its parent counted twice, and of /tmp."""
+        held = 0
+        for process in self._others():
+            with contextlib.suppress(OSError):
+                held += 1024 * sum(map(int, RESIDENT.findall(read(f"/proc/{process}/status"))))
+        if self._alone:
+            tmp = os.statvfs("/tmp")  # noqa: S108 - the jail's own
+            held += (tmp.f_blocks - tmp.f_bfree) * tmp.f_frsize + (tmp.f_files - tmp.f_ffree) * INODE_BYTES
+        return held
+
+    def _condition(self) -> tuple[object, ...]:
+        """Whatever a program could change for the next one; the change time of /tmp covers all that happens in it."""
+        return (
+            os.stat("/tmp").st_ctime_ns if self._alone else None,  # noqa: S108, PTH116 - the jail's own
+            *map(read, SHARED_OBJECTS),
+            *map(resource.getrlimit, RESOURCES),
+            os.getpriority(os.PRIO_PROCESS, 0),
+            os.sched_getscheduler(0),
+            os.sched_getaffinity(0),
+        )
 
 
 def prctl(option: int, value: int) -> None:
@@ -320,90 +445,68 @@ def prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), f"prctl({option}) failed")
 
 
-def settle() -> None:
-    """Give up what the warm parent does not need, and get out of the reach of the programs to come.
+def read(path: str) -> bytes:
+    """A small file of /proc, without the layers of `open` that would cost every program."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 2**16)
+    finally:
+        os.close(descriptor)
 
-    When the host is root, this process starts as root too, because only root may walk to an interpreter below a
+
+def write(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def become_nobody() -> None:
+    """Give up being root, in a namespace that has a second user.
+
+    When the host is root, the warm parent starts as root too, because only root may walk to an interpreter below a
     home directory; the user namespace maps one more user, and that is who programs are. It has to be another user in
     the kernel's eyes: RLIMIT_NPROC does not bind uid 0, whatever the namespace calls it.
     """
-    if os.getuid() == 0:
-        # No user namespaces below this one, where a program would be root again and free to mount and to attack.
-        Path("/proc/sys/user/max_user_namespaces").write_text("0")
-        os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-    # Process 1 ignores every signal from inside that it has no handler for, SIGKILL included. Python installs one.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
+    # No user namespaces below this one, where a program would be root again and free to mount and to attack.
+    write("/proc/sys/user/max_user_namespaces", b"0")
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
-def condition() -> tuple[object, ...]:
-    """Whatever a program could change for the next one; the change time of /tmp covers all that happens in it."""
-    kinds = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
-    shared: list[str] = []
-    for kind in ("msg", "sem", "shm"):
-        with contextlib.suppress(OSError):
-            shared.append(Path(f"/proc/sysvipc/{kind}").read_text())
-    return (
-        Path("/tmp").stat().st_ctime_ns,  # noqa: S108 - the jail's own
-        *shared,
-        *(resource.getrlimit(kind) for kind in kinds),
-        os.getpriority(os.PRIO_PROCESS, 0),
-        os.sched_getscheduler(0),
-        frozenset(os.sched_getaffinity(0)),
-    )
-
-
-def outlive(program: int, control: socket.socket) -> int:
-    """Wait until the program ends or the host says that it must; then end all that it started. Its wait status."""
-    handle = os.pidfd_open(program)
-    select.select([control, handle], [], [])
-    os.close(handle)
-    # Everything in this process namespace but process 1, in one stroke: no fork can slip through between.
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-    _, status = os.waitpid(program, 0)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            os.waitpid(-1, 0)
-    return status
-
-
-def serve(control: socket.socket) -> None:
-    """One program after the other, until the host hangs up."""
-    for module in PRELOADED:
-        importlib.import_module(module)
-    gc.collect()
-    gc.freeze()
-    before = condition()
-    control.send(READY)
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 16, 2)
-        if not message:
-            return
-        if len(descriptors) != 2:
-            continue  # a request to stop a program that has already been reported
-        program = os.fork()
-        if program == 0:
-            control.close()
-            os._exit(live(*descriptors))
-        for descriptor in descriptors:
-            os.close(descriptor)
-        status = outlive(program, control)
-        control.send(REPORT.pack(status, condition() == before))
-
-
-def main() -> None:
-    control = socket.socket(fileno=os.dup(0))
-    settle()  # what goes wrong up to here is on standard error, which the host reads if no READY comes
+def look_fresh() -> None:
+    """What is the same for every program is done once: it should find what a new interpreter would have."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     os.close(nothing)
-    serve(control)
+    cast("Any", sys.stdout).reconfigure(line_buffering=True)
+    sys.argv = [""]
+    for name, value in (("exit", sys.exit), ("quit", sys.exit), ("help", _sitebuiltins._Helper())):  # pyright: ignore[reportPrivateUsage]
+        setattr(builtins, name, value)  # as `site` does, which the jail leaves out
+    for module in PRELOADED:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()
+
+
+def main(memory_bytes: str, alone: str) -> None:
+    """What goes wrong before `look_fresh` is on standard error, which the host reads if no READY comes."""
+    control = socket.socket(fileno=os.dup(0))
+    # Process 1 ignores every signal from inside that it has no handler for, SIGKILL included. Python installs one.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if alone == "alone":
+        if os.getuid() == 0:
+            become_nobody()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
+    else:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
+    look_fresh()
+    WarmParent(control, int(memory_bytes), alone=alone == "alone").serve()
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

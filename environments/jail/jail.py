@@ -4,16 +4,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from environments.jail.bubblewrap import JailUnavailable
-from environments.jail.conversation import Conversation
+from environments.jail.bubblewrap import Bubblewrap
+from environments.jail.conversation import Conversation, JailLost
 from environments.jail.program import CallHandler, Execution, Limits, Program, Returned
+from environments.jail.walls import JailUnavailable, Sandbox, Walls
 from environments.jail.worker import Worker, WorkerGone
 
 __all__ = ["Diagnosis", "Jail", "diagnose"]
 
 
 class Jail:
-    """Runs programs in a bubblewrap jail, each in a fresh fork of one warm interpreter.
+    """Runs programs behind walls (bubblewrap, unless others are given), each in a fresh fork of one warm interpreter.
 
     A context manager for one thread; several jails may be open at once. A worker that died or that a program left in
     another condition than before (a file in /tmp, a changed limit) is replaced before the next program.
@@ -23,13 +24,19 @@ class Jail:
     'finished'
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, walls: Walls | None = None) -> None:
         self.limits = limits or Limits()
+        self._walls = walls or Bubblewrap()
         self._worker: Worker | None = None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """What stands around its programs."""
+        return self._walls.sandbox
 
     def __enter__(self) -> Self:
         """Start the worker; `JailUnavailable` if this machine does not allow it."""
-        self._worker = Worker.start(self.limits.memory_bytes)
+        self._worker = Worker.start(self._walls, self.limits)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -43,7 +50,8 @@ class Jail:
 
     def run(self, program: Program, handler: CallHandler) -> Execution:
         """Run one program; ``handler`` answers its calls. What the program does is data; what the handler raises
-        passes through, and `JailUnavailable` means that no program ran."""
+        passes through. `JailUnavailable` means that no program ran, `JailLost` that it ran and nobody knows how it
+        would have ended."""
         kept, self._worker = self._worker, None
         if kept is not None:
             if kept.alive:
@@ -52,13 +60,15 @@ class Jail:
                     return self._run_on(kept, program, handler)
             kept.close()
         try:
-            return self._run_on(Worker.start(self.limits.memory_bytes), program, handler)
+            return self._run_on(Worker.start(self._walls, self.limits), program, handler)
         except WorkerGone as error:
-            raise JailUnavailable.because("the warm parent died before the program started") from error
+            reason = "the warm parent died before the program started"
+            raise JailUnavailable.because(reason, self._walls.remedy()) from error
 
     def _run_on(self, worker: Worker, program: Program, handler: CallHandler) -> Execution:
         """Run on this worker, and keep it if the program leaves it as it was. `WorkerGone`: nothing has run."""
-        conversation = Conversation(worker, program, handler, self.limits)
+        counts = self._walls.counts_processes
+        conversation = Conversation(worker, program, handler, self.limits, counts_processes=counts)
         try:
             with conversation:
                 return conversation.run()
@@ -77,14 +87,14 @@ class Diagnosis:
     detail: str
 
 
-def diagnose() -> Diagnosis:
+def diagnose(walls: Walls | None = None) -> Diagnosis:
     """Open a jail and run a program in it."""
     probe = Program("print(Probe.echo(value=1))", "Probe", {"echo": ("value",)})
     try:
-        with Jail(Limits(seconds=5)) as jail:
+        with Jail(Limits(seconds=5), walls) as jail:
             execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
-    except JailUnavailable as error:
+    except (JailUnavailable, JailLost) as error:
         return Diagnosis(False, str(error))
     if execution.died or execution.output != "1\n":
         return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
-    return Diagnosis(True, "programs run in a bubblewrap jail")
+    return Diagnosis(True, f"programs run in a jail ({jail.sandbox})")

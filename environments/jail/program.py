@@ -26,7 +26,8 @@ class Limits:
     Attributes:
         seconds: wall clock from start to end, measured by the host; the answers of the handler count too, so that
             a run can rely on it. Processor time is bounded a second later.
-        memory_bytes: address space of each process of the program, and the size of its /tmp.
+        memory_bytes: address space of each process of the program, the size of its /tmp, and what all of them
+            together may hold (looked at twenty times a second, so for a moment it may be more).
         processes: processes and threads at once, the program itself included.
         output_bytes: what is kept of everything printed (standard output and error together); a program that prints
             more is ended.
@@ -58,6 +59,8 @@ class Program:
         object_name: the one object with the tools, such as ``BankManager``.
         tools: parameter names in documented order, by tool. Positional arguments are given these names; more of them
             than there are names is a TypeError in the program. All else is for the handler to judge.
+        about: what ``help()`` says of a tool, by its name, and of the object, by its own.
+        plain_results: results are dictionaries and no more, instead of having their fields as attributes too.
         exceptions: names of the documented exceptions; each is a global class below ``ToolError``.
         variables: further globals, as JSON values.
     """
@@ -67,6 +70,8 @@ class Program:
     tools: Mapping[str, tuple[str, ...]]
     exceptions: tuple[str, ...] = ()
     variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    about: Mapping[str, str] = field(default_factory=dict[str, str])
+    plain_results: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from environments.jail.bubblewrap import JailUnavailable, start_bubblewrap
-from environments.jail.inside import READY, REPORT
+from environments.jail.inside import READY, REPORT, RUN, STOP
+from environments.jail.program import Limits
+from environments.jail.walls import JailUnavailable, Process, Walls
 
 __all__ = ["Report", "Worker", "WorkerGone"]
 
@@ -22,28 +23,30 @@ class WorkerGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Of a program that ended: the kernel's wait status, and whether the jail is as it was before."""
+    """Of a program that ended: the kernel's wait status, whether it was ended because its processes held too much
+    memory together, and whether the jail is as it was before."""
 
     wait_status: int
+    over_memory: bool
     clean: bool
 
 
 class Worker:
     """A warm parent behind its walls. `launch` and `report` alternate; `close` always works."""
 
-    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+    def __init__(self, process: Process, control: socket.socket) -> None:
         self._process = process
         self.control = control
         """Readable when a report has come, or when the worker is gone."""
 
     @classmethod
-    def start(cls, memory_bytes: int) -> Self:
-        """Start bubblewrap and wait until the warm parent is ready; `JailUnavailable` if it does not come up."""
+    def start(cls, walls: Walls, limits: Limits) -> Self:
+        """Build the walls and wait until the warm parent is ready; `JailUnavailable` if it does not come up."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with tempfile.TemporaryFile() as complaints:
             try:
                 with theirs:
-                    worker = cls(start_bubblewrap(memory_bytes, theirs, complaints), control)
+                    worker = cls(walls.start(limits, theirs, complaints), control)
             except BaseException:
                 control.close()
                 raise
@@ -51,7 +54,8 @@ class Worker:
                 worker.close()
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").splitlines()
-                raise JailUnavailable.because(lines[-1] if lines else "the warm parent does not answer")
+                reason = lines[-1] if lines else "the warm parent does not answer"
+                raise JailUnavailable.because(reason, walls.remedy())
         return worker
 
     def _is_ready(self) -> bool:
@@ -65,13 +69,13 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """False once the warm parent is gone: bubblewrap ends with it."""
+        """False once the warm parent is gone: its walls end with it."""
         return self._process.poll() is None
 
     def launch(self, tool_socket: int, output: int) -> None:
         """Start a program that holds these two descriptors and no others."""
         try:
-            socket.send_fds(self.control, [b"run"], [tool_socket, output])
+            socket.send_fds(self.control, [RUN], [tool_socket, output])
         except OSError as error:
             raise WorkerGone from error
 
@@ -88,7 +92,7 @@ class Worker:
     def stop(self) -> Report:
         """End the program now."""
         with suppress(OSError):
-            self.control.send(b"stop")
+            self.control.send(STOP)
         return self.report()
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from agents.clients.spec import ModelParameters
 from agents.clients.stack import ModelClients
-from environments.jail import Jail
+from environments.jail import Jails
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show_json
 from runs.cli.talking import record_beside
@@ -65,10 +65,10 @@ def attempt(
                 )
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
-    with Jail() as jail, record_beside(out, f"attempt by {model}") as record:
+    with Jails() as jails, record_beside(out, f"attempt by {model}") as record:
         answers = asyncio.run(ask(record))
         with Bars().stage("programs in the jail", total) as step:
-            attempts = run_answers(setting.environment, rows, answers, jail, step, regulation=setting.regulation)
+            attempts = run_answers(setting.environment, rows, answers, jails, step, regulation=setting.regulation)
     write_rows(out, attempts)
     if as_json:
         show_json({"attempts": len(attempts), "out": str(out)})

@@ -9,7 +9,7 @@ import typer
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
-from environments.jail import Jail
+from environments.jail import Jail, Jails
 from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, say, show, show_json
@@ -126,8 +126,8 @@ def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path])
         rows = read_programs(path)
         check_tasks_exist(tasks, rows, str(path))
         wanted += rows
-    with Jail() as jail, Bars().stage("programs in the jail", len(wanted)) as step:
-        return run_programs(environment, tasks, wanted, jail, step)
+    with Jails() as jails, Bars().stage("programs in the jail", len(wanted)) as step:
+        return run_programs(environment, tasks, wanted, jails, step)
 
 
 def _say_result(verdicts: list[VerdictRow], moved: list[MovedVerdict], out: Path, *, as_json: bool) -> None:

@@ -1,15 +1,18 @@
 """Running a program: the jail inside, the session outside, and the events that really happened."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from environments.declaration import Environment
+from environments.documentation import docstrings
 from environments.events import Event, Json
-from environments.jail import Execution, Jail, Program, Raised, Reply, Returned
+from environments.jail import Execution, Jail, JailLost, Program, Raised, Reply, Returned
 from environments.session import REFUSED_BY_SHIELD, Guard, Objection, Session
 from environments.state import State
 
-__all__ = ["Ran", "run_program"]
+__all__ = ["Judge", "Ran", "run_judged", "run_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +25,75 @@ class Ran:
     objections: tuple[Objection, ...] = ()
 
 
+class Judge(Protocol):
+    """The host's side of one run of a program: it answers the calls and keeps what happened. It outlives no program."""
+
+    @property
+    def events(self) -> list[Event]: ...
+
+    def answer(self, tool: str, arguments: dict[str, Json]) -> Reply: ...
+
+
+AnyJudge = TypeVar("AnyJudge", bound=Judge)
+
+
+class _Simulated:
+    """The session, as a program meets it."""
+
+    def __init__(self, environment: Environment, initial: State, guard: Guard | None) -> None:
+        self.session = Session(environment, initial, guard)
+
+    @property
+    def events(self) -> list[Event]:
+        return self.session.events
+
+    def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
+        event = self.session.call(tool, arguments).event
+        if event.error is not None:
+            name, _, message = event.error.partition(": ")
+            return Raised(name, message)
+        return Returned(event.result)
+
+
 def run_program(
     jail: Jail,
     environment: Environment,
     initial: State,
     source: str,
     variables: Mapping[str, Json],
-    guard: Guard | None = None,
+    make_guard: Callable[[], Guard | None] = lambda: None,
 ) -> Ran:
-    """Run the program in the jail against the simulator, from the initial state; a guard may stand before the tools.
+    """Run the program in the jail against the simulator, from the initial state (see `run_judged`).
 
-    What a guard refuses is an exception in the program, like those that its tools document.
+    A guard may stand before the tools; what it refuses is an exception in the program, like those that its tools
+    document. It guards one session, so it is made for each.
     """
-    session = Session(environment, initial, guard)
-
-    def answer(tool: str, arguments: dict[str, Json]) -> Reply:
-        event = session.call(tool, arguments).event
-        if event.error is not None:
-            name, _, message = event.error.partition(": ")
-            return Raised(name, message)
-        return Returned(event.result)
-
     program = Program(
         source=source,
         object_name=environment.object_name,
         tools=environment.signatures,
-        exceptions=(*environment.exceptions, *([REFUSED_BY_SHIELD] if guard else [])),
+        exceptions=(*environment.exceptions, *([REFUSED_BY_SHIELD] if make_guard() else [])),
         variables=variables,
+        about=docstrings(environment),
     )
-    execution = jail.run(program, answer)
+    execution, judge = run_judged(jail, program, lambda: _Simulated(environment, initial, make_guard()))
+    session = judge.session
     return Ran(execution, tuple(session.events), session.state, tuple(session.objections))
+
+
+def run_judged(jail: Jail, program: Program, begin: Callable[[], AnyJudge]) -> tuple[Execution, AnyJudge]:
+    """Run a program before a fresh judge; how it ended, and what the judge has seen.
+
+    If the jail ends while the program runs, the program runs once more, from the start. A program that meets this
+    twice has done it, and must not leave the rates by bringing its jail down: it counts as killed.
+    Raises JailUnavailable if no jail can be started any more.
+    """
+    judge = begin()
+    with suppress(JailLost):
+        return jail.run(program, judge.answer), judge
+    judge = begin()
+    try:
+        return jail.run(program, judge.answer), judge
+    except JailLost:
+        lost = "brought its jail down, twice"
+        return Execution("killed", lost, None, None, "", calls=len(judge.events)), judge

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 from environments.events import Event, Json
 from environments.jail import Execution, Jail, Program
+from runs.grading.execution import run_judged
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import FailureMode, Outcome, Profile, PublishedEvidence, RuleVerdict, TraceSource, VerdictRow
-from runs.published.mock import MOCKS, PublishedMock
+from runs.published.mock import MOCKS
 from runs.stages.rows import AttemptRow, PublishedCase, TaskRow
 
 __all__ = ["AUDIT_CHECK", "PublishedRun", "judge_pairs_published", "judge_published"]
@@ -113,16 +114,17 @@ def judge_published(
 
 
 def _run(case: PublishedCase, expected: Mapping[str, Json], source: str, jail: Jail) -> PublishedRun:
-    mock: PublishedMock = MOCKS[case.object_name](case.initial_state, expected)
+    kind = MOCKS[case.object_name]
     program = Program(
         source=source,
         object_name=case.object_name,
-        tools=mock.signatures(),
+        tools=kind.signatures(),
+        plain_results=True,
         # The published evaluation ran programs under no name of their own, so what stands below
         # `if __name__ == "__main__"` did not run.
         variables={**case.variables, "__name__": "builtins"},
     )
-    execution = jail.run(program, mock.answer)
+    execution, mock = run_judged(jail, program, lambda: kind(case.initial_state, expected))
     return PublishedRun(execution, tuple(mock.events), mock.state)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents.clients.errors import CallFailed
 from agents.clients.recording import RecordedClient
@@ -15,7 +16,7 @@ from environments.catalogue import Setting
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
-from environments.jail import Execution, Jail
+from environments.jail import Execution, Jail, Jails, JailUnavailable
 from environments.regulation import Regulation
 from environments.session import Guard, Session
 from environments.state import encode_state
@@ -155,19 +156,23 @@ def run_answers(
     environment: Environment,
     tasks: Sequence[TaskRow],
     answers: Sequence[AttemptRow],
-    jail: Jail,
+    jails: Jails,
     on_program: Callable[[], None] = lambda: None,
     *,
     regulation: Regulation | None = None,
 ) -> list[AttemptRow]:
-    """Run the program of each answer in the jail; rows come out in the order in which they came in.
+    """Run the program of each answer in a jail; rows come out in the order in which they came in.
 
     ``regulation``: where a shield finds the words of the provisions; needed by rows that have one.
     """
     by_id = {task.id: task for task in tasks}
     rows: list[AttemptRow] = []
-    for answer in answers:
-        rows.append(_run(environment, by_id[answer.task], answer, jail, regulation))
+
+    def run(jail: Jail, answer: AttemptRow) -> AttemptRow:
+        return _run(environment, by_id[answer.task], answer, jail, regulation)
+
+    for row in jails.map(run, answers):
+        rows.append(row)
         on_program()
     return rows
 
@@ -176,7 +181,7 @@ def run_programs(
     environment: Environment,
     tasks: Sequence[TaskRow],
     programs: Sequence[ProgramRow],
-    jail: Jail,
+    jails: Jails,
     on_program: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
     """Attempts from programs that are given, whose tasks there are (see `check_tasks_exist`)."""
@@ -191,7 +196,7 @@ def run_programs(
         )
         for row in programs
     ]
-    return run_answers(environment, tasks, answers, jail, on_program)
+    return run_answers(environment, tasks, answers, jails, on_program)
 
 
 def check_tasks_exist(tasks: Sequence[TaskRow], rows: Sequence[ProgramRow | AttemptRow], place: str) -> None:
@@ -210,8 +215,11 @@ def _run(
     if answer.program is None or answer.invalid is not None:
         return answer
     variables = task.instructions[answer.style].variables
-    guard = _guard(answer.shield, task, regulation)
-    ran = run_program(jail, environment, task.initial(environment), answer.program, variables, guard)
+    task_guard = partial(_guard, answer.shield, task, regulation)
+    try:
+        ran = run_program(jail, environment, task.initial(environment), answer.program, variables, task_guard)
+    except JailUnavailable as error:
+        return answer.model_copy(update={"invalid": f"jail: {error}"})
     final = encode_state(ran.final, environment.entities)
     return answer.model_copy(
         update={

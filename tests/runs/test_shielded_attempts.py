@@ -9,7 +9,7 @@ import pytest
 
 from environments.catalogue import load_setting
 from environments.errors import InputError
-from environments.jail import Jail
+from environments.jail import Jails
 from runs.assemble import content_of_run
 from runs.cli import main
 from runs.comparing import compare_sides, read_side
@@ -86,10 +86,10 @@ def test_a_program_that_expects_it_can_do_what_is_missing(programs: RunResult) -
     task, setting = programs.tasks[0], load_setting("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.business["goal"].splitlines())
     row = AttemptRow(task=task.id, style="goal", model="careful", program=program, shield="refuse")
-    with Jail() as jail:
-        (attempt,) = run_answers(setting.environment, [task], [row], jail, regulation=setting.regulation)
+    with Jails(count=1) as jails:
+        (attempt,) = run_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)
         with pytest.raises(InputError, match="give the regulation"):
-            run_answers(setting.environment, [task], [row], jail)
+            run_answers(setting.environment, [task], [row], jails)
     assert attempt.execution is not None
     assert attempt.execution.status == "finished", attempt.execution.error
     assert [event.outcome for event in attempt.events].count("shielded") == 1

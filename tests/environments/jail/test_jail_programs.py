@@ -18,9 +18,47 @@ def output_of(execution: Execution) -> str:
 
 
 def test_a_result_is_plain_data(run: Run) -> None:
-    execution = run("r = Manager.Echo(first={'a': [1, 2.5, None, True]}, second='é')\nprint(type(r), r)")
-    assert output_of(execution) == "<class 'dict'> {'first': {'a': [1, 2.5, None, True]}, 'second': 'é'}\n"
+    execution = run("r = Manager.Echo(first={'a': [1, 2.5, None, True]}, second='é')\nprint(isinstance(r, dict), r)")
+    assert output_of(execution) == "True {'first': {'a': [1, 2.5, None, True]}, 'second': 'é'}\n"
     assert execution.calls == 1
+
+
+def test_the_fields_of_a_result_are_attributes_too(run: Run) -> None:
+    source = """
+import copy, json
+r = Manager.Echo(first={"rows": [{"id": "P-1"}]}, second=2)
+print(r.first.rows[0].id == r["first"]["rows"][0]["id"], json.dumps(r), copy.deepcopy(r) == r)
+print(getattr(r, "second", None), getattr(r, "third", None), r.get("third"), "third" in r)
+match r:
+    case {"second": 2}: print("matched")
+print(Manager.Echo(first=r).first.second)  # a result can be an argument
+"""
+    lines = output_of(run(source)).splitlines()
+    assert lines[0] == 'True {"first": {"rows": [{"id": "P-1"}]}, "second": 2} True'
+    assert lines[1:] == ["2 None None False", "matched", "2"]
+
+
+@pytest.mark.parametrize(
+    ("access", "error"),
+    [
+        ("r['third']", "KeyError: 'third'"),
+        ("r.third", "AttributeError: the result has no field 'third'; it has 'first'"),
+        ("r[0]", "KeyError: 0"),
+        ("r.first.second", "AttributeError: 'int' object has no attribute 'second'"),
+    ],
+)
+def test_a_field_that_is_not_there_is_an_ordinary_error(run: Run, access: str, error: str) -> None:
+    assert run(f"r = Manager.Echo(first=1)\n{access}").error == error
+
+
+def test_help_says_what_the_documentation_says(jail: Jail) -> None:
+    about = {"Manager": "A manager of things.", "Echo": "Echo(first: string) -> first\n\nSay it again."}
+    source = "print(Manager.Echo.__doc__)\nhelp(Manager.Echo)\nhelp(Manager)"
+    program = Program(source, "Manager", {"Echo": ("first",)}, about=about)
+    output = output_of(jail.run(program, lambda _tool, _arguments: Returned(None)))
+    assert output.startswith(about["Echo"])
+    assert output.count("Say it again.") == 3
+    assert "A manager of things." in output
 
 
 def test_positional_arguments_get_their_documented_names(run: Run) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from environments.banking import ENVIRONMENT
 from environments.errors import InputError
-from environments.jail import Jail
+from environments.jail import Jail, Jails
 from runs.grading.judge import judge
 from runs.programs import read_programs
 from runs.published.logisafetybench import DOMAINS, import_tasks, repair_program
@@ -50,12 +50,12 @@ def test_every_published_bank_task_is_imported_and_its_reference_passes() -> Non
 @pytest.mark.shared
 @needs_published
 def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
-    with Jail() as jail:
+    with Jail() as jail, Jails() as jails:
         tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
         outcomes: Counter[str] = Counter()
         records = sorted((PUBLISHED / "records").glob("eval_bank_manager_*.json"))
         for path in records:
-            attempts = run_programs(ENVIRONMENT, tasks, read_programs(path), jail)
+            attempts = run_programs(ENVIRONMENT, tasks, read_programs(path), jails)
             by_id = {task.id: task for task in tasks}
             outcomes.update(judge(ENVIRONMENT, by_id[row.task], row).outcome for row in attempts)
     assert len(records) == 5

@@ -9,7 +9,7 @@ import pytest
 
 from environments.banking import ENVIRONMENT as BANKING
 from environments.events import Json
-from environments.jail import Jail, Returned
+from environments.jail import Jail, Jails, Returned
 from runs.grading.judge import judge
 from runs.grading.verdict import Profile, VerdictRow
 from runs.metrics import count_outcomes, failure_shares
@@ -182,7 +182,8 @@ def test_each_difference_to_strict_has_its_cause(jail: Jail) -> None:
         "unchecked call": CHECK + PAY.replace(PAYEE, "P-999999") + RECORD,
     }
     rows = [ProgramRow(task="t", style="goal", program=program, model=name) for name, program in programs.items()]
-    attempts = run_programs(BANKING, [task], rows, jail)
+    with Jails(count=1) as jails:
+        attempts = run_programs(BANKING, [task], rows, jails)
     strict = [judge(BANKING, task, attempt) for attempt in attempts]
     published = judge_pairs_published({"t": task}, attempts, jail, "published")
     causes = {row.model: row.cause for row in between_profiles({"t": task}, attempts, strict, published)}
@@ -238,7 +239,9 @@ def test_recorded_verdicts_are_reproduced_or_the_reason_is_known(jail: Jail, tmp
     paths = sorted(PUBLISHED.glob("records/eval_bank_manager_*.json"))
     rows = [row for path in paths for row in read_programs(path)]
     recorded = [verdict for path in paths for verdict in read_verdicts_beside(path)]
-    comparison = compare_profiles(BANKING, tasks, run_programs(BANKING, tasks, rows, jail), recorded, jail)
+    with Jails() as jails:
+        attempts = run_programs(BANKING, tasks, rows, jails)
+    comparison = compare_profiles(BANKING, tasks, attempts, recorded, jail)
     assert len(recorded) == 400
     causes = Counter(row.cause for row in comparison.unreproduced)
     causes.pop("Python version", None)  # one f-string that parses from Python 3.12 on
