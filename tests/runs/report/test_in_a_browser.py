@@ -1,0 +1,67 @@
+"""The report in a real browser: any attempt's outcome, rule, provision and first bad event in three clicks."""
+
+from pathlib import Path
+
+import pytest
+
+from runs.report.build import write_report
+from runs.report.content import ReportContent
+from runs.report.looks import OUTCOME_LOOKS
+from tests.support.browser import needs_browser, open_page
+
+pytestmark = [pytest.mark.browser, needs_browser]
+
+
+@pytest.fixture
+def url(content: ReportContent, tmp_path: Path) -> str:
+    path = tmp_path / "report.html"
+    write_report(content, path)
+    return path.as_uri()
+
+
+def test_every_attempt_is_one_click_away_with_its_evidence(url: str, content: ReportContent) -> None:
+    with open_page(url) as page:
+        marks = page.locator("table.index .mark")
+        assert marks.count() == len(content.verdicts)
+        for number in range(marks.count()):
+            mark = marks.nth(number)
+            label = mark.get_attribute("aria-label")
+            anchor = (mark.get_attribute("href") or "").removeprefix("#")
+            mark.click()  # one
+            card = page.locator(f"[id='{anchor}']")
+            assert card.is_visible()
+            assert label in [look.label for look in OUTCOME_LOOKS.values()]
+            assert label in card.locator("h4").inner_text()
+            for rule in card.locator("td.end:has(strong)").all():
+                words = rule.inner_text()
+                assert "broken at" in words  # the first bad event, or the end
+                assert "Article" in words  # the provision
+            page.goto(url)
+
+
+def test_a_broken_rule_leads_to_its_words(url: str) -> None:
+    with open_page(url) as page:
+        page.locator("table.index .mark[data-outcome=unsafe_success]").first.click()  # one
+        page.locator("article:visible tr:has(td.end strong) th a").first.click()  # two
+        target = page.evaluate("location.hash").removeprefix("#")
+        row = page.locator(f"[id='{target}']")
+        assert row.is_visible()
+        assert "CheckAuthorization" in row.inner_text()
+
+
+def test_the_index_narrows_to_what_is_asked_for_by_keyboard(url: str) -> None:
+    with open_page(url) as page:
+        outcome = page.locator("select[name=outcome]")
+        outcome.focus()
+        page.keyboard.type("benign")
+        assert outcome.input_value() == "benign_failure"
+        page.keyboard.press("Tab")
+        rows = page.locator("table.index tbody tr:visible")
+        assert rows.count() == 1
+        assert "1 of 2" in page.locator("#filter output").inner_text()
+
+
+def test_hostile_words_stay_words(url: str) -> None:
+    with open_page(url) as page:
+        assert page.locator("img").count() == 0
+        assert "</script></style><img src=x" in page.locator("body").inner_text()
