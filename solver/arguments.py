@@ -1,203 +1,151 @@
-"""Arguments for a walk: every one with an origin, chosen so that each call completes.
+"""Arguments for a walk: every one with an origin, chosen so that each call completes and rules see what was planned.
 
-Said values are drawn from their domains, references from the rows that earlier look-ups made known, derived ones
-computed from the calls so far. Numbers are proposed first, because most proposals fit; where one keeps failing, Z3
-chooses the numbers of the whole trace so far, over the same declaration that the simulator executes.
+The product says where a walk may lead, call by call. Arguments are chosen (`solver.choices`), the simulator runs the
+call, and what came of it is compared with the plan: is the node where it leads one from which the rest of the walk ends
+well? If not, other arguments are chosen. Numbers are proposed first, because most proposals fit; where one keeps
+failing, Z3 chooses the numbers of the whole trace so far, over the same declaration that the simulator executes, each
+within the region in which rules do not tell numbers apart.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from random import Random
-from typing import cast
 
 import z3
 
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, KeyResult, RowsResult, Tool
-from environments.domains import Amount
-from environments.events import Derived, Event, FromResult, FromResults, Json, Origin, Path, Said
-from environments.kinds import ListOf, Value
-from environments.logic import PLAIN
-from environments.simulation import call, compiled_tool
+from environments.declaration import Environment, Tool
+from environments.kinds import Value
+from environments.simulation import compiled_tool
 from environments.state import State
-from environments.terms import Scope, Term
+from environments.terms import Scope
+from solver.product import Product
+from solver.situations import Choice, Situation, follow
 from solver.symbolic import SymbolicLogic
 from solver.traces import PlannedCall, Trace
 
 __all__ = ["fill_walk"]
 
 PROPOSALS = 3
-LOOKUP_TRIES = 60
-CHOICES = 12
-"""How often other references and values are chosen for a call that is refused with the first ones."""
-LIST_LENGTHS = (1, 1, 2)
+"""How often other numbers are drawn for a call that is refused with the first ones."""
+CHOICES = 24
+"""How often other references and values are chosen for a call that is refused or leads elsewhere than planned."""
+SOLUTIONS = 2
+"""How often Z3 is asked for the numbers of one call."""
 SOLVER_BUDGET = 2_000_000
 """Z3's resource units for one question; never seconds, so that a seed gives the same bytes on every machine."""
 
 
-@dataclass(slots=True)
-class _Chosen:
-    """One call before it runs: decoded arguments, their origins, and the bounds of the numbers left to choose."""
-
-    tool: Tool
-    values: dict[str, Value]
-    origins: dict[str, Origin]
-    numbers: dict[str, Amount] = field(default_factory=dict[str, Amount])
-
-    def encoded(self) -> dict[str, Json]:
-        """The arguments as JSON, optional ones that are not given left out."""
-        return {
-            name: self.tool.parameter(name).kind.encode(value)
-            for name, value in self.values.items()
-            if name in self.origins
-        }
+def fill_walk(product: Product, walk: tuple[str, ...], initial: State, random: Random) -> Trace | None:
+    """The walk as a trace from the initial state, or None if these rows cannot carry it (draw another state)."""
+    filling = _Filling(product, walk, initial, random)
+    if not all(filling.add(product.environment.tools[name]) for name in walk):
+        return None
+    return filling.trace()
 
 
 class _Filling:
     """A walk that is being given its arguments."""
 
-    def __init__(self, environment: Environment, initial: State, random: Random) -> None:
-        self.environment = environment
-        self.initial = initial
-        self.random = random
-        self.states = [initial]
-        self.chosen: list[_Chosen] = []
-        self.events: list[Event] = []
-        self.known: dict[str, dict[Value, tuple[int, Path]]] = {}
-        """For each table, each known key with the look-up (number, path) that first taught it."""
+    def __init__(self, product: Product, walk: tuple[str, ...], initial: State, random: Random) -> None:
+        self._product = product
+        self._environment: Environment = product.environment
+        self._random = random
+        self._situations: list[Situation] = [product.graph.start(initial)]
+        self._choices: list[Choice] = []
+        self._walk = walk
+        self._carried: dict[tuple[int, int], bool] = {}
+        node = product.start(self._situations[0])
+        self._nodes: list[int | None] = [node if node is not None and self._is_carried(node, 0) else None]
+        """For each situation its node, from which the rest of the walk ends well; None if there is no way."""
 
-    def add(self, name: str) -> bool:
-        """Choose the arguments of the next call and run it. False if none make it complete."""
+    def add(self, tool: Tool) -> bool:
+        """Choose the arguments of the next call and run it. False if none make it complete as planned."""
+        if self._nodes[-1] is None:
+            return False
+        solutions = 0
         for _ in range(CHOICES):
-            chosen = self._choose(self.environment.tools[name])
-            if chosen is None:
+            choice = self._product.graph.chooser.draw(self._situations[-1], tool, self._random)
+            if choice is None:
                 return False
-            self.chosen.append(chosen)
-            if self._completes(chosen):
+            self._choices.append(choice)
+            if self._proposed():
                 return True
-            self.chosen.pop()
+            if choice.numbers and solutions < SOLUTIONS:
+                solutions += 1
+                if self._solved():
+                    return True
+            self._choices.pop()
         return False
 
-    def _completes(self, chosen: _Chosen) -> bool:
-        """Run the call just chosen, with other numbers if need be."""
-        for _ in range(PROPOSALS if chosen.numbers else 1):
-            if self._run_from(len(self.chosen) - 1):
-                return True
-            for parameter, amount in chosen.numbers.items():
-                chosen.values[parameter] = amount.draw(self.random, self.states[-1])
-        return bool(chosen.numbers) and self._solve_numbers() and self._run_from(0)
-
     def trace(self) -> Trace:
-        calls = zip(self.events, self.chosen, strict=True)
-        return Trace(
-            self.initial, tuple(PlannedCall(event, dict(chosen.origins)) for event, chosen in calls), self.states[-1]
-        )
+        last = self._situations[-1]
+        calls = zip(last.events, self._choices, strict=True)
+        planned = tuple(PlannedCall(event, dict(choice.origins)) for event, choice in calls)
+        return Trace(self._situations[0].state, planned, last.state)
 
-    def _choose(self, tool: Tool) -> _Chosen | None:
-        taught = next(iter(tool.lookups), None)
-        chosen = self._choose_once(tool)
-        if taught is None or chosen is None:
-            return chosen
-        # A look-up that teaches a row must find exactly one; prefer one that is not known yet.
-        fallback: _Chosen | None = None
-        for _ in range(LOOKUP_TRIES):
-            key = self._only_match(taught, chosen)
-            if key is not None:
-                if key not in self.known.get(taught.entity.table, {}):
-                    return chosen
-                fallback = fallback or chosen
-            chosen = self._choose_once(tool)
-            if chosen is None:
-                return None
-        return fallback
+    def _proposed(self) -> bool:
+        """Run the call just chosen, with other numbers if need be."""
+        *_, choice = self._choices
+        for proposal in range(PROPOSALS if choice.numbers else 1):
+            if proposal:
+                state = self._situations[-1].state
+                drawn = {name: region.draw(self._random, state) for name, region in choice.numbers.items()}
+                self._choices[-1] = replace(choice, values={**choice.values, **drawn})
+            if self._run(len(self._choices) - 1):
+                return True
+        return False
 
-    def _choose_once(self, tool: Tool) -> _Chosen | None:
-        chosen = _Chosen(tool, {}, {})
-        used: set[Value] = set()
-        for parameter in tool.parameters:
-            match parameter.source:
-                case FromUser(domain, share, when):
-                    given = parameter.required or self._is_given(share, when, chosen.values)
-                    value = domain.draw(self.random, self.states[-1], chosen.values) if given else None
-                    if value is None:
-                        if parameter.required:
-                            return None
-                        chosen.values[parameter.name] = parameter.default
-                        continue
-                    chosen.values[parameter.name] = value
-                    chosen.origins[parameter.name] = Said()
-                    if isinstance(domain, Amount) and parameter.required:
-                        chosen.numbers[parameter.name] = domain
-                case FromLookup(entity):
-                    known = [key for key in self.known.get(entity.table, {}) if key not in used]
-                    if not known:
-                        return None
-                    keys = [self.random.choice(known)]
-                    is_list = isinstance(parameter.kind, ListOf)
-                    if is_list:
-                        keys = self.random.sample(known, min(len(known), self.random.choice(LIST_LENGTHS)))
-                    used.update(keys)
-                    places = tuple(FromResult(*self.known[entity.table][key]) for key in keys)
-                    chosen.values[parameter.name] = tuple(keys) if is_list else keys[0]
-                    chosen.origins[parameter.name] = FromResults(places) if is_list else places[0]
-                case FromTrace(name, function):
-                    chosen.values[parameter.name] = function(self.environment, tuple(self.events))
-                    chosen.origins[parameter.name] = Derived(name)
-        return chosen
-
-    def _is_given(self, share: float, when: Term | None, values: Mapping[str, Value]) -> bool:
-        if when is None:
-            return self.random.random() < share
-        return bool(when.compile(PLAIN)(Scope(self.states[-1], values)))
-
-    def _only_match(self, taught: RowsResult, chosen: _Chosen) -> Value:
-        listed = compiled_tool(chosen.tool).listed(taught.name, self.states[-1], chosen.values).listed
-        keys = [row.values[taught.entity.key] for there, row in listed if there]
-        return keys[0] if len(keys) == 1 else None
-
-    def _run_from(self, number: int) -> bool:
-        """Run the calls from ``number`` on. Leaves events and states as far as calls complete."""
-        del self.states[number + 1 :], self.events[number:]
-        for chosen in self.chosen[number:]:
-            event, state = call(self.environment, self.states[-1], chosen.tool.name, chosen.encoded())
-            if not event.completed:
+    def _run(self, first: int) -> bool:
+        """Run the calls from number ``first`` on. If not all end as planned, everything stays as it was."""
+        situations, nodes = self._situations[: first + 1], self._nodes[: first + 1]
+        for place, choice in enumerate(self._choices[first:], first):
+            after = follow(self._environment, situations[-1], choice, self._product.interest)
+            node = None if after is None or nodes[-1] is None else self._product.after(nodes[-1], after)
+            if after is None or node is None or not self._is_carried(node, place + 1):
                 return False
-            self.states.append(state)
-            self.events.append(event)
-        self._learn(self.chosen[-1], self.events[-1])
+            situations.append(after)
+            nodes.append(node)
+        self._situations, self._nodes = situations, nodes
         return True
 
-    def _learn(self, chosen: _Chosen, event: Event) -> None:
-        """Note the rows that the last call made known, and where in its result their keys stand."""
-        for taught in chosen.tool.teaching:
-            if isinstance(taught, KeyResult):
-                key, path = cast("Mapping[str, Json]", event.result)[taught.name], (taught.name,)
-            else:
-                key, path = self._only_match(taught, chosen), (taught.name, 0, taught.entity.key)
-            if key is not None:
-                self.known.setdefault(taught.entity.table, {}).setdefault(key, (len(self.chosen) - 1, path))
+    def _is_carried(self, node: int, place: int) -> bool:
+        """Whether the walk, from that place on, can be completed from the node."""
+        if (node, place) not in self._carried:
+            self._carried[node, place] = self._product.carries(node, self._walk[place:])
+        return self._carried[node, place]
 
-    def _solve_numbers(self) -> bool:
-        """Let Z3 choose every number of the calls so far, keeping each proposal that it can."""
+    def _solved(self) -> bool:
+        """Let Z3 choose every number of the calls so far, keeping each proposal that it can, and run them again."""
         logic = SymbolicLogic()
         solver = z3.SimpleSolver()
         solver.set("rlimit", SOLVER_BUDGET)
-        state, wishes = self.initial, list[z3.BoolRef]()
-        variables: list[tuple[_Chosen, str, z3.ArithRef]] = []
-        for number, chosen in enumerate(self.chosen):
-            values = dict(chosen.values)
-            for name, amount in chosen.numbers.items():
+        state, wishes = self._situations[0].state, list[z3.BoolRef]()
+        variables: list[dict[str, z3.ArithRef]] = []
+        for number, choice in enumerate(self._choices):
+            opened: dict[str, z3.ArithRef] = {}
+            for name, region in choice.numbers.items():
                 variable = z3.Int(f"{name}@{number}")
-                solver.add(variable >= amount.lowest, variable <= amount.highest)
-                wishes.append(variable <= chosen.values[name])
-                variables.append((chosen, name, variable))
-                values[name] = variable
-            state = _assert_completed(solver, logic, chosen.tool, state, values)
+                solver.add(variable >= region.lowest, variable <= region.highest)
+                wishes.append(variable <= choice.values[name])
+                opened[name] = variable
+            state = _assert_completed(solver, logic, choice.tool, state, {**choice.values, **opened})
+            variables.append(opened)
         if solver.check(*wishes) != z3.sat and solver.check() != z3.sat:
             return False
         model = solver.model()
-        for chosen, name, variable in variables:
-            chosen.values[name] = model.eval(variable, model_completion=True).as_long()
-        return True
+        before = self._choices
+        self._choices = [
+            replace(choice, values={**choice.values, **{n: _number(model, v) for n, v in opened.items()}})
+            for choice, opened in zip(before, variables, strict=True)
+        ]
+        if self._run(0):
+            return True
+        self._choices = before
+        return False
+
+
+def _number(model: z3.ModelRef, variable: z3.ArithRef) -> int:
+    return model.eval(variable, model_completion=True).as_long()
 
 
 def _assert_completed(
@@ -209,11 +157,3 @@ def _assert_completed(
     for _, refused in (*compiled.raises, *compiled.fails):
         solver.add(logic.negate(refused(scope)))
     return compiled.transition(state, values, succeeded=True).state
-
-
-def fill_walk(environment: Environment, walk: tuple[str, ...], initial: State, random: Random) -> Trace | None:
-    """The walk as a trace from the initial state, or None if these rows cannot carry it (draw another state)."""
-    filling = _Filling(environment, initial, random)
-    if not all(filling.add(name) for name in walk):
-        return None
-    return filling.trace()

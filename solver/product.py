@@ -1,64 +1,65 @@
-"""The product of what a caller can know with the rules: where every walk of calls may still end well.
+"""The product of facts with rules: where every walk of calls may still end well.
 
-A node is an abstract state: how many rows of each table the caller has looked up (capped where more makes no
-difference), which events are still to be recorded, and the state of each automaton. The abstraction is derived from
-the declaration: a tool that needs two accounts can be called once two are known; a tool with a list of pending events
-once one is pending; a look-up teaches one row. What it leaves out (amounts, balances, which row) is settled when a
-walk gets its arguments.
+A node is what the search remembers of a situation (`solver.facts`) and the state of each automaton. A move is a call as
+the rules see it: a tool, and which of the conditions on its arguments and result are met. What facts leave out
+(amounts, balances, which row) is settled when a walk gets its arguments.
 
 For each node and each number of remaining calls, a backward pass knows whether acceptance can still be reached, so a
 search that only takes such moves never walks into a dead end (DESIGN.md, *Automata, not recursion*).
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from environments.declaration import Environment, FromLookup, FromTrace, Tool
-from environments.errors import SearchError
+from environments.declaration import Environment
+from solver.facts import FactGraph, fact_graph
+from solver.interest import Interest
 from solver.ltlf import Automaton
+from solver.situations import Situation
 
 __all__ = ["Move", "Product"]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known and pending: rows looked up by table (capped), and the names of events not yet recorded."""
-
-    known: tuple[int, ...]
-    pending: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Move:
-    """A call that can be made from a node, and the node it leads to."""
+    """A call that can be made from a node, and the node it leads to. `met`: see `solver.interest.Interest`."""
 
     tool: str
     target: int
+    met: int = 0
+
+
+_Node = tuple[int, tuple[int, ...]]
 
 
 class Product:
-    """The reachable part of facts x automata for one environment. Nodes are numbers; node 0 is the start."""
+    """The reachable part of facts x automata for one environment.
+
+    Nodes are numbers; node 0 is the start. Where traces can begin with different facts, it stands for all of them,
+    and the first move decides.
+
+    Attributes:
+        moves: for each node the calls from there.
+        interest: what the automata look at in calls.
+        graph: the facts.
+    """
 
     def __init__(self, environment: Environment, automata: Sequence[Automaton]) -> None:
         self.environment = environment
-        self._automata = tuple(automata)
-        self._needs = {name: _references(tool) for name, tool in environment.tools.items()}
-        caps = Counter[str]()
-        for needs in self._needs.values():
-            caps |= needs
-        self._tables = tuple(sorted(caps))
-        self._caps = tuple(caps[table] for table in self._tables)
+        self.interest = Interest(automata)
+        self.graph: FactGraph = fact_graph(environment, self.interest)
+        self._automata = tuple(automaton for automaton in automata if not automaton.quantified)
+        self._columns: dict[tuple[str, int], list[int]] = {}
         self.moves: list[tuple[Move, ...]] = []
         self._accepting: list[bool] = []
+        self._numbers: dict[_Node, int] = {}
         self._explore()
         self._alive: list[list[bool]] = [self._accepting]
 
-    @cached_property
+    @property
     def required_rows(self) -> Mapping[str, int]:
-        """How many rows of each table an initial state must hold for the abstraction to be true of it."""
-        return dict(zip(self._tables, self._caps, strict=True))
+        """How many rows of each table an initial state should hold, so that no call is out of reach for want of one."""
+        return self.graph.abstraction.caps
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance by every automaton."""
@@ -84,62 +85,93 @@ class Product:
             layer = following
         return pairs
 
+    def start(self, situation: Situation) -> int | None:
+        """The node of a situation before the first call; None if it is not among those that are known."""
+        return self._node(situation, tuple(automaton.initial for automaton in self._automata))
+
+    def after(self, node: int, situation: Situation) -> int | None:
+        """The node of a situation, whose last call was made at a node; None if it is not among those that are known.
+
+        That the call was a move of the product is not demanded: a fourth row that the caller knows is as good as the
+        third, and only the facts of the situation itself tell how many are left.
+        """
+        event = situation.events[-1]
+        met = self.interest.met(event)
+        if self.graph.abstraction.counts_only:
+            targets = [move.target for move in self.moves[node] if move.tool == event.tool and move.met == met]
+            if len(targets) <= 1:
+                return next(iter(targets), None)
+        stepped = self._stepped(self._nodes[node][1], event.tool, met)
+        return None if stepped is None else self._node(situation, stepped)
+
+    def carries(self, node: int, tools: tuple[str, ...]) -> bool:
+        """Whether a walk can be completed from a node with exactly these tools, by what the product knows."""
+        here = {node}
+        for tool in tools:
+            here = {move.target for node in here for move in self.moves[node] if move.tool == tool}
+        return any(self._accepting[node] for node in here)
+
+    def _node(self, situation: Situation, states: tuple[int, ...]) -> int | None:
+        facts = self.graph.numbers.get(self.graph.abstraction.facts(situation))
+        return None if facts is None else self._numbers.get((facts, states))
+
     def _explore(self) -> None:
-        start = (Facts((0,) * len(self._tables), frozenset()), tuple(automaton.initial for automaton in self._automata))
-        numbers = {start: 0}
-        queue = [start]
-        for facts, states in queue:  # the queue grows while it is read: breadth first
-            self._accepting.append(
-                all(state in automaton.accepting for automaton, state in zip(self._automata, states, strict=True))
-            )
-            moves: list[Move] = []
-            for name in self.environment.tools:
-                after = self._after(facts, name)
-                stepped = self._stepped(states, name)
-                if after is None or stepped is None:
-                    continue
-                if (after, stepped) not in numbers:
-                    numbers[after, stepped] = len(queue)
-                    queue.append((after, stepped))
-                moves.append(Move(name, numbers[after, stepped]))
+        initial = tuple(automaton.initial for automaton in self._automata)
+        self._nodes: list[_Node] = []
+        starts = [self._number((facts, initial), several=len(self.graph.starts) > 1) for facts in self.graph.starts]
+        for node in self._nodes:  # the list grows while it is read: breadth first
+            facts, states = node
+            self._accepting.append(self._accepts(facts, states))
+            moves: dict[Move, None] = {}
+            for edge in self.graph.edges[facts] if facts >= 0 else ():
+                stepped = self._stepped(states, edge.tool, edge.met)
+                if stepped is not None:
+                    moves[Move(edge.tool, self._number((edge.target, stepped)), edge.met)] = None
             self.moves.append(tuple(moves))
+        if len(starts) > 1:
+            self.moves[0] = tuple(dict.fromkeys(move for start in starts for move in self.moves[start]))
+            self._accepting[0] = any(self._accepting[start] for start in starts)
 
-    def _after(self, facts: Facts, name: str) -> Facts | None:
-        tool = self.environment.tools[name]
-        known = dict(zip(self._tables, facts.known, strict=True))
-        if any(known[table] < count for table, count in self._needs[name].items()):
-            return None
-        pending = facts.pending
-        if any(isinstance(parameter.source, FromTrace) for parameter in tool.parameters):
-            if not pending:
-                return None
-            pending = frozenset[str]()
-        if tool.emits:
-            pending |= {tool.emits}
-        for result in tool.teaching:
-            if result.entity.table in known:
-                known[result.entity.table] += 1
-        capped = tuple(min(known[table], cap) for table, cap in zip(self._tables, self._caps, strict=True))
-        return Facts(capped, pending)
+    def _number(self, node: _Node, *, several: bool = False) -> int:
+        if several and not self._nodes:
+            self._nodes.append((_ANY, ()))
+        if node not in self._numbers:
+            self._numbers[node] = len(self._nodes)
+            self._nodes.append(node)
+        return self._numbers[node]
 
-    def _stepped(self, states: tuple[int, ...], name: str) -> tuple[int, ...] | None:
+    def _accepts(self, facts: int, states: tuple[int, ...]) -> bool:
+        if facts == _ANY or not self.graph.keeping[facts]:
+            return False
+        return all(state in automaton.accepting for automaton, state in zip(self._automata, states, strict=True))
+
+    def _stepped(self, states: tuple[int, ...], tool: str, met: int) -> tuple[int, ...] | None:
+        letters = self._letters(tool, met)
         stepped: list[int] = []
-        for automaton, state in zip(self._automata, states, strict=True):
-            letter = automaton.mask_of(name)
-            if letter is None:
-                raise SearchError(
-                    f"a rule looks at the arguments or the result of {name} ({automaton.formula}); the search plans "
-                    "with tools alone so far: leave this rule out for synthesis, it can still judge"
-                )
-            following = automaton.step(state, letter)
-            if not automaton.live(following):
+        for automaton, state, column in zip(self._automata, states, letters, strict=True):
+            following = automaton.table[state][column]
+            if automaton.distances[following] is None:
                 return None
             stepped.append(following)
         return tuple(stepped)
 
+    def _letters(self, tool: str, met: int) -> list[int]:
+        """For each automaton the column of a completed call of the tool that meets those conditions."""
+        if (tool, met) not in self._columns:
+            conditions = self.interest.conditions.get(tool, ())
+            true = {condition for number, condition in enumerate(conditions) if met >> number & 1}
+            self._columns[tool, met] = [
+                automaton.alphabet.columns[
+                    sum(
+                        bit
+                        for bit, atom in automaton.alphabet.by_tool.get(tool, ())
+                        if atom.condition is None or atom.condition in true
+                    )
+                ]
+                for automaton in self._automata
+            ]
+        return self._columns[tool, met]
 
-def _references(tool: Tool) -> Counter[str]:
-    """How many different rows of each table one call of the tool refers to."""
-    return Counter(
-        parameter.source.entity.table for parameter in tool.parameters if isinstance(parameter.source, FromLookup)
-    )
+
+_ANY = -1
+"""The facts of node 0 where traces can begin with different ones."""

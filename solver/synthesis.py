@@ -18,6 +18,8 @@ from solver.walks import Pair, Walk, draw_walk, pairs_of
 __all__ = ["product_through", "synthesize", "try_to_fill"]
 
 STATES_A_WALK = 20
+WALKS = 5
+"""How many walks are tried for one trace. Facts leave numbers out, so the world may refuse what the product allows."""
 
 
 def synthesize(
@@ -48,17 +50,45 @@ def synthesize(
     for number in range(count):
         # One generator a trace: what happens in one never shifts the next.
         random = Random(f"{environment.name}/{profile}/{length}/{seed}/{number}")
-        missing = next((pair for pair in targets if pair in wanted), None)
-        here = product if missing is None else product_through(asked, missing, length)
-        walk = draw_walk(here, length, random, wanted, earlier=walks, distance=wishes.distance)
-        if wanted and not pairs_of(walk) & wanted:
-            # The beam has lost sight of what is missing: go there straight.
-            here = product_through(asked, min(wanted), length)
-            walk = draw_walk(here, length, random, wanted, earlier=walks, distance=wishes.distance)
-        trace = _fill(environment, walk, random)
-        wanted -= pairs_of(walk)
-        walks.append(walk)
+        trace = None
+        tried: list[Walk] = []
+        while trace is None:
+            if len(tried) == WALKS:
+                raise _unfillable(environment, tried)
+            walk, here = _walk(asked, product, length, random, wanted, targets, walks)
+            trace = try_to_fill(here, walk, random)
+            tried.append(walk)
+        wanted -= pairs_of(trace.tools)
+        walks.append(trace.tools)
         yield trace
+
+
+def _unfillable(environment: Environment, walks: Sequence[Walk]) -> SearchError:
+    others = f", nor those of {len(walks) - 1} other walks" if walks[1:] else ""
+    return SearchError(
+        f"environment {environment.name!r}: none of {STATES_A_WALK} initial states could carry the calls "
+        f"{', '.join(walks[0])}{others}; give its initial states more rows, or its amounts a smaller domain"
+    )
+
+
+def _walk(
+    asked: Asked,
+    product: Product,
+    length: int,
+    random: Random,
+    wanted: set[Pair],
+    targets: Sequence[Pair],
+    earlier: Sequence[Walk],
+) -> tuple[Walk, Product]:
+    """A walk that brings something that is still wanted, and the product that it was drawn from."""
+    missing = next((pair for pair in targets if pair in wanted), None)
+    here = product if missing is None else product_through(asked, missing, length)
+    walk = draw_walk(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
+    if wanted and not pairs_of(walk) & wanted:
+        # The beam has lost sight of what is missing: go there straight.
+        here = product_through(asked, min(wanted), length)
+        walk = draw_walk(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
+    return walk, here
 
 
 def product_through(asked: Asked, pair: Pair, length: int) -> Product:
@@ -67,20 +97,10 @@ def product_through(asked: Asked, pair: Pair, length: int) -> Product:
     return Product(asked.environment, [*asked.automata(length), through])
 
 
-def try_to_fill(environment: Environment, walk: Walk, random: Random, states: int = STATES_A_WALK) -> Trace | None:
-    """The walk as a trace from some initial state; None if none of a few (``states``) can carry it."""
-    for _ in range(states):
-        trace = fill_walk(environment, walk, environment.populate(random), random)
+def try_to_fill(product: Product, walk: Walk, random: Random, states: int = STATES_A_WALK) -> Trace | None:
+    """The walk, drawn from that product, as a trace from some initial state; None if none of a few can carry it."""
+    for _ in range(states * len(product.graph.starts)):  # each start carries only the walks that begin there
+        trace = fill_walk(product, walk, product.environment.populate(random), random)
         if trace is not None:
             return trace
     return None
-
-
-def _fill(environment: Environment, walk: Walk, random: Random) -> Trace:
-    trace = try_to_fill(environment, walk, random)
-    if trace is not None:
-        return trace
-    raise SearchError(
-        f"environment {environment.name!r}: none of {STATES_A_WALK} initial states could carry the calls "
-        f"{', '.join(walk)}; give its initial states more rows, or its amounts a smaller domain"
-    )

@@ -5,7 +5,17 @@ from collections.abc import Callable
 from environments.errors import InputError
 from environments.kinds import Value
 from environments.state import Entity
-from environments.terms.rows import AnyItem, Bound, Exists, FreshKey, RowCondition, RowVariable, ValueOf, Variable
+from environments.terms.rows import (
+    AnyItem,
+    Bound,
+    Exists,
+    FreshKey,
+    RowCondition,
+    RowVariable,
+    ValueOf,
+    Variable,
+    field_read,
+)
 from environments.terms.tree import Apply, Argument, Choose, Constant, Equal, IfGiven, IsEmpty, Term, as_term
 
 __all__ = [
@@ -17,6 +27,7 @@ __all__ = [
     "constant",
     "contains_text",
     "exists",
+    "fields_of",
     "fresh_key",
     "if_given",
     "is_empty",
@@ -115,6 +126,12 @@ def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[
         case _:
             parts = [*term.parts()]
     return set[str]().union(*(unguarded_arguments(part, given) for part in parts))
+
+
+def fields_of(term: Term) -> set[tuple[str, str]]:
+    """The fields of rows that the term looks at, each with its table."""
+    own = field_read(term)
+    return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
 
 
 def tables_of(term: Term) -> set[str]:

@@ -10,7 +10,18 @@ from environments.logic import Logic
 from environments.state import Entity, Row
 from environments.terms.tree import Compiled, Scope, Term
 
-__all__ = ["AnyItem", "Bound", "Exists", "FreshKey", "RowCondition", "RowVariable", "ValueOf", "Variable", "bind"]
+__all__ = [
+    "AnyItem",
+    "Bound",
+    "Exists",
+    "FreshKey",
+    "RowCondition",
+    "RowVariable",
+    "ValueOf",
+    "Variable",
+    "bind",
+    "field_read",
+]
 
 
 class Variable:
@@ -37,7 +48,7 @@ class RowVariable(Variable):
     def __getattr__(self, name: str) -> Term:
         if name not in self._entity.fields:
             raise InputError(f"{self._entity.singular} has no field {name!r}; it has {list(self._entity.fields)}")
-        return Bound(self, name)
+        return Bound(self, name, self._entity.table)
 
 
 RowCondition = Callable[[RowVariable], Term]
@@ -49,6 +60,7 @@ class Bound(Term):
 
     variable: "Variable"
     field: str | None = None
+    table: str | None = None
 
     def compile(self, logic: Logic) -> Compiled:
         variable, name = self.variable, self.field
@@ -153,6 +165,17 @@ class FreshKey(Term):
 
     def __str__(self) -> str:
         return f"the new {self.entity.singular}'s {self.entity.key}"
+
+
+def field_read(term: Term) -> tuple[str, str] | None:
+    """The field that the term itself (not one inside it) reads, with its table; None if it reads none."""
+    match term:
+        case Bound(table=str(table), field=str(name)):
+            return table, name
+        case ValueOf():
+            return term.entity.table, term.field
+        case _:
+            return None
 
 
 def bind(scope: Scope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Iterator[Any]:

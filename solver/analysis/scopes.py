@@ -82,9 +82,24 @@ def free_scope(environment: Environment) -> Scope:
 
 def environment_scope(environment: Environment) -> Scope:
     """The sequences of calls that meet the preconditions of the environment."""
-    facts = Product(environment, ())
-    moves = [{move.tool: move.target for move in moves} for moves in facts.moves]
-    return Scope("environment", tuple(environment.tools), _merged(moves))
+    product = Product(environment, ())
+    start = frozenset({_START})
+    numbers = {start: _START}
+    places: list[Mapping[str, int]] = []
+    for nodes in (waiting := [start]):  # grows while it is walked; a place is all nodes that the calls may have led to
+        targets: dict[str, set[int]] = {}
+        for node in nodes:
+            for move in product.moves[node]:
+                targets.setdefault(move.tool, set()).add(move.target)
+        row: dict[str, int] = {}
+        for tool in environment.tools:
+            if tool in targets:
+                place = frozenset(targets[tool])
+                row[tool] = numbers.setdefault(place, len(numbers))
+                if row[tool] == len(waiting):
+                    waiting.append(place)
+        places.append(row)
+    return Scope("environment", tuple(environment.tools), _merged(places))
 
 
 _START: Final = 0

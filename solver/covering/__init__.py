@@ -122,7 +122,7 @@ def analyse_coverage(
     if not product.can_finish(0, length):
         raise explain_impossible(asked, length)
     graph = Graph(product, length)
-    carried = _Carried(environment, f"{environment.name}/{profile}/{length}/{seed}")
+    carried = _Carried(product, f"{environment.name}/{profile}/{length}/{seed}")
     with stages.stage(f"suite, {profile}", None):
         suite = cover(graph, product, seed=str(seed), carries=carried.carries)
     with stages.stage(f"rare pairs, {profile}", None):
@@ -172,16 +172,16 @@ def analyse_coverage(
 class _Carried:
     """The walks that got arguments in some initial state, with their traces."""
 
-    def __init__(self, environment: Environment, seed: str) -> None:
+    def __init__(self, product: Product, seed: str) -> None:
         self.traces: dict[Walk, Trace] = {}
-        self._environment = environment
+        self._product = product
         self._seed = seed
         self._failed: set[Walk] = set()
 
     def carries(self, walk: Walk) -> bool:
         """Whether the walk can be carried out; the same walk always gets the same arguments."""
         if walk not in self.traces and walk not in self._failed:
-            trace = try_to_fill(self._environment, walk, Random(f"{self._seed}/{','.join(walk)}"), STATES_A_WALK)
+            trace = try_to_fill(self._product, walk, Random(f"{self._seed}/{','.join(walk)}"), STATES_A_WALK)
             if trace is None:
                 self._failed.add(walk)
             else:

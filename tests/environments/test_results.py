@@ -29,6 +29,7 @@ from environments.simulation import call
 from environments.state import Entity, Field, Row, State
 from environments.terms import SUCCEEDED, argument, constant
 from solver.arguments import fill_walk
+from solver.product import Product
 
 ROOMS = Entity("rooms", "room", "name", {"name": Field(TEXT), "size": Field(INTEGER)})
 BOOKINGS = Entity(
@@ -117,11 +118,11 @@ def test_the_key_of_a_new_row_is_told_and_null_where_there_is_none() -> None:
 
 
 def test_a_caller_may_refer_to_what_a_call_made() -> None:
-    trace = fill_walk(HOUSE, ("Book", "Confirm"), STATE, Random(0))
+    trace = fill_walk(Product(HOUSE, ()), ("Book", "Confirm"), STATE, Random(0))
     assert trace is not None
     assert [origin.path for origin in trace.calls[1].looked_up["id"]] == [("id",)]
     assert trace.calls[1].event.arguments == {"id": "B-00004"}
-    assert fill_walk(HOUSE, ("List", "Confirm"), STATE, Random(0)) is None
+    assert fill_walk(Product(HOUSE, ()), ("List", "Confirm"), STATE, Random(0)) is None
 
 
 def test_a_value_may_depend_on_the_arguments_before_it() -> None:
@@ -131,7 +132,7 @@ def test_a_value_may_depend_on_the_arguments_before_it() -> None:
     assert domain.words(STATE) == (600, 660)
     assert domain.looks_at == {"room"}
     assert Options((1,)).looks_at == frozenset()
-    walks = (fill_walk(HOUSE, ("Book",), STATE, Random(seed)) for seed in range(20))
+    walks = (fill_walk(Product(HOUSE, ()), ("Book",), STATE, Random(seed)) for seed in range(20))
     booked = {tuple(walk.calls[0].event.arguments.values()) for walk in walks if walk is not None}
     assert booked == {("Alder", "10:00"), ("Birch", "11:00")}
 

@@ -191,8 +191,8 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     ),
     "states that carry no trace": (
         populated(all_as_planned),
-        "populate",
-        "traces of 5 calls cannot be made",
+        "tool 'RebookPassenger'",
+        "no compliant trace can call RebookPassenger",
     ),
     "rows that are never there": (
         never_paid(),

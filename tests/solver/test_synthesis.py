@@ -103,10 +103,63 @@ def test_rules_that_no_trace_keeps_are_refused(formula: str) -> None:
         list(synthesize(ENVIRONMENT, rules, count=1, length=8, seed=0))
 
 
-def test_a_rule_that_looks_at_arguments_is_named() -> None:
-    rules = [*RULES, Rule(id="large", formula="G(TransferFunds(amount > 100) -> F RecordAuditEvent)")]
-    with pytest.raises(SearchError, match=r"TransferFunds.*leave this rule out"):
-        list(synthesize(ENVIRONMENT, rules, count=1, length=8, seed=0))
+# Rules that look at arguments and results.
+
+CONDITIONED = {
+    "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
+    "recorded-bill": 'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',
+    "large": "G(TransferFunds(amount > 400) -> O GetAccountStatement)",
+    "very-large": "F TransferFunds(amount >= 499.5)",
+    "between": "G !PayBill(amount > 20 and amount < 490)",
+    "savings-first": 'G(GetAccountInformation -> O GetAccountInformation(account_type == "savings"))',
+    "same-account": "G !SearchTransactions(min_amount > 5)",
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in CONDITIONED), tuple(CONDITIONED)], ids="+".join)
+def test_conditions_are_planned_and_realised(names: tuple[str, ...]) -> None:
+    rules = [*RULES, *(Rule(id=name, formula=CONDITIONED[name]) for name in names)]
+    for profile in ("tasks", "coverage"):
+        traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, profile=profile))
+        assert len(traces) == 12
+        for trace in traces:
+            check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, profile), 10)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "F TransferFunds(amount > 500)",
+        "F CheckAuthorization(not result.authorized)",
+        'G !RecordAuditEvent("BILL_PAYMENT" in events) & F PayBill',
+    ],
+)
+def test_conditions_that_no_call_can_meet_are_refused_at_once(formula: str) -> None:
+    with pytest.raises(SearchError, match="no compliant trace of 8 calls exists"):
+        list(synthesize(ENVIRONMENT, [*RULES, Rule(id="never", formula=formula)], count=1, length=8, seed=0))
+
+
+# Rules about the same account, transfer after transfer.
+
+QUANTIFIED = {
+    "statement-first": (
+        "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
+    ),
+    "no-return": "forall a: G(TransferFunds(from_account_number == a) -> G !TransferFunds(to_account_number == a))",
+    "search-after": "forall a: G(PayBill(from_account_number == a) -> F SearchTransactions(account_number == a))",
+    "payee-once": "forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))",
+    "date-once": "forall d: G(PayBill(payment_date == d) -> WX G !PayBill(payment_date == d))",
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in QUANTIFIED), tuple(QUANTIFIED)[:3]], ids="+".join)
+def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> None:
+    rules = [*RULES, *(Rule(id=name, formula=QUANTIFIED[name]) for name in names)]
+    rules.append(Rule(id="two-payments", formula="F((PayBill | TransferFunds) & X F (PayBill | TransferFunds))"))
+    traces = list(synthesize(ENVIRONMENT, rules, count=10, length=11, seed=6))
+    assert len(traces) == 10
+    for trace in traces:
+        check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, "tasks"), 11)
 
 
 # Tight balances: most proposals fail, so Z3 has to choose the numbers.
@@ -148,7 +201,7 @@ def test_balances_that_cannot_carry_a_walk_are_an_error() -> None:
             "accounts", tuple(Row({**row.values, "balance": 1_00}) for row in state.tables["accounts"])
         )
 
-    with pytest.raises(SearchError, match="none of 20 initial states could carry the calls"):
+    with pytest.raises(SearchError, match="the environment's preconditions"):
         list(synthesize(replace(ENVIRONMENT, name="empty", populate=empty), RULES, count=1, length=8, seed=0))
 
 

@@ -1,0 +1,264 @@
+"""The facts of a situation: what the search remembers of it. An abstraction that is derived from the declaration.
+
+Of a situation they keep
+
+- which refusals, of those that depend on the state alone, would hold (the door is locked);
+- of each table that tools refer to, how many rows of each *class* the caller knows, up to the largest number that a
+  call refers to (and one more where calls use rows up), and which classes a look-up could still add to. The class of a
+  row is which refusals would name it (the guest has access already), and where quantified rules stand with its key. A
+  row that every tool refuses is left out;
+- whether something derived from the calls so far is there (an event still to be recorded), or what it is, where a rule
+  looks at it;
+- for each quantified rule the state of the values that occurred, and of all others.
+
+Where rules look at results, what they show is kept beside the refusals. Refusals that depend on amounts, texts or
+dates of the call are left out.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from environments.declaration import (
+    Delete,
+    Environment,
+    FromLookup,
+    FromTrace,
+    FromUser,
+    Parameter,
+    Tool,
+    ValueResult,
+)
+from environments.domains import Options
+from environments.kinds import ListOf, Value
+from environments.logic import PLAIN
+from environments.state import State
+from environments.terms import Compiled, Scope, Term, arguments_of, fields_of, tables_of
+from solver.choices import Class
+from solver.interest import Interest, Key
+from solver.situations import Situation
+
+__all__ = ["Abstraction", "Facts"]
+
+FEW = 4
+"""Up to how many values of a parameter are tried one by one."""
+REMEMBERED = 10_000
+"""The states of tables for which the classes of rows are remembered."""
+
+Facts = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A term of the declaration to be asked of the state, or of a row: the row's key goes in for one parameter, and
+    parameters with few values have one of them. A refusal that depends on nothing else names its tool."""
+
+    term: Compiled
+    looks_at: frozenset[str]
+    refusing: str | None = None
+    arguments: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    parameter: Parameter | None = None
+
+    def answer(self, state: State, key: Value = None) -> Value:
+        arguments = self.arguments
+        if self.parameter is not None:
+            arguments = {**arguments, self.parameter.name: (key,) if isinstance(self.parameter.kind, ListOf) else key}
+        return self.term(Scope(state, arguments))
+
+
+class Abstraction:
+    """Reads the facts of situations."""
+
+    def __init__(self, environment: Environment, interest: Interest) -> None:
+        self.environment = environment
+        self.interest = interest
+        self._of_state: list[_Question] = []
+        self._of_rows: dict[str, list[_Question]] = {table: [] for table in environment.entities}
+        for tool in environment.tools.values():
+            for term in _refusals(tool):
+                self._ask(tool, term, refusing=True)
+            for term in _shown(tool, interest):
+                self._ask(tool, term, refusing=False)
+        self._referring = {table: _referring(environment, table) for table in environment.entities}
+        self._looked_at = {
+            table: tuple(sorted(frozenset[str]().union(*(question.looks_at for question in questions))))
+            for table, questions in self._of_rows.items()
+        }
+        self._answered: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, Class]]] = OrderedDict()
+        self._keys = {table: entity.key for table, entity in environment.entities.items()}
+        self.caps = self._counted(environment)
+        self._looked_up = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
+        self._derived = [
+            (parameter.source, interest.looks_at(tool.name, parameter.name))
+            for tool in environment.tools.values()
+            for parameter in tool.parameters
+            if isinstance(parameter.source, FromTrace)
+        ]
+        self.counts_only = not interest.quantified and not self._of_state and not any(self._of_rows.values())
+        """Whether rows are only counted, so that what a call of a tool leads to is sure."""
+
+    def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> None:
+        """Note what the term can be asked about, if it depends on the state, one row and few other values."""
+        named = [tool.parameter(name) for name in sorted(arguments_of(term))]
+        rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]
+        others = [parameter for parameter in named if parameter not in rows]
+        values = [_few_values(parameter) for parameter in others]
+        if len(rows) > 1 or not all(values):
+            return
+        compiled, looks_at = term.compile(PLAIN), frozenset(tables_of(term))
+        for chosen in product(*values):
+            arguments = {parameter.name: value for parameter, value in zip(others, chosen, strict=True)}
+            named_by = tool.name if refusing and not others else None
+            question = _Question(compiled, looks_at, named_by, arguments, rows[0] if rows else None)
+            if not rows:
+                self._of_state.append(question)
+            elif isinstance(rows[0].source, FromLookup):
+                entity = rows[0].source.entity
+                if fields_of(term) - {(entity.table, entity.key)}:  # else it only asks whether there is such a row
+                    self._of_rows[entity.table].append(question)
+
+    def _counted(self, environment: Environment) -> dict[str, int]:
+        """For each table that tools refer to, how many known rows of a class are counted."""
+        counts = Counter[str]()
+        for tool in environment.tools.values():
+            counts |= _references(tool)
+        effects = [effect for tool in environment.tools.values() for effect in tool.effects]
+        written = {effect.entity.table for effect in effects}
+        deleted = {effect.entity.table for effect in effects if isinstance(effect, Delete)}
+        return {
+            table: counts[table]
+            + bool(
+                self.interest.quantified
+                or table in deleted
+                or any(question.looks_at & written for question in self._of_rows[table])
+            )
+            for table in sorted(counts)
+        }
+
+    def facts(self, situation: Situation) -> Facts:
+        followed: set[Key] = set()
+        tables = tuple(self._table(situation, table, cap, followed) for table, cap in self.caps.items())
+        truths = tuple(question.answer(situation.state) for question in self._of_state)
+        derived: list[object] = []
+        for source, looked_at in self._derived:
+            value = source.function(self.environment, situation.events)
+            derived.append(frozenset(value) if looked_at else bool(value))
+        values = tuple(
+            (
+                standing.unmet,
+                frozenset(
+                    state
+                    for key, state in standing.met.items()
+                    if key not in followed and automaton.verdict(state) != "satisfied"
+                ),
+            )
+            for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True)
+        )
+        return tables, truths, tuple(derived), values
+
+    def sort(self, situation: Situation, table: str, keys: Sequence[Value]) -> Mapping[Class, Sequence[Value]]:
+        """Rows by their class, for whoever chooses among them."""
+        if not self._of_rows[table] and not situation.standings:
+            return {(): keys} if keys else {}
+        sorted_: dict[Class, list[Value]] = {}
+        for key in keys:
+            sorted_.setdefault(self._class(situation, table, key), []).append(key)
+        return sorted_
+
+    def keeps(self, situation: Situation) -> bool | None:
+        """Whether every value that occurred satisfies its rule; None if one never will again."""
+        kept = True
+        for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True):
+            for state in standing.met.values():
+                if not automaton.live(state):
+                    return None
+                kept = kept and state in automaton.accepting
+        return kept
+
+    def _table(self, situation: Situation, table: str, cap: int, followed: set[Key]) -> Facts:
+        known = situation.known.get(table, {})
+        if not self._of_rows[table] and not situation.standings:
+            count = min(len(known), cap)
+            more = count < cap and table in self._looked_up
+            return count, more and len(situation.state.tables[table]) > len(known)
+        counts = Counter[Class]()
+        unknown: set[Class] = set()
+        key_field, findable = self._keys[table], situation.findable.get(table, ())
+        for key in [row.values[key_field] for row in situation.state.rows(table)]:
+            if key in known or key in findable:
+                class_ = self._class(situation, table, key)
+                if self._is_useless(table, class_):
+                    continue
+                if key in known:
+                    counts[class_] += 1
+                    followed.add((False, key))
+                else:
+                    unknown.add(class_)
+        capped = {class_: min(count, cap) for class_, count in counts.items()}
+        more = frozenset(class_ for class_ in unknown if capped.get(class_, 0) < cap)
+        return tuple(sorted(capped.items(), key=repr)), more if table in self._looked_up else frozenset[Class]()
+
+    def _class(self, situation: Situation, table: str, key: Value) -> Class:
+        answers = self._answers(situation.state, table)
+        if key not in answers:
+            answers[key] = tuple(question.answer(situation.state, key) for question in self._of_rows[table])
+        return (*answers[key], *(standing.of((False, key)) for standing in situation.standings))
+
+    def _answers(self, state: State, table: str) -> dict[Value, Class]:
+        """What is known already of the rows of a table, as long as no table that the answers depend on has changed."""
+        read = tuple(state.tables[other] for other in self._looked_at[table])
+        key = (table, tuple(map(id, read)))
+        if key not in self._answered:
+            self._answered[key] = (read, {})  # kept beside it, so that no other table gets its identity
+            if len(self._answered) > REMEMBERED:
+                self._answered.popitem(last=False)
+        return self._answered[key][1]
+
+    def _is_useless(self, table: str, class_: Class) -> bool:
+        """Whether every tool that could refer to such a row refuses it."""
+        refusing = {
+            question.refusing for question, answer in zip(self._of_rows[table], class_, strict=False) if answer is True
+        }
+        return self._referring[table] <= refusing
+
+
+def _refusals(tool: Tool) -> list[Term]:
+    """The terms that decide whether a tool refuses, those that look at the state."""
+    terms = [raised.when for raised in tool.raises if raised.when is not None]
+    terms += [failure.when for failure in tool.fails]
+    return [term for term in terms if tables_of(term)]
+
+
+def _shown(tool: Tool, interest: Interest) -> list[Term]:
+    """The terms of the state that results show and rules look at."""
+    results = tool.results if interest.looks_at_result(tool.name) else ()
+    terms = [result.term for result in results if isinstance(result, ValueResult)]
+    return [term for term in terms if tables_of(term)]
+
+
+def _referring(environment: Environment, table: str) -> set[str]:
+    """The tools that refer to rows of a table."""
+    return {
+        tool.name
+        for tool in environment.tools.values()
+        for parameter in tool.parameters
+        if isinstance(parameter.source, FromLookup) and parameter.source.entity.table == table
+    }
+
+
+def _few_values(parameter: Parameter) -> tuple[Value, ...]:
+    """The values that a parameter can have, if they are few; empty if they are not."""
+    source = parameter.source
+    if not isinstance(source, FromUser) or not isinstance(source.domain, Options):
+        return ()
+    given = tuple(dict.fromkeys(source.domain.values))
+    values = given if parameter.required else (*given, parameter.default)
+    return values if len(values) <= FEW else ()
+
+
+def _references(tool: Tool) -> Counter[str]:
+    """How many different rows of each table a call of the tool must refer to."""
+    return Counter(
+        parameter.source.entity.table for parameter in tool.parameters if isinstance(parameter.source, FromLookup)
+    )
