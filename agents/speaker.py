@@ -20,7 +20,7 @@ from agents.clients.errors import CallFailed
 from environments.errors import LawtraceError
 from prompts.loader import Prompt
 
-__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "content_of"]
+__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "content_of", "hear_objections"]
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Attend = Callable[[BaseModel | str], str | None]
@@ -46,6 +46,14 @@ def content_of(message: BaseChatMessage) -> BaseModel | str:
         if isinstance(content, BaseModel):
             return content
     return message.to_text()
+
+
+def hear_objections(content: BaseModel | str) -> str | None:
+    """What a role that proposes attends to: the opening, and what code holds against its last proposal."""
+    if isinstance(content, str):
+        return content
+    objections: Sequence[str] = getattr(content, "objections", ())
+    return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None
 
 
 class RoleSpeaker(BaseChatAgent, Generic[Answer]):

@@ -1,16 +1,11 @@
 """Sorting a decision into parts: the section mapper proposes, code checks that nothing is lost (M 4.2)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from agents.casting import Casting
-from agents.conversations.hold import Said, hold_conversation
+from agents.conversations.checked import propose
 from agents.ledger import Context, Ledger
-from agents.roles.instruction_generator import Objections
 from agents.roles.section_mapper import PartMapping, seat_section_mapper
-from agents.speaker import CodeCheck, RoleFailure
 from environments.casebook.documents.parts import PartRange, check_coverage, check_order
 from environments.casebook.documents.tree import Document
 
@@ -37,35 +32,18 @@ async def map_sections(
 ) -> Mapped:
     """Hold the conversation. A mapping that loses a paragraph is never used; one of unusual order, only at the end."""
 
-    def check(content: BaseModel | str) -> Objections:
-        parts = content.parts if isinstance(content, PartMapping) else ()
-        return Objections(objections=tuple(check_coverage(document, parts) or check_order(parts)))
-
-    said = await hold_conversation(
-        [
-            seat_section_mapper(casting.client("section_mapper", context), document),
-            CodeCheck("mapping_check", Objections, check),
-        ],
+    found = await propose(
+        seat_section_mapper(casting.client("section_mapper", context), document),
+        PartMapping,
+        lambda proposed: check_coverage(document, proposed.parts) or check_order(proposed.parts),
         opening="Sort the paragraphs.",
-        next_speaker=lambda said: _next_speaker(said, most_rounds),
         context=context,
         ledger=ledger,
+        most_rounds=most_rounds,
     )
-    proposals = [content.parts for _, content in said if isinstance(content, PartMapping)]
-    whole = [parts for parts in proposals if not check_coverage(document, parts)]
+    whole = [proposed.parts for proposed in found.proposals if not check_coverage(document, proposed.parts)]
     if whole:
         return Mapped(whole[-1], tuple(check_order(whole[-1])), None)
-    last = said[-1][1]
-    if isinstance(last, RoleFailure):
-        return Mapped((), (), last.reason)
-    return Mapped((), (), "; ".join(check_coverage(document, proposals[-1])) if proposals else "nothing was proposed")
-
-
-def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
-    content = said[-1][1]
-    if isinstance(content, PartMapping):
-        return "mapping_check"
-    rounds = sum(isinstance(content, PartMapping) for _, content in said)
-    if isinstance(content, Objections) and (not content.objections or rounds >= most_rounds):
-        return None
-    return "section_mapper"
+    if found.failure is not None:
+        return Mapped((), (), found.failure)
+    return Mapped((), (), "; ".join(check_coverage(document, found.proposals[-1].parts)))

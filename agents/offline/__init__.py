@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autogen_core.models import LLMMessage
 
+from agents.offline.assistants import apply_terms, cut_paragraphs, infer_alignments
 from agents.offline.critic import criticise_rules
 from agents.offline.evaluator import review_request
+from agents.offline.examiner import write_questions
 from agents.offline.extractor import extract_rules
 from agents.offline.lawyer import answer_question
 from agents.offline.mapper import map_parts
@@ -29,4 +31,9 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "independent_reader": read_request,
     "meta_llm": answer_question,
     "section_mapper": map_parts,
+    "facts": cut_paragraphs,
+    "rules": cut_paragraphs,
+    "application": apply_terms,
+    "common_sense": infer_alignments,
+    "question_writer": write_questions,
 }

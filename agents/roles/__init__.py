@@ -13,6 +13,11 @@ RoleName = Literal[
     "executor",
     "meta_llm",
     "section_mapper",
+    "facts",
+    "rules",
+    "application",
+    "common_sense",
+    "question_writer",
 ]
 ROLES: tuple[RoleName, ...] = (
     "policy_extractor",
@@ -23,4 +28,9 @@ ROLES: tuple[RoleName, ...] = (
     "executor",
     "meta_llm",
     "section_mapper",
+    "facts",
+    "rules",
+    "application",
+    "common_sense",
+    "question_writer",
 )

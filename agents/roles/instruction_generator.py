@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker
+from agents.speaker import RoleSpeaker, hear_objections
 from environments.declaration import Environment
 from environments.events import Json
 from prompts.loader import load_prompt
@@ -61,13 +61,6 @@ def seat_instruction_generator(
         prompt=prompt,
         system=system,
         answer=Draft,
-        attend=_attend,
+        attend=hear_objections,
         remembers=True,
     )
-
-
-def _attend(content: BaseModel | str) -> str | None:
-    if isinstance(content, str):
-        return content
-    objections: Sequence[str] = getattr(content, "objections", ())
-    return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None

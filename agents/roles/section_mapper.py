@@ -1,12 +1,11 @@
 """The section mapper: says which part of a decision each paragraph belongs to (M 4.2)."""
 
 import json
-from collections.abc import Sequence
 
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.speaker import RoleSpeaker
+from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.documents.parts import PartRange
 from environments.casebook.documents.tree import Document
 from prompts.loader import load_prompt
@@ -37,13 +36,6 @@ def seat_section_mapper(client: ChatCompletionClient, document: Document) -> Rol
         prompt=prompt,
         system=prompt.fill(paragraphs=json.dumps(shown, indent=1, ensure_ascii=False)),
         answer=PartMapping,
-        attend=_attend,
+        attend=hear_objections,
         remembers=True,
     )
-
-
-def _attend(content: BaseModel | str) -> str | None:
-    if isinstance(content, str):
-        return content
-    objections: Sequence[str] = getattr(content, "objections", ())
-    return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None

@@ -1,4 +1,4 @@
-"""``lawtrace legal ingest``: documents become cases."""
+"""``lawtrace legal ingest`` and ``questions``: documents become cases, and cases get their questions."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,8 +11,10 @@ import typer
 from agents.casting import FixedCasting
 from agents.clients.stack import CallSettings, ModelClients
 from agents.conversations.mapping import Mapped, map_sections
+from agents.conversations.reading_case import CaseReading, read_case
+from agents.conversations.writing_questions import QuestionsWritten, write_questions
 from agents.ledger import Context
-from environments.casebook.case import AGENTS
+from environments.casebook.case import AGENTS, Case
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import PART_LABELS, PARTS, check_order, load_parts, write_parts
 from environments.casebook.documents.reading import read_lines
@@ -21,12 +23,12 @@ from environments.casebook.ingest import build_case
 from environments.errors import CannotCarryOut
 from runs.cli.output import make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside
-from runs.files import write_rows
+from runs.files import read_rows, write_rows
 from runs.legal.recipe import LegalRecipe
 from runs.recipe import read_recipe
 from runs.record.store import Record
 
-__all__ = ["ingest"]
+__all__ = ["ingest", "questions"]
 
 
 def ingest(
@@ -53,13 +55,14 @@ def ingest(
                     f"{document}: the section mapper found no mapping ({mapped.failure}); give one with --parts"
                 )
             ranges, doubts = mapped.parts, mapped.doubts
-    case = build_case(document.stem, tree, ranges)
+        reading = asyncio.run(_read(build_case(document.stem, tree, ranges), options, record))
+    case = reading.case
     write_rows(out, [case])
     mapping = out.with_suffix(".parts.toml")
     write_parts(ranges, mapping)
     counts = {part: len(case.part(part)) for part in PARTS}
     chunks = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
-    notes = [*tree.doubts, *doubts]
+    notes = [*tree.doubts, *doubts, *reading.failures, *(f"left out: {reason}" for reason in reading.refused)]
     if as_json:
         show_json(
             {
@@ -79,6 +82,7 @@ def ingest(
         size = refs.index(given.last) - refs.index(given.first) + 1
         table.add_row(PART_LABELS[given.part], str(size), given.first, given.last)
     show(table)
+    show("Pieces: " + ", ".join(f"{count} of {agent}" for agent, count in chunks.items()))
     for note in notes:
         say(f"look at: {note}")
     say(f"Written: {out}, and the mapping to correct: {mapping}")
@@ -93,6 +97,56 @@ async def _map(tree: Document, name: str, options: LegalRecipe, record: Record) 
             ledger=record,
             most_rounds=options.conversation.rounds,
         )
+
+
+async def _read(case: Case, options: LegalRecipe, record: Record) -> CaseReading:
+    async with legal_casting(options, record) as casting:
+        return await read_case(
+            case,
+            casting=casting,
+            context=Context(stage="reading", role="facts"),
+            ledger=record,
+            most_rounds=options.conversation.rounds,
+        )
+
+
+def questions(
+    case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
+    out: Annotated[Path, typer.Option(help="The cases with their questions (JSON lines).")],
+    recipe: Annotated[Path | None, typer.Option(help="A legal recipe that names the models of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Write questions from the findings of each case; code keeps those that stand alone and give nothing away."""
+    quieten()
+    options = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    cases = read_rows(case, Case)
+
+    async def write(record: Record) -> list[QuestionsWritten]:
+        async with legal_casting(options, record) as casting:
+            return [
+                await write_questions(
+                    one,
+                    casting=casting,
+                    context=Context(stage="questions", role="question_writer"),
+                    ledger=record,
+                    most_rounds=options.conversation.rounds,
+                )
+                for one in cases
+            ]
+
+    with record_beside(out, f"questions {case.name}") as record:
+        written = asyncio.run(write(record))
+    write_rows(out, [one.case for one in written])
+    notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
+    count = sum(len(one.case.questions) for one in written)
+    if as_json:
+        show_json({"cases": len(written), "questions": count, "left_out": [*notes], "out": str(out)})
+    else:
+        show(f"{count} questions on {len(written)} cases; {sum(len(one.refused) for one in written)} left out.")
+        for note in notes:
+            say(note)
+        say(f"Written: {out}")
+    raise typer.Exit(0 if count else 1)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from rich.table import Table
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import AGENTS
 from environments.events import Json
-from runs.cli import casework
+from runs.cli import casework, rating
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.layout import new_run_folder
 from runs.legal.baselines import Baseline, measure_baselines
@@ -32,6 +32,8 @@ app = typer.Typer(help="The legal bench: decisions, questions about them, agents
 
 
 app.command("ingest")(casework.ingest)
+app.command("questions")(casework.questions)
+app.command("evaluate")(rating.evaluate)
 
 
 @app.command("check")

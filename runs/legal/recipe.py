@@ -59,9 +59,21 @@ class LegalRoles(Options):
     """The model behind each role that prepares a case."""
 
     section_mapper: RoleModel = "offline"
+    facts: RoleModel = "offline"
+    rules: RoleModel = "offline"
+    application: RoleModel = "offline"
+    common_sense: RoleModel = "offline"
+    question_writer: RoleModel = "offline"
 
     def specs(self) -> dict[RoleName, ModelSpec]:
-        roles: tuple[RoleName, ...] = ("section_mapper",)
+        roles: tuple[RoleName, ...] = (
+            "section_mapper",
+            "facts",
+            "rules",
+            "application",
+            "common_sense",
+            "question_writer",
+        )
         return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
 
 

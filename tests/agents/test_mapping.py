@@ -70,7 +70,7 @@ async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
     assert check_coverage(DOCUMENT, found.parts) == []
     assert "paragraphs 2 to 2 are in no part" in heard[1]
     said = [entry.source for entry in ledger.entries if isinstance(entry, MessageSent)]
-    assert said == ["user", "section_mapper", "mapping_check", "section_mapper", "mapping_check"]
+    assert said == ["user", "section_mapper", "check", "section_mapper", "check"]
 
 
 async def test_a_mapping_that_never_covers_is_a_failure() -> None:

@@ -15,6 +15,7 @@ from runs.recipe import Recipe, load_recipe, read_recipe
 from runs.stages.rows import ProgramRow
 
 ROOT = Path(__file__).parents[2]
+LEGAL = ROOT / "docs" / "legal.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -44,6 +45,11 @@ def test_every_command_shown_parses(words: str) -> None:
         assert found is not None
         command = found
     command.make_context("lawtrace", list(arguments))
+
+
+@pytest.mark.parametrize("block", re.findall(r"```toml recipe\n(.*?)```", LEGAL.read_text(encoding="utf-8"), re.DOTALL))
+def test_every_legal_recipe_shown_is_one(block: str) -> None:
+    LegalRecipe.model_validate(tomllib.loads(block))
 
 
 @pytest.mark.parametrize("block", blocks("toml"))

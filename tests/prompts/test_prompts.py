@@ -111,5 +111,5 @@ def test_a_prompt_without_front_matter_is_named(folder: Path) -> None:
 
 
 def test_an_unknown_prompt_is_answered_with_those_there_are() -> None:
-    with pytest.raises(InputError, match="there is no prompt 'nothing'; there are executor_system, "):
+    with pytest.raises(InputError, match="there is no prompt 'nothing'; there are application, "):
         load_prompt("nothing")

@@ -1,0 +1,114 @@
+"""The role agents without a model: paragraphs stay whole, terms of law are found by lists of words.
+
+They take the name that occurs most for the controller, which is often right and never law.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autogen_core.models import LLMMessage
+
+from agents.offline.messages import labelled_json
+
+__all__ = ["apply_terms", "cut_paragraphs", "infer_alignments", "most_named"]
+
+_TERMS: Mapping[str, str] = {
+    "Supervisory Authority": r"\b(?:Information )?Commissioner\b",
+    "Special Category Data": r"\b(?:special category data|health (?:data|information)|ethnicity)\b",
+    "Personal Data": r"\b(?:personal (?:data|details|information)|contact details|email addresses|(?:\w+ )?records)\b",
+    "Filing System": r"\b(?:(?:Excel )?spreadsheet|database|suppression list|register)\b",
+    "Data Subject": r"\b(?:data subjects|customers|subscribers|individuals|employees|patients|members)\b",
+}
+_VERBS = (
+    r"sent|provided|advised|confirmed|obtained|operates?|used|uses|disclosed|issued|transmitted|received|kept|lost|told"
+)
+_TARGET = r"(?!that\b)(?P<target>(?:a |an |the )?[\w’-]+(?: [\w’-]+){0,3})"
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "Article Articles Regulation Regulations Section Commissioner Information The In It On This That These A An If "
+        "For From During Further Following However As At By He She They Data Protection Act UK GDPR DPA PECR January "
+        "February March April May June July August September October November December",
+    )
+)
+_NAME = re.compile(r"\b[A-Z][\w’-]*(?: [A-Z][\w’-]*)*")
+
+
+def most_named(texts: Sequence[str]) -> str | None:
+    """The name that occurs most; of equals the longer one. None if there is no name."""
+    found = Counter[str]()
+    for text in texts:
+        for match in _NAME.finditer(text):
+            words = [word.removesuffix("’s") for word in match[0].split()]
+            while words and words[0] in _COMMON:
+                words.pop(0)
+            name = " ".join(words)
+            if len(name) > 2 and words[-1] not in _COMMON:
+                found[name] += 1
+    return max(found, key=lambda name: (found[name], len(name)), default=None)
+
+
+def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
+    paragraphs = labelled_json(messages, "paragraphs")
+    return json.dumps({"segments": [{"paragraph": p["paragraph"], "text": p["text"]} for p in paragraphs]})
+
+
+def apply_terms(messages: Sequence[LLMMessage]) -> str:
+    paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
+    party = most_named([paragraph["text"] for paragraph in paragraphs])
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, str]] = []
+    for paragraph in paragraphs:
+        ref, text = paragraph["paragraph"], paragraph["text"]
+        found = {match[0]: term for term, pattern in _TERMS.items() for match in re.finditer(pattern, text)}
+        if party and re.search(rf"\b{re.escape(party)}\b", text):
+            found[party] = "Controller"
+            relations += _relations(ref, text, party)
+        entities += [
+            {
+                "paragraph": ref,
+                "entity_or_concept": name,
+                "legal_alignment": term,
+                "legal_source": None,
+                "rationale": "named most" if name == party else "a word of the list for it",
+            }
+            for name, term in found.items()
+        ]
+    return json.dumps({"entities_and_concepts": entities, "relations": relations})
+
+
+def _relations(ref: str, text: str, party: str) -> list[dict[str, str]]:
+    pattern = rf"\b{re.escape(party)} (?:also )?(?P<verb>{_VERBS}) {_TARGET}"
+    return [
+        {
+            "paragraph": ref,
+            "source": party,
+            "relation": match["verb"],
+            "target": match["target"],
+            "rationale": "subject, verb and object of a sentence",
+        }
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def infer_alignments(messages: Sequence[LLMMessage]) -> str:
+    known: list[dict[str, str]] = labelled_json(messages, "known")
+    stated = {entry["entity_or_concept"].casefold() for entry in known if "entity_or_concept" in entry}
+    inferred: list[dict[str, Any]] = []
+    for entry in known:
+        target = entry.get("target", "")
+        if re.search(r"\b(?:data|details|information|messages|records)\b", target) and target.casefold() not in stated:
+            stated.add(target.casefold())
+            inferred.append(
+                {
+                    "rests_on": [entry["ref"]],
+                    "entity_or_concept": target,
+                    "legal_alignment": "Personal Data",
+                    "legal_source": None,
+                    "rationale": "what a controller handles, by its name",
+                }
+            )
+    return json.dumps({"inferred_alignments": inferred})

@@ -1,0 +1,109 @@
+"""Human evaluation of questions (M 4.3, Table 1): a sample drawn by seed, three criteria, yes or no for each."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from environments.casebook.case import Case, Question
+from runs.legal.statistics import cohen_kappa
+from runs.metrics import Interval, wilson_interval
+
+__all__ = [
+    "CRITERIA",
+    "CRITERION_WORDS",
+    "AgreementLine",
+    "Criterion",
+    "RaterLine",
+    "RatingRow",
+    "agreement",
+    "draw_sample",
+    "rater_lines",
+]
+
+Criterion = Literal["faithfulness", "clarity", "expertise"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+
+CRITERION_WORDS: dict[Criterion, str] = {
+    "faithfulness": "question and answer say what the source says",
+    "clarity": "the question can be understood without the source, in one way",
+    "expertise": "somebody who knows the law would ask and answer it so",
+}
+
+
+class RatingRow(BaseModel):
+    """One rater's opinion of one question."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.legal_rating/1"] = "lawtrace.legal_rating/1"
+    rater: str = Field(min_length=1)
+    question: str
+    faithfulness: bool
+    clarity: bool
+    expertise: bool
+
+    def says(self, criterion: Criterion) -> bool:
+        return bool(getattr(self, criterion))
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """The share of questions a rater found good, with its interval, for each criterion."""
+
+    rater: str
+    rated: int
+    shares: dict[Criterion, float]
+    intervals: dict[Criterion, Interval | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementLine:
+    """How far raters agree on what all of them rated: the share on which all say the same, and the mean Cohen's kappa
+    of their pairs; None where no pair has one (who always says the same agrees by chance alone)."""
+
+    criterion: Criterion
+    questions: int
+    unanimous: float
+    kappa: float | None
+
+
+def draw_sample(cases: Sequence[Case], count: int, seed: int) -> list[tuple[Case, Question]]:
+    """So many questions of all there are, each as likely as any other; the same seed draws the same ones."""
+    everything = [(case, question) for case in cases for question in case.questions]
+    return random.Random(seed).sample(everything, min(count, len(everything)))
+
+
+def rater_lines(rows: Sequence[RatingRow]) -> list[RaterLine]:
+    """A line for each rater, in the order in which they appear."""
+    lines: list[RaterLine] = []
+    for rater in dict.fromkeys(row.rater for row in rows):
+        own = [row for row in rows if row.rater == rater]
+        good: dict[Criterion, int] = {criterion: sum(row.says(criterion) for row in own) for criterion in CRITERIA}
+        shares: dict[Criterion, float] = {criterion: good[criterion] / len(own) for criterion in CRITERIA}
+        intervals: dict[Criterion, Interval | None] = {
+            criterion: wilson_interval(good[criterion], len(own)) for criterion in CRITERIA
+        }
+        lines.append(RaterLine(rater, len(own), shares, intervals))
+    return lines
+
+
+def agreement(rows: Sequence[RatingRow]) -> list[AgreementLine]:
+    """A line for each criterion, over the questions that every rater rated; none with fewer than two raters."""
+    raters = list(dict.fromkeys(row.rater for row in rows))
+    said = {(row.rater, row.question): row for row in rows}
+    shared = [q for q in dict.fromkeys(row.question for row in rows) if all((rater, q) in said for rater in raters)]
+    if len(raters) < 2 or not shared:
+        return []
+    lines: list[AgreementLine] = []
+    for criterion in CRITERIA:
+        marks = {rater: [str(said[rater, question].says(criterion)) for question in shared] for rater in raters}
+        together = sum(len({marks[rater][place] for rater in raters}) == 1 for place in range(len(shared)))
+        kappas = [cohen_kappa(marks[one], marks[other]) for one, other in combinations(raters, 2)]
+        known = [kappa for kappa in kappas if kappa is not None]
+        lines.append(AgreementLine(criterion, len(shared), together / len(shared), fmean(known) if known else None))
+    return lines

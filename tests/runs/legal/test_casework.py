@@ -1,0 +1,72 @@
+"""From a document to answers on the command line: ingest, correct, question, run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from runs.cli.app import app
+
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
+
+NOTICE = """1. The Office fines Bottle Works.
+Legal framework
+2. Article 32 states that data shall be safe.
+Background
+3. Bottle Works kept customer records on a laptop.
+The contravention
+4. The Office finds that Bottle Works infringed Article 32.
+5. Bottle Works failed to lock the laptop.
+The amount of the penalty
+6. It is £5,000.
+"""
+RECIPE = 'retrievers = ["bm25"]\ndepths = [1, 2]\n'
+
+
+def call(*words: str | Path) -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["legal", *map(str, words), "--json"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return found
+
+
+def through(document: Path, folder: Path) -> dict[str, Any]:
+    recipe = folder / "legal.toml"
+    recipe.write_text(RECIPE, encoding="utf-8")
+    call("ingest", document, "--out", folder / "case.jsonl")
+    call("questions", folder / "case.jsonl", "--out", folder / "cases" / "asked.jsonl")
+    return call("run", "--cases", folder / "cases", "--recipe", recipe, "--out", folder / "run")
+
+
+def test_a_notice_becomes_a_case_that_the_grid_can_use(tmp_path: Path) -> None:
+    document = tmp_path / "notice.txt"
+    document.write_text(NOTICE, encoding="utf-8")
+    ran = through(document, tmp_path)
+    assert len(ran["cells"]) == 8 * 2
+    assert Path(ran["report"]).exists()
+    checked = call("check", "--cases", tmp_path / "cases")
+    assert checked["parts"]["Infringements"][:2] == [2, 2]
+    assert checked["questions"] >= 2
+
+
+def test_a_person_corrects_the_mapping(tmp_path: Path) -> None:
+    document = tmp_path / "notice.txt"
+    document.write_text(NOTICE, encoding="utf-8")
+    first = call("ingest", document, "--out", tmp_path / "first.jsonl")
+    mapping = Path(first["mapping"])
+    corrected = mapping.read_text(encoding="utf-8").replace('part = "rules"', 'part = "facts"')
+    mapping.write_text(corrected, encoding="utf-8")
+    second = call("ingest", document, "--parts", mapping, "--out", tmp_path / "second.jsonl")
+    assert (first["chunks"]["LR"], second["chunks"]["LR"]) == (1, 0)
+    assert second["parts"]["facts"] == 2
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
+def test_the_decisions_of_the_commissioner_become_cases_that_the_grid_can_use(name: str, tmp_path: Path) -> None:
+    if not SHARED.exists():
+        pytest.skip("needs the decisions in ../shared/data/decisions")
+    ran = through(SHARED / f"{name}.txt", tmp_path)
+    assert ran["answers"] == 16 * call("check", "--cases", tmp_path / "cases")["questions"] > 0
