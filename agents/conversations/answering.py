@@ -1,16 +1,20 @@
 """The simple pipeline of the legal bench: what was retrieved goes to the Meta-LLM, which answers once (M 5.1)."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from autogen_agentchat.messages import BaseChatMessage
+from pydantic import BaseModel
 
 from agents.casting import Casting
 from agents.ledger import Context, Ledger, MessageSent, RoleFailed
 from agents.roles.meta_llm import LegalAnswer, seat_meta_llm
-from agents.speaker import RoleFailure, content_of
+from agents.speaker import RoleFailure, RoleSpeaker, content_of
 from environments.casebook.case import Chunk, Question
 
-__all__ = ["answer_once"]
+__all__ = ["answer_once", "speak_once"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
 
 
 async def answer_once(
@@ -24,14 +28,21 @@ async def answer_once(
 ) -> LegalAnswer | RoleFailure:
     """The answer, or why there is none. Raises what the whole run must stop for."""
     speaker = seat_meta_llm(casting.client("meta_llm", context), question, passages, may_refuse=may_refuse)
-    said = await speaker.run(task="Answer the question.")
+    return await speak_once(speaker, LegalAnswer, "Answer the question.", context=context, ledger=ledger)
+
+
+async def speak_once(
+    speaker: RoleSpeaker[Answer], answer: type[Answer], opening: str, *, context: Context, ledger: Ledger
+) -> Answer | RoleFailure:
+    """What a role says when it is asked alone, put on record. Raises what the whole run must stop for."""
+    said = await speaker.run(task=opening)
     message = said.messages[-1]
     if speaker.stopped_by is not None:
         raise speaker.stopped_by
     assert isinstance(message, BaseChatMessage)
     content = content_of(message)
-    assert isinstance(content, LegalAnswer | RoleFailure)
-    place = context.at(role=speaker.name, turn=1)
+    assert isinstance(content, answer | RoleFailure)
+    place = context.at(role=speaker.name, turn=context.turn + 1)
     ledger.record(
         MessageSent(
             context=place,

@@ -15,7 +15,7 @@ from agents.offline.critic import criticise_rules
 from agents.offline.evaluator import review_request
 from agents.offline.examiner import write_questions
 from agents.offline.extractor import extract_rules
-from agents.offline.lawyer import answer_question
+from agents.offline.lawyer import answer_part, answer_question, integrate_parts, judge_atomicity, split_task
 from agents.offline.mapper import map_parts
 from agents.offline.reader import read_request
 from agents.offline.writer import write_request
@@ -30,6 +30,10 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "masking_evaluator": review_request,
     "independent_reader": read_request,
     "meta_llm": answer_question,
+    "decomposer": split_task,
+    "atomicity_judge": judge_atomicity,
+    "role_agent": answer_part,
+    "integrator": integrate_parts,
     "section_mapper": map_parts,
     "facts": cut_paragraphs,
     "rules": cut_paragraphs,

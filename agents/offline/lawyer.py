@@ -15,7 +15,7 @@ from agents.offline.messages import labelled_json
 from agents.offline.words import SILENT
 from environments.casebook.retrieval.words import words_of
 
-__all__ = ["answer_question"]
+__all__ = ["answer_part", "answer_question", "integrate_parts", "judge_atomicity", "split_task"]
 
 ENOUGH = 0.35
 """The share of the question's words that makes a Yes. Chosen by hand, as the next one is."""
@@ -26,8 +26,50 @@ ANY = 0.1
 _QUOTED_WORDS = 8
 
 
+LONGEST_ATOMIC = 40
+"""Words in a task that one step may do, if it does not join two tasks with *and*. Chosen by hand."""
+
+
 def answer_question(messages: Sequence[LLMMessage]) -> str:
-    question, passages = labelled_json(messages, "question"), labelled_json(messages, "passages")
+    return _answer(labelled_json(messages, "question"), labelled_json(messages, "passages"))
+
+
+def integrate_parts(messages: Sequence[LLMMessage]) -> str:
+    parts = labelled_json(messages, "parts")
+    found = [{"ref": c["passage"], "text": part["found"]} for part in parts for c in part["citations"][:1]]
+    return _answer(labelled_json(messages, "question"), found)
+
+
+def split_task(messages: Sequence[LLMMessage]) -> str:
+    """The question goes to every agent; a task that joins two with *and* falls apart there."""
+    task, question = labelled_json(messages, "task")["task"], labelled_json(messages, "question")
+    if task == question["question"]:
+        tasks = [
+            {"task": f"{work.split(':')[0].capitalize()}: {task}", "agent": agent}
+            for agent, work in labelled_json(messages, "agents").items()
+        ]
+    else:
+        kind, _, rest = task.partition(": ")
+        tasks = [{"task": f"{kind}: {part.strip()}", "agent": ""} for part in rest.split(" and ", 1)]
+    return json.dumps({"tasks": tasks})
+
+
+def judge_atomicity(messages: Sequence[LLMMessage]) -> str:
+    task = labelled_json(messages, "task")["task"]
+    atomic = " and " not in task or len(words_of(task)) < LONGEST_ATOMIC // 2
+    return json.dumps({"atomic": atomic and len(words_of(task)) <= LONGEST_ATOMIC, "because": "counted words"})
+
+
+def answer_part(messages: Sequence[LLMMessage]) -> str:
+    passages = labelled_json(messages, "passages")
+    asked = _telling(labelled_json(messages, "task")["task"])
+    if not passages:
+        return json.dumps({"answer": "The notes say nothing on it.", "citations": []})
+    best = max(passages, key=lambda passage: len(asked & set(words_of(passage["text"]))))
+    return json.dumps({"answer": best["text"], "citations": _cite([best], asked)})
+
+
+def _answer(question: dict[str, Any], passages: Sequence[dict[str, Any]]) -> str:
     known = {word for passage in passages for word in words_of(passage["text"])}
     asked = _telling(question["question"])
     share = len(asked & known) / len(asked) if asked else 0.0

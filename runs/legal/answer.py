@@ -1,22 +1,31 @@
 """Retrieved pieces to answers: every cell of the grid, every question in it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agents.casting import FixedCasting
 from agents.clients.spec import ModelSpec
 from agents.clients.stack import ModelClients
 from agents.conversations.answering import answer_once
+from agents.conversations.decomposing import Limits, Part, Store, answer_as_team
 from agents.ledger import Context, Ledger
+from agents.roles import RoleName
 from agents.roles.meta_llm import LegalAnswer
 from agents.speaker import RoleFailure
-from environments.casebook.case import Case, Chunk, Question
+from environments.casebook.case import Agent, Case, Chunk, Question, parse_context
 from environments.casebook.choices import REFUSED, declines, read_choice
-from environments.casebook.retrieval.ranking import cut_to_depth
+from environments.casebook.retrieval.catalogue import make_ranker
+from environments.casebook.retrieval.embedding import Encoder
+from environments.casebook.retrieval.minilm import Pooling
+from environments.casebook.retrieval.ranking import Ranker, cut_to_depth, rank_case
 from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, Cell, RetrievedRow
+from runs.legal.rows import AnswerRow, Cell, RetrievedRow, StepRow
 from runs.side_by_side import side_by_side
 
 __all__ = ["ask_for_answers", "cells_of", "score"]
+
+_META: tuple[RoleName, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
+"""The seats that the Meta-LLM of a cell takes."""
 
 
 def cells_of(recipe: LegalRecipe) -> list[Cell]:
@@ -30,6 +39,65 @@ def cells_of(recipe: LegalRecipe) -> list[Cell]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Where the questions of one cell are answered."""
+
+    cell: Cell
+    recipe: LegalRecipe
+    casting: FixedCasting
+    ledger: Ledger
+    ranker: Ranker
+
+    def context(self, question: Question) -> Context:
+        return Context(
+            stage="answers",
+            role="meta_llm",
+            model=self.cell.model,
+            task=question.id,
+            style=f"{self.cell.context} {self.cell.column}",
+            conversation=self.cell.model,
+        )
+
+    async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
+        answer = await answer_once(
+            question,
+            passages,
+            casting=self.casting,
+            context=self.context(question),
+            ledger=self.ledger,
+            may_refuse=self.recipe.may_refuse,
+        )
+        return score(case, question, self.cell, [chunk.ref for chunk in passages], answer)
+
+    async def as_team(self, case: Case, question: Question) -> AnswerRow:
+        limits = Limits(self.recipe.decomposition.depth, self.recipe.decomposition.calls)
+        team = await answer_as_team(
+            case,
+            question,
+            parse_context(self.cell.context),
+            self.store(case),
+            casting=self.casting,
+            context=self.context(question),
+            ledger=self.ledger,
+            limits=limits,
+            may_refuse=self.recipe.may_refuse,
+        )
+        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
+        row = score(case, question, self.cell, list(shown), team.answer)
+        return row.model_copy(update={"steps": tuple(_step(part) for part in team.parts)})
+
+    def store(self, case: Case) -> Store:
+        """Each agent's own pieces, ranked for a part's text."""
+        chunks = {chunk.ref: chunk for chunk in case.chunks}
+
+        def best(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
+            (hits,) = rank_case(case, (agent,), [text], self.ranker, depth=self.cell.depth, share="total")
+            return [chunks[hit.ref] for hit in hits], hits[0].score if hits else float("-inf")
+
+        return best
+
+
 async def ask_for_answers(
     cases: Sequence[Case],
     retrieved: Sequence[RetrievedRow],
@@ -37,48 +105,35 @@ async def ask_for_answers(
     *,
     clients: ModelClients,
     ledger: Ledger,
+    encoder: Callable[[Pooling], Encoder],
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AnswerRow]:
     """One answer for each cell and question, in that order. Within a cell many are asked at once."""
     found = {(row.question, row.context, row.retriever): row for row in retrieved}
+    chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
     rows: list[AnswerRow] = []
     for cell in cells_of(recipe):
-        casting = FixedCasting(clients, {"meta_llm": ModelSpec.parse(cell.model)}, recipe.parameters)
+        meta = ModelSpec.parse(cell.model)
+        models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
+        casting = FixedCasting(clients, models, recipe.parameters)
+        desk = _Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder))
 
-        async def ask(
-            case: Case,
-            chunks: Mapping[str, Chunk],
-            question: Question,
-            cell: Cell = cell,
-            casting: FixedCasting = casting,
-        ) -> AnswerRow:
-            hits = cut_to_depth(found[question.id, cell.context, cell.retriever].hits, cell.depth)
-            context = Context(
-                stage="answers",
-                role="meta_llm",
-                model=cell.model,
-                task=question.id,
-                style=f"{cell.context} {cell.column}",
-                conversation=cell.model,
-            )
-            passages = [chunks[hit.ref] for hit in hits]
-            answer = await answer_once(
-                question, passages, casting=casting, context=context, ledger=ledger, may_refuse=recipe.may_refuse
-            )
+        async def ask(case: Case, question: Question, desk: _Desk = desk) -> AnswerRow:
+            if recipe.pipeline == "decomposed":
+                row = await desk.as_team(case, question)
+            else:
+                hits = found[question.id, desk.cell.context, desk.cell.retriever].hits
+                passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, desk.cell.depth)]
+                row = await desk.once(case, question, passages)
             on_answer()
-            return score(case, question, cell, passages, answer)
+            return row
 
-        rows += await side_by_side(
-            ask(case, chunks, question)
-            for case in cases
-            for chunks in ({chunk.ref: chunk for chunk in case.chunks},)
-            for question in case.questions
-        )
+        rows += await side_by_side(ask(case, question) for case in cases for question in case.questions)
     return rows
 
 
 def score(
-    case: Case, question: Question, cell: Cell, passages: Sequence[Chunk], answer: LegalAnswer | RoleFailure
+    case: Case, question: Question, cell: Cell, passages: Sequence[str], answer: LegalAnswer | RoleFailure
 ) -> AnswerRow:
     """What came of it. A text that declines without the form asked for is a refusal too, not an error."""
     row = AnswerRow(
@@ -88,7 +143,7 @@ def score(
         context=cell.context,
         retriever=cell.retriever,
         depth=cell.depth,
-        passages=tuple(chunk.ref for chunk in passages),
+        passages=tuple(passages),
         outcome="invalid",
     )
     if isinstance(answer, RoleFailure):
@@ -105,3 +160,16 @@ def score(
         return row.model_copy(update={**said, "outcome": "refused"})
     outcome = "correct" if choice == question.answer else "wrong"
     return row.model_copy(update={**said, "outcome": outcome, "choice": choice})
+
+
+def _step(part: Part) -> StepRow:
+    return StepRow(
+        task=part.task,
+        depth=part.depth,
+        ended=part.ended,
+        wanted=part.wanted,
+        agent=part.agent,
+        passages=part.passages,
+        found=part.found.answer,
+        citations=part.found.citations,
+    )

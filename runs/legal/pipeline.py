@@ -66,8 +66,9 @@ async def walk_legal(
         findings = LegalFindings(problems=book.problems, missing=book.missing)
         write_rows(folder.findings, [findings])
         wrote(folder.cases, write_rows(folder.cases, cases))
+    encoder = encoders(recipe)
     with watch.stage("retrieval", len(cases) * len(recipe.retrievers)) as step:
-        retrieved = retrieve(cases, recipe, encoder=encoders(recipe), on_case=step)
+        retrieved = retrieve(cases, recipe, encoder=encoder, on_case=step)
     wrote(folder.retrieved, write_rows(folder.retrieved, retrieved))
 
     settings = CallSettings(
@@ -77,6 +78,8 @@ async def walk_legal(
     earlier = record if book is None else None
     async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=earlier) as clients:
         with watch.stage("answers", total) as step:
-            answers = await ask_for_answers(cases, retrieved, recipe, clients=clients, ledger=record, on_answer=step)
+            answers = await ask_for_answers(
+                cases, retrieved, recipe, clients=clients, ledger=record, encoder=encoder, on_answer=step
+            )
     wrote(folder.answers, write_rows(folder.answers, answers))
     return LegalResult(folder, cases, tuple(answers), findings)

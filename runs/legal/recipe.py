@@ -56,7 +56,7 @@ ContextName = Annotated[str, AfterValidator(_context)]
 
 
 class LegalRoles(Options):
-    """The model behind each role that prepares a case."""
+    """The model behind each role that prepares a case, and behind the agents that work on parts of a question."""
 
     section_mapper: RoleModel = "offline"
     facts: RoleModel = "offline"
@@ -64,6 +64,7 @@ class LegalRoles(Options):
     application: RoleModel = "offline"
     common_sense: RoleModel = "offline"
     question_writer: RoleModel = "offline"
+    role_agent: RoleModel = "offline"
 
     def specs(self) -> dict[RoleName, ModelSpec]:
         roles: tuple[RoleName, ...] = (
@@ -73,8 +74,16 @@ class LegalRoles(Options):
             "application",
             "common_sense",
             "question_writer",
+            "role_agent",
         )
         return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
+
+
+class DecompositionOptions(Options):
+    """How far the Meta-LLM may split a question: see `agents.conversations.decomposing.Limits`."""
+
+    depth: int = Field(default=2, ge=1, le=10)
+    calls: int = Field(default=12, ge=1, le=200)
 
 
 class LegalRecipe(Options):
@@ -84,7 +93,9 @@ class LegalRecipe(Options):
         share: whether a depth counts pieces in all or for each agent.
         models: the Meta-LLMs.
         embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
-        roles: who prepares cases; a run over cases that are ready asks only the Meta-LLMs.
+        pipeline: ``once`` hands what was retrieved for the question to the Meta-LLM (M 5.1); ``decomposed`` lets it
+            split the question and dispatch the parts (M Algorithms 1 and 2).
+        roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
     """
 
@@ -105,6 +116,8 @@ class LegalRecipe(Options):
     models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
     embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
     may_refuse: bool = True
+    pipeline: Literal["once", "decomposed"] = "once"
+    decomposition: DecompositionOptions = DecompositionOptions()
     roles: LegalRoles = LegalRoles()
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()

@@ -107,6 +107,7 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "retrievers": ", ".join(recipe.retrievers),
         "depths": ", ".join(map(str, recipe.depths)) + (" in all" if recipe.share == "total" else " for each agent"),
         "embedding": recipe.embedding,
+        "pipeline": recipe.pipeline,
         "Meta-LLMs": ", ".join(recipe.models),
         "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
     }

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.conversations.decomposing import Ended
 from agents.roles.meta_llm import Citation
 from environments.casebook.case import Agent, Choice
 from environments.casebook.published import Problem
@@ -18,6 +19,7 @@ __all__ = [
     "LegalFindings",
     "LegalOutcome",
     "RetrievedRow",
+    "StepRow",
 ]
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
@@ -56,11 +58,25 @@ class RetrievedRow(_Frozen):
     hits: tuple[Hit, ...]
 
 
+class StepRow(_Frozen):
+    """A part of a question that an agent worked on, in the decomposed pipeline."""
+
+    task: str
+    depth: int
+    ended: Ended
+    wanted: str
+    agent: Agent
+    passages: tuple[str, ...]
+    found: str
+    citations: tuple[Citation, ...] = ()
+
+
 class AnswerRow(_Frozen):
     """What came of one question in one cell.
 
     Attributes:
         passages: references of the pieces that the model was shown, in order.
+        steps: the parts that the question was split into; none where it was answered at once.
         choice: the option that was read out of the answer; None unless the outcome is correct or wrong.
         reason: why there is no choice, or empty.
     """
@@ -78,6 +94,7 @@ class AnswerRow(_Frozen):
     rationale: str = ""
     citations: tuple[Citation, ...] = ()
     reason: str = ""
+    steps: tuple[StepRow, ...] = ()
 
     @property
     def cell(self) -> Cell:

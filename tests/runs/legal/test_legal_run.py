@@ -178,3 +178,14 @@ def test_a_mistake_in_a_recipe_is_named(tmp_path: Path, text: str, complaint: st
 
 def test_a_recipe_survives_its_own_record() -> None:
     assert LegalRecipe.model_validate(SMALL.model_dump(mode="json")) == SMALL
+
+
+def test_the_decomposed_pipeline_keeps_its_parts(tmp_path: Path) -> None:
+    recipe = LegalRecipe(contexts=("F+LR", "CS"), retrievers=("bm25",), depths=(1,), pipeline="decomposed")
+    first, second = run(recipe, tmp_path / "first"), run(recipe, tmp_path / "second")
+    assert first.answers == second.answers
+    row = next(row for row in first.answers if row.question == "bottles/q1" and row.context == "F+LR")
+    assert [step.agent for step in row.steps] == ["F", "LR"]
+    assert row.passages == tuple(ref for step in row.steps for ref in step.passages)
+    assert all(len(step.passages) == 1 for step in row.steps)
+    assert row.outcome == "correct"

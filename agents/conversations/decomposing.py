@@ -1,0 +1,228 @@
+"""Recursive decomposition of a question, dispatch of its parts, integration of what was found (M Algorithms 1 and 2).
+
+A work list holds tasks that nobody has judged yet. Each is judged: atomic, it is done by the agent it fits, from that
+agent's own store; not atomic, it is split and its parts join the list. Depth and calls are bounded, and a task that was
+seen before is not taken up again, so the list ends; a task that met a bound is done as it is, and says so.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
+
+from agents.casting import Casting
+from agents.conversations.answering import speak_once
+from agents.ledger import Context, Ledger
+from agents.roles.meta_llm import LegalAnswer
+from agents.roles.team import (
+    Atomicity,
+    Decomposition,
+    PartAnswer,
+    PartFound,
+    SubTask,
+    seat_atomicity_judge,
+    seat_decomposer,
+    seat_integrator,
+    seat_role_agent,
+)
+from agents.speaker import RoleFailure
+from environments.casebook.case import Agent, Case, Chunk, Question
+from environments.casebook.retrieval.words import words_of
+
+__all__ = ["Ended", "Limits", "Part", "Store", "TeamAnswer", "answer_as_team"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+Ended = Literal["atomic", "depth", "calls", "not split"]
+"""Why a task was not split further: it was judged atomic, a bound was met, or nothing new came of splitting it."""
+
+Store = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
+"""An agent's own store: the best pieces for a text, and the best score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``depth``: how many splits a part may come from (1: only the question is split). ``calls``: of decomposer and
+    judge together, for one question."""
+
+    depth: int = 2
+    calls: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A task that was done.
+
+    Attributes:
+        depth: how many splits it comes from.
+        wanted: the agent that the decomposer named; ``agent`` is another where that one is not active.
+        passages: references of the pieces that the agent was shown.
+    """
+
+    task: str
+    depth: int
+    ended: Ended
+    wanted: str
+    agent: Agent
+    passages: tuple[str, ...]
+    found: PartAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class TeamAnswer:
+    """The answer, or why there is none, with the parts it was made from."""
+
+    answer: LegalAnswer | RoleFailure
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    task: SubTask
+    depth: int
+
+
+class _Stopped(Exception):
+    """No answer came from an endpoint: the question cannot be judged."""
+
+    def __init__(self, failure: RoleFailure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+class _Team:
+    """One question on its way."""
+
+    def __init__(
+        self,
+        case: Case,
+        question: Question,
+        active: Sequence[Agent],
+        store: Store,
+        casting: Casting,
+        context: Context,
+        ledger: Ledger,
+        limits: Limits,
+    ) -> None:
+        self.case = case
+        self.question = question
+        self.active: Sequence[Agent] = active
+        self.store = store
+        self.casting = casting
+        self.context = context
+        self.ledger = ledger
+        self.limits = limits
+        self.calls = 0
+
+    async def decompose(self) -> list[tuple[_Pending, Ended]]:
+        """Algorithm 1. The question itself is always split once; what comes of it goes through the work list."""
+        whole = _Pending(SubTask(task=self.question.text), 0)
+        seen = {_key(whole.task.task)}
+        first = await self.split(whole, seen)
+        if not first:
+            return [(whole, "not split")]
+        work, done = deque(first), list[tuple[_Pending, Ended]]()
+        while work:
+            pending = work.popleft()
+            if pending.depth >= self.limits.depth:
+                done.append((pending, "depth"))
+            elif self.calls + 2 > self.limits.calls:
+                done.append((pending, "calls"))
+            elif await self.is_atomic(pending):
+                done.append((pending, "atomic"))
+            elif parts := await self.split(pending, seen):
+                work.extend(parts)
+            else:
+                done.append((pending, "not split"))
+        return done
+
+    async def split(self, pending: _Pending, seen: set[str]) -> list[_Pending]:
+        self.calls += 1
+        context = self.context.at(role="decomposer", turn=self.calls)
+        client = self.casting.client("decomposer", context)
+        seat = seat_decomposer(client, self.question, self.case.introduction, pending.task.task, self.active)
+        said = await speak_once(seat, Decomposition, "Split the task.", context=context, ledger=self.ledger)
+        parts: list[_Pending] = []
+        for task in _usable(said, Decomposition(tasks=())).tasks:
+            if task.task.strip() and _key(task.task) not in seen:
+                seen.add(_key(task.task))
+                parts.append(_Pending(task, pending.depth + 1))
+        return parts
+
+    async def is_atomic(self, pending: _Pending) -> bool:
+        self.calls += 1
+        context = self.context.at(role="atomicity_judge", turn=self.calls)
+        seat = seat_atomicity_judge(self.casting.client("atomicity_judge", context), pending.task.task)
+        said = await speak_once(seat, Atomicity, "Judge the task.", context=context, ledger=self.ledger)
+        return _usable(said, Atomicity(atomic=True)).atomic
+
+    async def work_on(self, number: int, pending: _Pending, ended: Ended) -> Part:
+        """Algorithm 2: the agent that the part fits answers from its own store."""
+        task = pending.task
+        agent, chunks = self.dispatch(task)
+        context = self.context.at(role="role_agent", turn=self.limits.calls + number)
+        seat = seat_role_agent(self.casting.client("role_agent", context), agent, task.task, chunks)
+        said = await speak_once(seat, PartAnswer, "Do the task.", context=context, ledger=self.ledger)
+        found = _usable(said, PartAnswer(answer="The notes were not answered usably."))
+        return Part(task.task, pending.depth, ended, task.agent, agent, tuple(chunk.ref for chunk in chunks), found)
+
+    def dispatch(self, task: SubTask) -> tuple[Agent, Sequence[Chunk]]:
+        """The agent that was named, if it is active; else the active one whose store has the best piece for it."""
+        wanted = task.agent.strip().upper()
+        for agent in self.active:
+            if agent.upper() == wanted:
+                return agent, self.store(agent, task.task)[0]
+        found = {agent: self.store(agent, task.task) for agent in self.active}
+        best = max(self.active, key=lambda agent: found[agent][1])
+        return best, found[best][0]
+
+    async def integrate(self, parts: Sequence[Part], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
+        context = self.context.at(role="integrator", turn=self.limits.calls + len(parts) + 1)
+        shown = [
+            PartFound(task=part.task, agent=part.agent, found=part.found.answer, citations=part.found.citations)
+            for part in parts
+        ]
+        client = self.casting.client("integrator", context)
+        seat = seat_integrator(client, self.question, self.case.introduction, shown, may_refuse=may_refuse)
+        return await speak_once(seat, LegalAnswer, "Answer the question.", context=context, ledger=self.ledger)
+
+
+async def answer_as_team(
+    case: Case,
+    question: Question,
+    active: Sequence[Agent],
+    store: Store,
+    *,
+    casting: Casting,
+    context: Context,
+    ledger: Ledger,
+    limits: Limits,
+    may_refuse: bool = True,
+) -> TeamAnswer:
+    """Decompose, dispatch, integrate. Raises what the whole run must stop for."""
+    team = _Team(case, question, active, store, casting, context, ledger, limits)
+    parts: list[Part] = []
+    try:
+        tasks = await team.decompose()
+        parts += await asyncio.gather(
+            *(team.work_on(number, pending, ended) for number, (pending, ended) in enumerate(tasks, 1))
+        )
+    except _Stopped as stopped:
+        return TeamAnswer(stopped.failure, tuple(parts))
+    return TeamAnswer(await team.integrate(parts, may_refuse=may_refuse), tuple(parts))
+
+
+def _key(task: str) -> str:
+    return " ".join(words_of(task))
+
+
+def _usable(said: Answer | RoleFailure, otherwise: Answer) -> Answer:
+    """What was said; what stands for an unusable answer; an endpoint that gave none stops the question."""
+    if not isinstance(said, RoleFailure):
+        return said
+    if not said.answered:
+        raise _Stopped(said)
+    return otherwise

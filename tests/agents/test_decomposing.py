@@ -1,0 +1,143 @@
+"""The team: a real work list that ends, parts that reach the agent they fit, and an answer from what was found."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from autogen_core.models import ChatCompletionClient, LLMMessage
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.clients.errors import CallFailed
+from agents.clients.scripted import ScriptedClient
+from agents.conversations.decomposing import Limits, TeamAnswer, answer_as_team
+from agents.ledger import Context, MemoryLedger, MessageSent
+from agents.offline import OFFLINE_ROLES
+from agents.offline.messages import labelled_json
+from agents.roles import RoleName
+from agents.roles.meta_llm import LegalAnswer
+from agents.speaker import RoleFailure
+from environments.casebook.case import Agent, Chunk, Question
+from tests.support.small_cases import BOTTLES
+
+Script = Callable[[Sequence[LLMMessage]], str]
+QUESTION = BOTTLES.questions[0]
+
+
+class Cast:
+    """The offline roles, but for those that a test plays itself; counts who was asked."""
+
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+        self.asked: Counter[str] = Counter()
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        self.asked[role] += 1
+        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+
+
+def store(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
+    pool = BOTTLES.pool((agent,))
+    return pool[:2], float(len(pool))
+
+
+async def ask(
+    cast: Cast,
+    *,
+    question: Question = QUESTION,
+    active: Sequence[Agent] = ("F", "LR"),
+    limits: Limits | None = None,
+    ledger: MemoryLedger | None = None,
+) -> TeamAnswer:
+    return await answer_as_team(
+        BOTTLES,
+        question,
+        active,
+        store,
+        casting=cast,
+        context=Context(stage="answers", role="meta_llm", task=question.id),
+        ledger=ledger or MemoryLedger(),
+        limits=limits or Limits(),
+    )
+
+
+async def test_offline_the_question_reaches_every_active_agent_and_is_answered() -> None:
+    ledger = MemoryLedger()
+    cast = Cast()
+    team = await ask(cast, ledger=ledger)
+    assert [(part.agent, part.ended) for part in team.parts] == [("F", "atomic"), ("LR", "atomic")]
+    assert [part.passages for part in team.parts] == [("F1", "F2"), ("LR1", "LR2")]
+    assert isinstance(team.answer, LegalAnswer)
+    assert team.answer.answer == "Yes"
+    said = [entry.source for entry in ledger.entries if isinstance(entry, MessageSent)]
+    assert said == ["decomposer", *["atomicity_judge"] * 2, *["role_agent"] * 2, "integrator"]
+    assert all(entry.prompt_hash for entry in ledger.entries if isinstance(entry, MessageSent))
+
+
+def splits_for_ever(messages: Sequence[LLMMessage]) -> str:
+    task = labelled_json(messages, "task")["task"]
+    return json.dumps({"tasks": [{"task": f"{task} {letter}", "agent": "LR"} for letter in "xy"]})
+
+
+def never_atomic(messages: Sequence[LLMMessage]) -> str:
+    return json.dumps({"atomic": False})
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 5), st.integers(1, 30))
+async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int) -> None:
+    cast = Cast(decomposer=splits_for_ever, atomicity_judge=never_atomic)
+    team = await ask(cast, limits=Limits(depth, calls))
+    assert cast.asked["decomposer"] + cast.asked["atomicity_judge"] <= max(calls, 1)
+    assert max(part.depth for part in team.parts) <= depth
+    assert {part.ended for part in team.parts} <= {"depth", "calls"}
+    tasks = [part.task for part in team.parts]
+    assert len(set(tasks)) == len(tasks)
+    assert isinstance(team.answer, LegalAnswer)
+
+
+async def test_a_task_seen_before_is_not_taken_up_again() -> None:
+    cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": QUESTION.text.upper(), "agent": "F"}]}))
+    team = await ask(cast)
+    assert [(part.task, part.ended) for part in team.parts] == [(QUESTION.text, "not split")]
+
+
+async def test_what_is_not_atomic_is_split_and_its_parts_are_judged_too() -> None:
+    def split(messages: Sequence[LLMMessage]) -> str:
+        task = labelled_json(messages, "task")["task"]
+        parts = ["both things"] if task == QUESTION.text else ["the rule", "the fact"]
+        return json.dumps({"tasks": [{"task": part, "agent": "LR" if "rule" in part else "F"} for part in parts]})
+
+    def judge(messages: Sequence[LLMMessage]) -> str:
+        return json.dumps({"atomic": "both" not in labelled_json(messages, "task")["task"]})
+
+    team = await ask(Cast(decomposer=split, atomicity_judge=judge), limits=Limits(depth=3))
+    assert [(part.task, part.agent, part.depth) for part in team.parts] == [("the rule", "LR", 2), ("the fact", "F", 2)]
+
+
+async def test_a_part_for_an_agent_that_is_not_active_goes_to_the_best_store() -> None:
+    cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "CS"}]}))
+    team = await ask(cast, active=("LR", "F"))
+    (part,) = team.parts
+    assert (part.wanted, part.agent) == ("CS", "F")
+
+
+async def test_roles_that_answer_unusably_do_not_stop_the_team() -> None:
+    def nonsense(messages: Sequence[LLMMessage]) -> str:
+        return "hm"
+
+    team = await ask(Cast(decomposer=nonsense, atomicity_judge=nonsense, role_agent=nonsense))
+    assert [part.ended for part in team.parts] == ["not split"]
+    assert isinstance(team.answer, LegalAnswer)
+    silent = await ask(Cast(integrator=nonsense))
+    assert isinstance(silent.answer, RoleFailure)
+    assert silent.answer.answered
+
+
+async def test_an_endpoint_that_is_gone_leaves_the_question_invalid() -> None:
+    def gone(messages: Sequence[LLMMessage]) -> str:
+        raise CallFailed("endpoint", "nobody is there")
+
+    team = await ask(Cast(role_agent=gone))
+    assert isinstance(team.answer, RoleFailure)
+    assert not team.answer.answered
