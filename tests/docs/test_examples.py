@@ -4,6 +4,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import cast
 
 import pytest
 import typer
@@ -13,6 +14,7 @@ from runs.cli.app import app
 from runs.legal.recipe import LegalRecipe
 from runs.recipe import Recipe, load_recipe, read_recipe
 from runs.stages.rows import ProgramRow
+from solver.rules import Rule
 
 ROOT = Path(__file__).parents[2]
 LEGAL = ROOT / "docs" / "legal.md"
@@ -53,8 +55,13 @@ def test_every_legal_recipe_shown_is_one(block: str) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("toml"))
-def test_every_recipe_shown_is_one(block: str) -> None:
-    Recipe.model_validate(tomllib.loads(block))
+def test_every_recipe_and_every_rule_shown_is_one(block: str) -> None:
+    shown = tomllib.loads(block)
+    if isinstance(rules := shown.get("rules"), list):
+        for rule in cast("list[object]", rules):
+            assert Rule.model_validate(rule).parsed
+    else:
+        Recipe.model_validate(shown)
 
 
 @pytest.mark.parametrize("block", blocks("json"))
