@@ -35,6 +35,7 @@ from environments.events import Event, Json
 
 __all__ = [
     "RESULT",
+    "WORDS",
     "All",
     "Anyone",
     "Comparison",
@@ -58,6 +59,9 @@ __all__ = [
 
 RESULT: Final = "result"
 """The first name of a field that looks at the result of the call instead of at an argument."""
+
+WORDS: Final = "words"
+"""The argument of what is said that holds its words in lower case; a string that stands alone looks there."""
 
 RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "false"})
 

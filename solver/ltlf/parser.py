@@ -6,6 +6,7 @@ by plain recursion. Parentheses alone do not count, nor does the length of a cha
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Final, cast
@@ -15,6 +16,7 @@ from lark.lark import PostLex
 
 from environments.errors import FormulaError
 from solver.ltlf.conditions import (
+    WORDS,
     All,
     Anyone,
     Comparison,
@@ -131,6 +133,18 @@ class _Builder(Transformer[Token, Formula]):
 
     def is_true(self, parts: list[Field]) -> Condition:
         return IsTrue(parts[0])
+
+    def said(self, parts: list[Token]) -> Condition:
+        """A string that stands alone: every word of it was said."""
+        words = re.findall(r"\w+", str(self.literal(parts).value).lower())
+        found = [Comparison(Constant(word), "in", Field((WORDS,))) for word in words]
+        match found:
+            case []:
+                raise _RefusedHere("a string that stands alone needs a word to look for", parts[0])
+            case [alone]:
+                return alone
+            case _:
+                return self.all_of([*found])
 
     def comparison(self, parts: list[Operand | Token]) -> Condition:
         left, operator, right = cast("tuple[Operand, Token, Operand]", tuple(parts))

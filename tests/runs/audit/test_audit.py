@@ -17,7 +17,7 @@ from tests.support.shell import Shell
 RULES = (
     Rule(id="authorize", formula="!((!CheckAuthorization) U PayBill)"),
     Rule(id="record", formula="G(PayBill -> F RecordAuditEvent)"),
-    Rule(id="confirm", formula='!((!user("yes" in words)) U PayBill)'),
+    Rule(id="confirm", formula='!((!user("yes")) U PayBill)'),
 )
 PAY = {
     "from_account_number": "111-1111-1111",

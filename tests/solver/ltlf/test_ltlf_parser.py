@@ -132,3 +132,13 @@ def test_an_atom_has_a_name_that_can_be_read_back(name: str) -> None:
 def test_and_joins_two_or_more() -> None:
     with pytest.raises(FormulaError):
         And(A)
+
+
+def test_a_string_that_stands_alone_is_looked_for_among_the_words_said() -> None:
+    assert parse('user("Yes")') == parse('user("yes" in words)')
+    assert parse('user("go ahead" or not "stop")') == parse(
+        'user("go" in words and "ahead" in words or not "stop" in words)'
+    )
+    assert parse(str(parse('F user("go ahead")'))) == parse('F user("go ahead")')
+    with pytest.raises(FormulaError, match="needs a word to look for"):
+        parse('user("!")')
