@@ -50,6 +50,9 @@ __all__ = [
 ]
 
 
+Name = TypeVar("Name", bound=str)
+
+
 def _known_model(text: str) -> str:
     try:
         ModelSpec.parse(text)
@@ -71,7 +74,7 @@ def _in_a_role(text: str) -> str:
     return text
 
 
-def distinct(values: tuple[str, ...]) -> tuple[str, ...]:
+def distinct(values: tuple[Name, ...]) -> tuple[Name, ...]:
     if len(set(values)) != len(values):
         raise ValueError("the same name stands in it twice; use trials to try a model several times")
     return values

@@ -5,15 +5,15 @@ They take the name that occurs most for the controller, which is often right and
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autogen_core.models import LLMMessage
 
 from agents.offline.messages import labelled_json
+from environments.casebook.names import main_name
 
-__all__ = ["apply_terms", "cut_paragraphs", "infer_alignments", "most_named"]
+__all__ = ["apply_terms", "cut_paragraphs", "infer_alignments"]
 
 _TERMS: Mapping[str, str] = {
     "Supervisory Authority": r"\b(?:Information )?Commissioner\b",
@@ -26,29 +26,6 @@ _VERBS = (
     r"sent|provided|advised|confirmed|obtained|operates?|used|uses|disclosed|issued|transmitted|received|kept|lost|told"
 )
 _TARGET = r"(?!that\b)(?P<target>(?:a |an |the )?[\w’-]+(?: [\w’-]+){0,3})"
-_COMMON = frozenset(
-    re.findall(
-        r"\w+",
-        "Article Articles Regulation Regulations Section Commissioner Information The In It On This That These A An If "
-        "For From During Further Following However As At By He She They Data Protection Act UK GDPR DPA PECR January "
-        "February March April May June July August September October November December",
-    )
-)
-_NAME = re.compile(r"\b[A-Z][\w’-]*(?: [A-Z][\w’-]*)*")
-
-
-def most_named(texts: Sequence[str]) -> str | None:
-    """The name that occurs most; of equals the longer one. None if there is no name."""
-    found = Counter[str]()
-    for text in texts:
-        for match in _NAME.finditer(text):
-            words = [word.removesuffix("’s") for word in match[0].split()]
-            while words and words[0] in _COMMON:
-                words.pop(0)
-            name = " ".join(words)
-            if len(name) > 2 and words[-1] not in _COMMON:
-                found[name] += 1
-    return max(found, key=lambda name: (found[name], len(name)), default=None)
 
 
 def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
@@ -58,7 +35,7 @@ def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
 
 def apply_terms(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
-    party = most_named([paragraph["text"] for paragraph in paragraphs])
+    party = main_name([paragraph["text"] for paragraph in paragraphs])
     entities: list[dict[str, Any]] = []
     relations: list[dict[str, str]] = []
     for paragraph in paragraphs:

@@ -22,7 +22,7 @@ from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import AnswerRow, Cell, RetrievedRow, StepRow
 from runs.side_by_side import side_by_side
 
-__all__ = ["ask_for_answers", "cells_of", "score"]
+__all__ = ["Desk", "ask_for_answers", "cells_of", "score"]
 
 _META: tuple[RoleName, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
 """The seats that the Meta-LLM of a cell takes."""
@@ -40,18 +40,19 @@ def cells_of(recipe: LegalRecipe) -> list[Cell]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class Desk:
     """Where the questions of one cell are answered."""
 
     cell: Cell
     recipe: LegalRecipe
     casting: FixedCasting
     ledger: Ledger
-    ranker: Ranker
+    ranker: Ranker | None = None
+    """Finds pieces for parts of a question; needed only where questions are decomposed."""
 
-    def context(self, question: Question) -> Context:
+    def context(self, question: Question, stage: str = "answers") -> Context:
         return Context(
-            stage="answers",
+            stage=stage,
             role="meta_llm",
             model=self.cell.model,
             task=question.id,
@@ -59,12 +60,14 @@ class _Desk:
             conversation=self.cell.model,
         )
 
-    async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
+    async def once(
+        self, case: Case, question: Question, passages: Sequence[Chunk], stage: str = "answers"
+    ) -> AnswerRow:
         answer = await answer_once(
             question,
             passages,
             casting=self.casting,
-            context=self.context(question),
+            context=self.context(question, stage),
             ledger=self.ledger,
             may_refuse=self.recipe.may_refuse,
         )
@@ -92,6 +95,7 @@ class _Desk:
         chunks = {chunk.ref: chunk for chunk in case.chunks}
 
         def best(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
+            assert self.ranker is not None
             (hits,) = rank_case(case, (agent,), [text], self.ranker, depth=self.cell.depth, share="total")
             return [chunks[hit.ref] for hit in hits], hits[0].score if hits else float("-inf")
 
@@ -116,9 +120,9 @@ async def ask_for_answers(
         meta = ModelSpec.parse(cell.model)
         models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
         casting = FixedCasting(clients, models, recipe.parameters)
-        desk = _Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder))
+        desk = Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder))
 
-        async def ask(case: Case, question: Question, desk: _Desk = desk) -> AnswerRow:
+        async def ask(case: Case, question: Question, desk: Desk = desk) -> AnswerRow:
             if recipe.pipeline == "decomposed":
                 row = await desk.as_team(case, question)
             else:

@@ -22,5 +22,9 @@ class LegalFolder(RunFolder):
         return self.path / "retrieved.jsonl"
 
     @property
+    def probes(self) -> Path:
+        return self.path / "probes.jsonl"
+
+    @property
     def answers(self) -> Path:
         return self.path / "answers.jsonl"

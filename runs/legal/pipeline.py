@@ -5,11 +5,13 @@ from pathlib import Path
 
 from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import StageFinished
+from environments.casebook.balance import shuffle_options
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import Case
 from environments.errors import InputError
 from runs.files import digest, read_rows, write_rows
 from runs.legal.answer import ask_for_answers, cells_of
+from runs.legal.grounding import ask_probes
 from runs.legal.layout import LegalFolder
 from runs.legal.recipe import LegalRecipe
 from runs.legal.retrieve import encoders, retrieve
@@ -62,7 +64,7 @@ async def walk_legal(
         cases = tuple(read_rows(folder.cases, Case))
         findings = read_rows(folder.findings, LegalFindings)[0]
     else:
-        cases = book.cases
+        cases = tuple(_asked(case, recipe) for case in book.cases)
         findings = LegalFindings(problems=book.problems, missing=book.missing)
         write_rows(folder.findings, [findings])
         wrote(folder.cases, write_rows(folder.cases, cases))
@@ -81,5 +83,16 @@ async def walk_legal(
             answers = await ask_for_answers(
                 cases, retrieved, recipe, clients=clients, ledger=record, encoder=encoder, on_answer=step
             )
-    wrote(folder.answers, write_rows(folder.answers, answers))
+        wrote(folder.answers, write_rows(folder.answers, answers))
+        if recipe.probes:
+            with watch.stage("probes", len(recipe.probes) * len(answers)) as step:
+                probes = await ask_probes(cases, answers, recipe, clients=clients, ledger=record, on_probe=step)
+            wrote(folder.probes, write_rows(folder.probes, probes))
     return LegalResult(folder, cases, tuple(answers), findings)
+
+
+def _asked(case: Case, recipe: LegalRecipe) -> Case:
+    """The case with its questions as they are asked."""
+    if not recipe.shuffle_options:
+        return case
+    return case.model_copy(update={"questions": tuple(shuffle_options(q, recipe.seed) for q in case.questions)})

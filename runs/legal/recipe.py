@@ -9,9 +9,9 @@
 What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from agents.roles import RoleName
@@ -20,6 +20,7 @@ from environments.casebook.retrieval.catalogue import RetrieverName
 from environments.casebook.retrieval.ranking import DepthShare
 from environments.errors import InputError
 from environments.events import Json
+from runs.legal.rows import Probe
 from runs.recipe import ConversationOptions, Options, RoleModel, distinct
 
 __all__ = ["LegalRecipe", "LegalRoles", "is_legal"]
@@ -95,6 +96,8 @@ class LegalRecipe(Options):
         embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once`` hands what was retrieved for the question to the Meta-LLM (M 5.1); ``decomposed`` lets it
             split the question and dispatch the parts (M Algorithms 1 and 2).
+        shuffle_options: ask four-option questions with their options in an order drawn by seed.
+        probes: how answers are tried once more, to see whether they rest on what they cite; ``once`` only.
         roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
     """
@@ -118,9 +121,17 @@ class LegalRecipe(Options):
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
+    shuffle_options: bool = False
+    probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
     roles: LegalRoles = LegalRoles()
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()
+
+    @model_validator(mode="after")
+    def _probes_need_once(self) -> Self:
+        if self.probes and self.pipeline != "once":
+            raise ValueError("probes try answers of the pipeline 'once'; leave them out, or decompose nothing")
+        return self
 
     def parsed_contexts(self) -> tuple[Context, ...]:
         return tuple(parse_context(name) for name in self.contexts)

@@ -9,10 +9,11 @@ from environments.casebook.case import AGENTS, Case
 from environments.errors import InputError
 from runs.files import read_rows
 from runs.legal.figures import draw_agreement
+from runs.legal.grounding import GroundingLine, grounding_lines
 from runs.legal.layout import LegalFolder
 from runs.legal.lengths import element_shares, part_lengths
 from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, LegalFindings
+from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow
 from runs.legal.tables import Agreement, LegalTables, tabulate
 from runs.record.store import Record
 from runs.report.page import render_page, write_page
@@ -31,6 +32,7 @@ class LegalContent:
     cases: Sequence[Case]
     findings: LegalFindings
     tables: LegalTables
+    grounding: Sequence[GroundingLine] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,11 @@ def content_of_legal_run(path: Path) -> LegalContent:
     with Record.open(path) as record:
         recipe = LegalRecipe.model_validate(record.recipe)
     cases = read_rows(folder.cases, Case)
-    tables = tabulate(cases, read_rows(folder.answers, AnswerRow))
-    return LegalContent(recipe, cases, read_rows(folder.findings, LegalFindings)[0], tables)
+    answers = read_rows(folder.answers, AnswerRow)
+    probes = read_rows(folder.probes, ProbeRow) if recipe.probes and folder.probes.stat().st_size else []
+    findings = read_rows(folder.findings, LegalFindings)[0]
+    grounding = grounding_lines(cases, answers, probes)
+    return LegalContent(recipe, cases, findings, tabulate(cases, answers), grounding)
 
 
 def write_legal_report(content: LegalContent, path: Path) -> None:
@@ -73,6 +78,8 @@ def render_legal_report(content: LegalContent) -> str:
         lengths=part_lengths(content.cases),
         elements=element_shares(content.cases),
         findings=content.findings,
+        grounding=content.grounding,
+        probes=content.recipe.probes,
     )
 
 
@@ -109,6 +116,8 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "embedding": recipe.embedding,
         "pipeline": recipe.pipeline,
         "Meta-LLMs": ", ".join(recipe.models),
+        "options shuffled": "yes" if recipe.shuffle_options else "no",
+        "probes": ", ".join(recipe.probes) or "none",
         "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
     }
 

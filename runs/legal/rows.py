@@ -18,6 +18,8 @@ __all__ = [
     "Cell",
     "LegalFindings",
     "LegalOutcome",
+    "Probe",
+    "ProbeRow",
     "RetrievedRow",
     "StepRow",
 ]
@@ -99,6 +101,32 @@ class AnswerRow(_Frozen):
     @property
     def cell(self) -> Cell:
         return Cell(self.model, self.context, self.retriever, self.depth)
+
+
+Probe = Literal["without_cited", "renamed"]
+"""How an answer is tried once more: without the passages that it cites, or with the main name of the case changed in
+question, options and passages. An answer that rests on its citations should move by the first and not by the second."""
+
+
+class ProbeRow(_Frozen):
+    """An answer tried once more."""
+
+    schema_version: Literal["lawtrace.legal_probe/1"] = "lawtrace.legal_probe/1"
+    case: str
+    question: str
+    model: str
+    context: str
+    retriever: RetrieverName
+    depth: int
+    probe: Probe
+    before: Choice
+    outcome: LegalOutcome
+    after: Choice | None
+
+    @property
+    def moved(self) -> bool | None:
+        """Whether the answer is another one now, or a refusal; None where no answer can be read."""
+        return None if self.outcome in ("error", "invalid") else self.after != self.before
 
 
 class LegalFindings(_Frozen):

@@ -1,0 +1,178 @@
+"""Does an answer rest on the law? Whether its citations exist and say what is quoted, and whether it moves when tried.
+
+What is cited must be among the passages that the model was shown, and the words quoted must stand there, whatever their
+white space and case. A probe asks again, without the cited passages or with the case's main name changed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.casting import FixedCasting
+from agents.clients.spec import ModelSpec
+from agents.clients.stack import ModelClients
+from agents.ledger import Ledger
+from environments.casebook.case import Case, Chunk, Question
+from environments.casebook.names import invent_name, main_name, rename_chunk, rename_question
+from environments.casebook.retrieval.words import words_of
+from runs.legal.answer import Desk
+from runs.legal.recipe import LegalRecipe
+from runs.legal.rows import AnswerRow, Probe, ProbeRow
+from runs.side_by_side import side_by_side
+
+__all__ = ["Citing", "GroundingLine", "ask_probes", "check_citations", "grounding_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    """What one answer cites: anything at all, only passages that it was shown, only words that stand in them."""
+
+    cites: bool
+    known: bool
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingLine:
+    """A model in a context, over all its columns.
+
+    Attributes:
+        answers: those that name an option. The shares are of them.
+        cites: cites anything; ``known``: cites only what it was shown; ``quoted``: quotes only what stands there.
+        moved: for each probe, how many moved and how many were tried.
+    """
+
+    model: str
+    context: str
+    answers: int
+    cites: float
+    known: float
+    quoted: float
+    moved: Mapping[Probe, tuple[int, int]]
+
+    def share(self, probe: Probe) -> float | None:
+        moved, tried = self.moved.get(probe, (0, 0))
+        return moved / tried if tried else None
+
+
+def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> Citing:
+    """``texts`` holds the case's pieces by reference. An answer that cites nothing neither knows nor quotes anything.
+
+    A citation without words passes for what it is: the passage exists. It quotes nothing.
+    """
+    if not row.citations:
+        return Citing(cites=False, known=False, quoted=False)
+    known = all(cited.passage in row.passages for cited in row.citations)
+    quoted = known and all(
+        cited.quote.strip() and _stands_in(cited.quote, texts[cited.passage]) for cited in row.citations
+    )
+    return Citing(cites=True, known=known, quoted=quoted)
+
+
+def _stands_in(quote: str, text: str) -> bool:
+    return f" {' '.join(words_of(quote))} " in f" {' '.join(words_of(text))} "
+
+
+def grounding_lines(
+    cases: Sequence[Case], answers: Sequence[AnswerRow], probes: Sequence[ProbeRow]
+) -> list[GroundingLine]:
+    """A line for each model and context, in the order of the answers."""
+    texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
+    committed: dict[tuple[str, str], list[Citing]] = {}
+    for row in answers:
+        group = committed.setdefault((row.model, row.context), [])
+        if row.choice is not None:
+            group.append(check_citations(row, texts[row.case]))
+    moved: dict[tuple[str, str, Probe], list[bool]] = {}
+    for row in probes:
+        if row.moved is not None:
+            moved.setdefault((row.model, row.context, row.probe), []).append(row.moved)
+    return [
+        GroundingLine(
+            model,
+            context,
+            len(group),
+            cites=_share([citing.cites for citing in group]),
+            known=_share([citing.known for citing in group]),
+            quoted=_share([citing.quoted for citing in group]),
+            moved={
+                probe: (sum(found), len(found))
+                for (of, within, probe), found in moved.items()
+                if (of, within) == (model, context)
+            },
+        )
+        for (model, context), group in committed.items()
+    ]
+
+
+def _share(marks: Sequence[bool]) -> float:
+    return sum(marks) / len(marks) if marks else 0.0
+
+
+async def ask_probes(
+    cases: Sequence[Case],
+    answers: Sequence[AnswerRow],
+    recipe: LegalRecipe,
+    *,
+    clients: ModelClients,
+    ledger: Ledger,
+    on_probe: Callable[[], None] = lambda: None,
+) -> list[ProbeRow]:
+    """Try every answer that names an option once more for each probe that applies to it, in the order of the answers.
+
+    Without cited passages only answers that cite one can be tried; renamed, only cases that have a name.
+    """
+    by_id = {case.id: case for case in cases}
+    names = {case.id: _names(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
+
+    async def ask(row: AnswerRow, probe: Probe) -> ProbeRow | None:
+        case = by_id[row.case]
+        tried = _tried(row, probe, case, names.get(row.case))
+        on_probe()
+        if tried is None or row.choice is None:
+            return None
+        question, passages = tried
+        casting = FixedCasting(clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters)
+        again = await Desk(row.cell, recipe, casting, ledger).once(case, question, passages, stage=f"probe {probe}")
+        return ProbeRow(
+            case=row.case,
+            question=row.question,
+            model=row.model,
+            context=row.context,
+            retriever=row.retriever,
+            depth=row.depth,
+            probe=probe,
+            before=row.choice,
+            outcome=again.outcome,
+            after=again.choice,
+        )
+
+    rows: list[ProbeRow] = []
+    for probe in recipe.probes:
+        for cell in dict.fromkeys(row.cell for row in answers):
+            found = await side_by_side(ask(row, probe) for row in answers if row.cell == cell)
+            rows += [row for row in found if row is not None]
+    return rows
+
+
+def _tried(
+    row: AnswerRow, probe: Probe, case: Case, names: tuple[str, str] | None
+) -> tuple[Question, list[Chunk]] | None:
+    """The question and passages as the probe changes them; None if it changes nothing."""
+    question = next(asked for asked in case.questions if asked.id == row.question)
+    chunks = {chunk.ref: chunk for chunk in case.chunks}
+    passages = [chunks[ref] for ref in row.passages]
+    if probe == "without_cited":
+        cited = {citation.passage for citation in row.citations}
+        kept = [chunk for chunk in passages if chunk.ref not in cited]
+        return (question, kept) if len(kept) < len(passages) else None
+    if names is None:
+        return None
+    old, new = names
+    renamed = rename_question(question, old, new), [rename_chunk(chunk, old, new) for chunk in passages]
+    return renamed if renamed != (question, passages) else None
+
+
+def _names(case: Case, seed: int) -> tuple[str, str] | None:
+    texts = [question.text for question in case.questions] + [chunk.text for chunk in case.chunks]
+    name = main_name(question.text for question in case.questions)
+    return (name, invent_name(texts, seed)) if name else None

@@ -1,0 +1,122 @@
+"""Whether answers rest on what they cite: citations checked word for word, answers tried once more."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.roles.meta_llm import Citation
+from environments.errors import InputError
+from runs.files import read_rows
+from runs.legal.grounding import check_citations, grounding_lines
+from runs.legal.layout import LegalFolder
+from runs.legal.pipeline import LegalResult, walk_legal
+from runs.legal.recipe import LegalRecipe
+from runs.legal.report import content_of_legal_run, render_legal_report
+from runs.legal.rows import AnswerRow, ProbeRow
+from runs.recipe import read_recipe
+from runs.record.store import Record
+from tests.support.openai_server import serving
+from tests.support.small_cases import BOOK, BOTTLES
+
+TEXTS = {chunk.ref: chunk.text for chunk in BOTTLES.chunks}
+
+
+def citing(*citations: tuple[str, str]) -> AnswerRow:
+    return AnswerRow(
+        case="bottles",
+        question="bottles/q1",
+        model="m",
+        context="F+LR",
+        retriever="bm25",
+        depth=2,
+        passages=("F1", "LR1"),
+        outcome="correct",
+        choice="Yes",
+        citations=tuple(Citation(passage=passage, quote=quote) for passage, quote in citations),
+    )
+
+
+@pytest.mark.parametrize(
+    ("citations", "cites", "known", "quoted"),
+    [
+        ([], False, False, False),
+        ([("F1", "kept customer  records on an UNLOCKED laptop.")], True, True, True),
+        ([("F1", "kept the records")], True, True, False),
+        ([("F1", "")], True, True, False),
+        ([("F1", "customer records"), ("LR1", "security appropriate")], True, True, True),
+        ([("F1", "customer records"), ("F2", "stolen from a car")], True, False, False),
+        ([("Z9", "anything")], True, False, False),
+        ([("F1", "ustomer record")], True, True, False),
+    ],
+)
+def test_citations_must_exist_and_say_what_is_quoted(
+    citations: list[tuple[str, str]], cites: bool, known: bool, quoted: bool
+) -> None:
+    found = check_citations(citing(*citations), TEXTS)
+    assert (found.cites, found.known, found.quoted) == (cites, known, quoted)
+
+
+RECIPE = LegalRecipe(
+    contexts=("F+LR",), retrievers=("bm25",), depths=(3,), models=("openai:m",), probes=("without_cited", "renamed")
+)
+
+
+def rests_on_facts(request: Mapping[str, Any]) -> str:
+    """Answers Yes while it sees the laptop, cites that, and does not care for names."""
+    words = request["messages"][0]["content"]
+    if "unlocked laptop." not in words:
+        return json.dumps({"rationale": "nothing", "answer": None})
+    cited = [{"passage": "F1", "quote": "on an unlocked laptop"}]
+    return json.dumps(
+        {"rationale": "the laptop", "citations": cited, "answer": "A" if "Article 89" in words else "Yes"}
+    )
+
+
+def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
+    with Record.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(walk_legal(recipe, LegalFolder(folder), record=record, book=BOOK))
+
+
+def test_an_answer_that_rests_on_what_it_cites_moves_without_it_and_not_by_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(rests_on_facts) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result = run(tmp_path / "run", RECIPE)
+        asked = [request["messages"][0]["content"] for request in server.requests]
+    probes = read_rows(result.folder.probes, ProbeRow)
+    moved = {(row.question, row.probe): row.moved for row in probes}
+    assert moved["bottles/q1", "without_cited"] is True
+    assert moved["bottles/q1", "renamed"] is False
+    assert ("letters/q1", "without_cited") not in moved  # it was refused: there is no answer to try
+    assert any("Bottle Works" not in words and "unlocked laptop." in words for words in asked)
+    (line,) = grounding_lines(result.cases, result.answers, probes)
+    assert (line.cites, line.known, line.quoted) == (1.0, 1.0, 1.0)
+    assert line.share("without_cited") == 1.0
+    assert line.share("renamed") == 0.0
+    page = render_legal_report(content_of_legal_run(result.folder.path))
+    assert "moved, without cited" in page
+    assert "moved, renamed" in page
+
+
+def test_shuffled_questions_are_asked_and_scored_as_shuffled(tmp_path: Path) -> None:
+    recipe = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(3,), shuffle_options=True, seed=4)
+    plain = run(tmp_path / "plain", recipe.model_copy(update={"shuffle_options": False}))
+    shuffled = run(tmp_path / "shuffled", recipe)
+    before = next(q for case in plain.cases for q in case.questions if q.kind == "four_options")
+    after = next(q for case in shuffled.cases for q in case.questions if q.id == before.id)
+    assert after.options != before.options
+    outcomes = [{row.question: row.outcome for row in result.answers} for result in (plain, shuffled)]
+    assert outcomes[0] == outcomes[1]
+
+
+def test_probes_need_the_simple_pipeline(tmp_path: Path) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text('pipeline = "decomposed"\nprobes = ["renamed"]\n', encoding="utf-8")
+    with pytest.raises(InputError, match="pipeline 'once'"):
+        read_recipe(path, LegalRecipe)
