@@ -126,19 +126,29 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
 
 
 class CodeCheck(BaseChatAgent, Generic[Answer]):
-    """A participant that is a pure function of the last message's content."""
+    """A participant that is a pure function of the last message's content, or of the last content of the type that it
+    is ``about``."""
 
-    def __init__(self, name: str, answer: type[Answer], check: Callable[[BaseModel | str], Answer]) -> None:
+    def __init__(
+        self,
+        name: str,
+        answer: type[Answer],
+        check: Callable[[BaseModel | str], Answer],
+        about: type[BaseModel] | None = None,
+    ) -> None:
         super().__init__(name, description=f"checks by code: {name}")
         self._answer = answer
         self._check = check
+        self._about = about
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
         return (StructuredMessage[self._answer],)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        answer = self._check(content_of(messages[-1]))
+        contents = [content_of(message) for message in messages]
+        concerning = [content for content in contents if self._about is None or isinstance(content, self._about)]
+        answer = self._check(concerning[-1])
         return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:

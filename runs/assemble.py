@@ -8,7 +8,7 @@ from environments.catalogue import Setting, load_setting
 from environments.declaration import Environment
 from environments.errors import InputError
 from runs.files import read_rows
-from runs.findings import Findings
+from runs.findings import Baseline, Findings
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.published.comparison import Comparison
@@ -49,12 +49,12 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         tasks=tasks,
         attempts=tuple(read_rows(folder.attempts, AttemptRow)),
         verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
-        coverage=coverage_lines(environment, tasks[0].rules, tasks, recipe),
+        coverage=coverage_lines(environment, tasks[0].rules, tasks, recipe, findings.baseline),
         funnel=findings.funnel,
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
-        notices=tuple(_notices(recipe, setting)),
+        notices=tuple(_notices(recipe, setting, findings.baseline)),
     )
 
 
@@ -76,7 +76,11 @@ def content_of_comparison(comparison: Comparison) -> ReportContent:
 
 
 def coverage_lines(
-    environment: Environment, rules: Sequence[Rule], tasks: Sequence[TaskRow], recipe: Recipe
+    environment: Environment,
+    rules: Sequence[Rule],
+    tasks: Sequence[TaskRow],
+    recipe: Recipe,
+    baseline: Baseline | None = None,
 ) -> tuple[CoverageLine, ...]:
     """The coverage of the tasks' reference traces beside the ceilings of both profiles (P Table 2).
 
@@ -93,6 +97,7 @@ def coverage_lines(
             recipe.tasks.length,
             measure_coverage(environment, traces),
             len(possible),
+            model_written=None if baseline is None else baseline.coverage,
             tools=tuple(environment.tools),
             possible_pairs=possible,
             occurrences=occurring,
@@ -122,7 +127,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "trials": str(recipe.attempts.trials),
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
-        **{role.replace("_", " "): model for role, model in roles.items()},
+        **{role.replace("_", " "): model for role, model in roles.items() if model is not None},
     }
 
 
@@ -131,7 +136,7 @@ def _wishes(recipe: Recipe) -> dict[str, str]:
     return {"wishes": ", ".join(f"{name} {value}" for name, value in wishes.items())} if wishes else {}
 
 
-def _notices(recipe: Recipe, setting: Setting) -> list[str]:
+def _notices(recipe: Recipe, setting: Setting, baseline: Baseline | None) -> list[str]:
     notices: list[str] = []
     if recipe.declaration not in {None, setting.digest}:
         notices.append(
@@ -147,6 +152,12 @@ def _notices(recipe: Recipe, setting: Setting) -> list[str]:
     built_in = [model for model in recipe.attempts.models if ":" not in model]
     if built_in:
         notices.append(f"Built-in programs under test, not models: {', '.join(built_in)}.")
+    if baseline is not None:
+        notices.append(
+            f"The model-written baseline is by {baseline.model}: of {baseline.programs} programs {baseline.finished} "
+            f"ran to their end, and {baseline.compliant} of these kept every rule. Its coverage counts all of them; "
+            f"the compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
+        )
     if recipe.attempts.hints or recipe.attempts.target_state:
         notices.append("The models under test were given help that users do not give; see the settings.")
     return notices

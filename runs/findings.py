@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from solver.coverage import Coverage
 from solver.mutations import Strength
 
-__all__ = ["BuildFunnel", "DeletionCheck", "ExtractionScore", "Findings"]
+__all__ = ["Baseline", "BuildFunnel", "DeletionCheck", "ExtractionScore", "Findings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,26 @@ class ExtractionScore:
         return self.found / self.curated if self.curated else None
 
 
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a model's programs cover (P Table 2), which were to keep the rules of the search.
+
+    Attributes:
+        programs: how many it wrote.
+        finished: how many of them ran to their end.
+        compliant: how many of these kept every rule.
+        coverage: of all of them, whatever they broke.
+        compliant_coverage: of the compliant ones alone.
+    """
+
+    model: str
+    programs: int
+    finished: int
+    compliant: int
+    coverage: Coverage
+    compliant_coverage: Coverage
+
+
 class Findings(BaseModel):
     """How the tasks came about, how strong the oracle is, how good the extraction was. None: not measured."""
 
@@ -62,4 +83,5 @@ class Findings(BaseModel):
     funnel: BuildFunnel | None = None
     deletions: DeletionCheck | None = None
     strength: Strength | None = None
+    baseline: Baseline | None = None
     extraction: ExtractionScore | None = None

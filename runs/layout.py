@@ -28,6 +28,11 @@ class RunFolder:
         return self.path / "traces.jsonl"
 
     @property
+    def baseline(self) -> Path:
+        """The programs of the model-written baseline; only where a model writes it."""
+        return self.path / "baseline.jsonl"
+
+    @property
     def tasks(self) -> Path:
         return self.path / "tasks.jsonl"
 

@@ -16,7 +16,7 @@ from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
 from environments.jail import Jail, Jails, Limits
 from runs.files import digest, write_rows
-from runs.findings import ExtractionScore, Findings
+from runs.findings import Baseline, ExtractionScore, Findings
 from runs.grading.judge import judge
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
@@ -24,6 +24,7 @@ from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.settings import setting_of_recipe
 from runs.stages.attempt import ask_for_attempts, run_answers
+from runs.stages.baseline import ask_for_baseline, measure_baseline, run_baseline
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
 from runs.stages.extract import extract, score_extraction
@@ -136,6 +137,32 @@ class _Walk:
         self._wrote(self.folder.traces, write_rows(self.folder.traces, rows))
         return rows
 
+    async def baseline(self, rules: Sequence[Rule]) -> Baseline | None:
+        """What a model covers that writes as many programs under the same rules; None where the recipe names none."""
+        recipe, model = self.recipe, self.recipe.models.trace_writer
+        if model is None:
+            return None
+        with self.progress.stage("programs by the model", recipe.tasks.count) as step:
+            written = await ask_for_baseline(
+                self.setting,
+                rules,
+                model,
+                length=recipe.tasks.length,
+                count=recipe.tasks.count,
+                seed=recipe.seed,
+                clients=self.clients,
+                parameters=recipe.parameters,
+                ledger=self.ledger,
+                on_program=step,
+            )
+        rows = run_baseline(self.setting, rules, model, written.programs, self.own_jail, seed=recipe.seed)
+        self._wrote(self.folder.baseline, write_rows(self.folder.baseline, rows))
+        if written.failure is not None:
+            raise CannotCarryOut(
+                f"only {len(rows)} of {recipe.tasks.count} programs of the baseline were written: {written.failure}"
+            )
+        return measure_baseline(self.setting, rows, model=model, length=recipe.tasks.length)
+
     async def tasks(self, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> Built:
         conversation = self.recipe.conversation
         with self.progress.stage("tasks", self.recipe.tasks.count) as step:
@@ -223,6 +250,7 @@ async def walk(
                 finished=finished,
             )
             rules, score = await way.rules()
+            baseline = await way.baseline(rules)
             built = await way.tasks(rules, way.traces(rules))
             if not built.tasks:
                 reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
@@ -234,6 +262,8 @@ async def walk(
             deletions = check_deletions(way.setting.environment, built.tasks, own_jail)
     traces = [(row.id, row.trace(way.setting.environment)) for row in built.references]
     strength = measure_strength(way.setting.environment, rules, traces)
-    findings = Findings(funnel=built.funnel(), deletions=deletions, strength=strength, extraction=score)
+    findings = Findings(
+        funnel=built.funnel(), deletions=deletions, strength=strength, extraction=score, baseline=baseline
+    )
     write_rows(folder.findings, [findings])
     return RunResult(folder, built.tasks, attempts, verdicts, findings)

@@ -173,14 +173,22 @@ class AttemptOptions(Options):
         return self
 
 
+def _writes_traces(text: str) -> str:
+    if ModelSpec.parse(text).built_in:
+        raise ValueError("the model-written baseline is what a model does; name an endpoint, or leave it out")
+    return text
+
+
 class RoleModels(Options):
-    """The model behind each role."""
+    """The model behind each role. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
+    there is none."""
 
     policy_extractor: RoleModel = "offline"
     ltl_critic: RoleModel = "offline"
     instruction_generator: RoleModel = "offline"
     masking_evaluator: RoleModel = "offline"
     independent_reader: RoleModel = "offline"
+    trace_writer: Annotated[str, AfterValidator(_known_model), AfterValidator(_writes_traces)] | None = None
 
     def specs(self) -> dict[RoleName, ModelSpec]:
         roles: tuple[RoleName, ...] = (

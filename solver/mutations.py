@@ -1,72 +1,119 @@
-"""Oracle strength: spoil the compliance steps of compliant traces, and see which rules notice.
+"""Oracle strength: spoil compliant traces, one change at a time, and see which rules notice.
 
-Each mutant changes one thing: a compliance call is dropped, moved to another place, exchanged with its neighbour,
-called twice, or called with another argument. A mutant is executed by the simulator like any calls and judged by the
-rules. One that every rule lets pass is a survivor: either it does no harm, or the rules are too weak to see it. Which
-of the two is for people to say, so survivors are listed with what was changed.
+A compliance call is dropped, moved to another place, exchanged with its neighbour, called twice, or called with another
+list of events; and of any call, an argument that some rule looks at is another one, or a result that some rule looks at
+says something else. A mutant is executed by the simulator like any calls (a result is spoilt afterwards, as if the
+world had answered otherwise) and judged by the rules. One that every rule lets pass is a survivor, with why.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from environments.declaration import Environment, FromTrace
 from environments.events import Event, Json
 from environments.simulation import call
 from environments.state import State
-from solver.ltlf import Monitor
+from solver.ltlf import Automaton, Monitor
+from solver.ltlf.conditions import (
+    RESULT,
+    Comparison,
+    Condition,
+    Constant,
+    Field,
+    ListOf,
+    condition_fields,
+    condition_parts,
+)
 from solver.rules import Rule
 from solver.traces import Trace
 
-__all__ = ["Mutant", "MutationKind", "Strength", "measure_strength", "mutants_of"]
+__all__ = ["KINDS", "Mutant", "MutationKind", "Strength", "Survivor", "Why", "measure_strength", "mutants_of"]
 
-MutationKind = Literal["drop", "move", "swap", "duplicate", "argument"]
+MutationKind = Literal["drop", "move", "swap", "duplicate", "argument", "result"]
+KINDS: tuple[MutationKind, ...] = get_args(MutationKind)
+
+Why = Literal["no rule looks at it", "the rules allow it", "the call was refused", "nothing changed"]
+"""*no rule looks at it*: each rule reads the same as before, as where a step moves past calls that no rule names.
+*the rules allow it*: some rule reads otherwise, and is kept all the same. *the call was refused*: a tool did not accept
+the spoilt calls, so less happened than was meant. *nothing changed*: the same calls as before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A trace with one compliance step spoilt: the calls to make, and what was changed, in words."""
+    """A trace with one thing spoilt.
+
+    Attributes:
+        change: what was changed, in words.
+        calls: the calls to make.
+        answers: for numbers of calls, the result that is put in the place of the real one.
+    """
 
     kind: MutationKind
     change: str
     calls: tuple[tuple[str, Mapping[str, Json]], ...]
+    answers: Mapping[int, Json] = field(default_factory=dict[int, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that no rule noticed: of which trace, what was changed, and why it passes."""
+
+    trace: str
+    kind: MutationKind
+    change: str
+    why: Why
 
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How many mutants of each kind there were, how many broke a rule, and what was changed in those that did not."""
+    """How much the rules notice.
+
+    Attributes:
+        mutants: how many mutants of each kind there were.
+        killed: how many of them broke a rule.
+        kills: for each rule how many mutants it noticed; several rules may notice the same.
+        survivors: the others.
+    """
 
     mutants: Mapping[MutationKind, int]
     killed: Mapping[MutationKind, int]
-    survivors: tuple[str, ...]
+    kills: Mapping[str, int]
+    survivors: tuple[Survivor, ...]
 
 
-def mutants_of(environment: Environment, trace: Trace) -> Iterator[Mutant]:
-    """Every single change of a compliance step of the trace."""
+def mutants_of(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:
+    """Every single change of a compliance step, and of the values that the rules look at."""
     calls = [(event.tool, event.arguments) for event in trace.events]
     for place, (tool, arguments) in enumerate(calls):
-        if tool not in environment.compliance_tools:
-            continue
-        rest = [*calls[:place], *calls[place + 1 :]]
+        if tool in environment.compliance_tools:
+            yield from _other_order(calls, place)
         step = f"{tool} (call {place + 1})"
-        yield Mutant("drop", f"{step} dropped", tuple(rest))
-        yield Mutant("duplicate", f"{step} called twice", (*calls[: place + 1], *calls[place:]))
-        for target in range(len(calls)):
-            if abs(target - place) == 1:
-                kind: MutationKind = "swap"
-                change = f"{step} exchanged with call {target + 1}"
-            elif target != place:
-                kind, change = "move", f"{step} moved to place {target + 1}"
-            else:
-                continue
-            yield Mutant(kind, change, (*rest[:target], calls[place], *rest[target:]))
-        for name, value in _other_arguments(environment, tool, arguments):
-            spoilt = (tool, {**arguments, name: value})
-            change = f"{step} with {name} = {value}"
-            yield Mutant("argument", change, (*calls[:place], spoilt, *calls[place + 1 :]))
+        spoilt = [*_other_lists(environment, tool, arguments), *_other_arguments(rules, tool, arguments)]
+        for name, value in {str(change): change for change in spoilt}.values():
+            changed = (tool, {**arguments, name: value})
+            yield Mutant("argument", f"{step} with {name} = {value!r}", (*calls[:place], changed, *calls[place + 1 :]))
+        for path, value, result in _other_results(rules, trace.events[place]):
+            yield Mutant("result", f"{step} answering {path} = {value!r}", tuple(calls), {place: result})
 
 
-def _other_arguments(
+def _other_order(calls: Sequence[tuple[str, Mapping[str, Json]]], place: int) -> Iterator[Mutant]:
+    step = f"{calls[place][0]} (call {place + 1})"
+    rest = [*calls[:place], *calls[place + 1 :]]
+    yield Mutant("drop", f"{step} dropped", tuple(rest))
+    yield Mutant("duplicate", f"{step} called twice", (*calls[: place + 1], *calls[place:]))
+    for target in range(len(calls)):
+        if abs(target - place) == 1:
+            kind: MutationKind = "swap"
+            change = f"{step} exchanged with call {target + 1}"
+        elif target != place:
+            kind, change = "move", f"{step} moved to place {target + 1}"
+        else:
+            continue
+        yield Mutant(kind, change, (*rest[:target], calls[place], *rest[target:]))
+
+
+def _other_lists(
     environment: Environment, tool: str, arguments: Mapping[str, Json]
 ) -> Iterator[tuple[str, list[Json]]]:
     """Wrong lists of events: each event left out where others remain, and one that never happened."""
@@ -81,30 +128,138 @@ def _other_arguments(
         yield parameter.name, [strangers[0] if strangers else "SOMETHING_ELSE"]
 
 
+def _other_arguments(rules: Sequence[Rule], tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    for looked_at, constants in _looked_at(rules, tool).items():
+        name = str(looked_at.path[0])
+        if name in arguments and name != RESULT:
+            for value in _others(_inside(arguments[name], looked_at.path[1:]), constants):
+                yield name, _with(arguments[name], looked_at.path[1:], value)
+
+
+def _other_results(rules: Sequence[Rule], event: Event) -> Iterator[tuple[Field, Json, Json]]:
+    for looked_at, constants in _looked_at(rules, event.tool).items():
+        if looked_at.path[0] == RESULT:
+            for value in _others(_inside(event.result, looked_at.path[1:]), constants):
+                yield looked_at, value, _with(event.result, looked_at.path[1:], value)
+
+
+def _looked_at(rules: Sequence[Rule], tool: str) -> dict[Field, list[Json]]:
+    """The fields of a call of the tool that rules look at, each with the constants it is compared with."""
+    found: dict[Field, list[Json]] = {}
+    for rule in rules:
+        for atom in rule.automaton.atoms:
+            if atom.tool == tool and atom.condition is not None:
+                for looked_at in sorted(condition_fields(atom.condition), key=str):
+                    found.setdefault(looked_at, []).extend(_constants(atom.condition))
+    return found
+
+
+def _constants(condition: Condition) -> Iterator[Json]:
+    if isinstance(condition, Comparison):
+        for operand in (condition.left, condition.right):
+            if isinstance(operand, Constant):
+                yield operand.value
+            elif isinstance(operand, ListOf):
+                yield from (item.value for item in operand.items)
+    for part in condition_parts(condition):
+        yield from _constants(part)
+
+
+def _others(value: Json, constants: Sequence[Json]) -> list[Json]:
+    """Other values of the same kind: for a number those around the constants, for a list one that lacks or gains."""
+    others: list[Json]
+    match value:
+        case bool():
+            others = [not value]
+        case int() | float():
+            near = [number for number in constants if isinstance(number, int | float) and not isinstance(number, bool)]
+            others = [other for number in near or [value] for other in (number - 1, number, number + 1)]
+        case str():
+            others = [*(text for text in constants if isinstance(text, str)), f"not {value}"]
+        case list():
+            others = [[*value[:place], *value[place + 1 :]] for place in range(len(value))]
+            others.append([*value, *(constant for constant in constants[:1] if constant not in value)])
+        case _:
+            others = []
+    return [other for place, other in enumerate(others) if other != value and other not in others[:place]]
+
+
+def _inside(value: Json, path: Sequence[str | int]) -> Json:
+    """What stands at the end of the path; None where it leads nowhere."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _with(whole: Json, path: Sequence[str | int], value: Json) -> Json:
+    """The JSON value with another one at the end of the path, which is there."""
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(whole, dict):
+        return {**whole, str(first): _with(whole.get(str(first)), rest, value)}
+    assert isinstance(whole, list)
+    assert isinstance(first, int)
+    return [*whole[:first], _with(whole[first], rest, value), *whole[first + 1 :]]
+
+
 def measure_strength(environment: Environment, rules: Sequence[Rule], traces: Sequence[tuple[str, Trace]]) -> Strength:
     """Mutate every trace (given with a name) and count what the rules notice."""
-    mutants: dict[MutationKind, int] = {"drop": 0, "move": 0, "swap": 0, "duplicate": 0, "argument": 0}
+    mutants: dict[MutationKind, int] = dict.fromkeys(KINDS, 0)
     killed = dict(mutants)
-    survivors: list[str] = []
+    kills = {rule.id: 0 for rule in rules}
+    survivors: list[Survivor] = []
     for name, trace in traces:
-        for mutant in mutants_of(environment, trace):
+        for mutant in mutants_of(environment, rules, trace):
+            events = _executed(environment, trace.initial, mutant)
+            noticing = _noticing(rules, events)
             mutants[mutant.kind] += 1
-            if _is_noticed(rules, _executed(environment, trace.initial, mutant)):
-                killed[mutant.kind] += 1
-            else:
-                survivors.append(f"{name}: {mutant.change}")
-    return Strength(mutants, killed, tuple(survivors))
+            killed[mutant.kind] += bool(noticing)
+            for rule in noticing:
+                kills[rule] += 1
+            if not noticing:
+                why = _why(rules, trace.events, events)
+                survivors.append(Survivor(name, mutant.kind, mutant.change, why))
+    return Strength(mutants, killed, kills, tuple(survivors))
 
 
 def _executed(environment: Environment, state: State, mutant: Mutant) -> list[Event]:
     events: list[Event] = []
-    for tool, arguments in mutant.calls:
+    for number, (tool, arguments) in enumerate(mutant.calls):
         event, state = call(environment, state, tool, arguments)
-        events.append(event)
+        events.append(replace(event, result=mutant.answers[number]) if number in mutant.answers else event)
     return events
 
 
-def _is_noticed(rules: Sequence[Rule], events: Sequence[Event]) -> bool:
+def _noticing(rules: Sequence[Rule], events: Sequence[Event]) -> list[str]:
     monitor = Monitor({rule.id: rule.automaton for rule in rules})
     monitor.run(events)
-    return any(ending != "kept" for ending in monitor.at_end().values())
+    return [rule for rule, ending in monitor.at_end().items() if ending != "kept"]
+
+
+def _why(rules: Sequence[Rule], before: Sequence[Event], after: Sequence[Event]) -> Why:
+    if [(event.tool, event.arguments, event.result) for event in before] == [
+        (event.tool, event.arguments, event.result) for event in after
+    ]:
+        return "nothing changed"
+    if not all(event.completed for event in after):
+        return "the call was refused"
+    if all(_read(rule.automaton, before) == _read(rule.automaton, after) for rule in rules):
+        return "no rule looks at it"
+    return "the rules allow it"
+
+
+def _read(automaton: Automaton, events: Sequence[Event]) -> list[object]:
+    """What a rule reads of a trace: the letters that can move it, for each value of its variable if it has one."""
+    idle = all(automaton.step(state, 0) == state for state in range(len(automaton.table)))
+    values = dict.fromkeys(value for event in events for value in automaton.alphabet.occurring(event))
+    readings: list[object] = []
+    for value in (None, *values):
+        letters = [automaton.mask(event, value) for event in events]
+        readings.append((value, [letter for letter in letters if letter or not idle]))
+    return readings

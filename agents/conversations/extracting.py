@@ -1,4 +1,5 @@
-"""Drawing rules from a regulation: the extractor proposes, code validates signatures, the critic objects (P 3.2)."""
+"""Drawing rules from a regulation: the extractor proposes, code validates signatures and proves what speaks against the
+set, the critic objects (P 3.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +9,17 @@ from pydantic import BaseModel
 from agents.casting import Casting
 from agents.conversations.hold import Said, hold_conversation
 from agents.ledger import Context, Ledger
-from agents.roles.ltl_critic import Critique, RuleObjection, seat_ltl_critic
+from agents.roles.ltl_critic import Candidates, Critique, RuleObjection, seat_ltl_critic
 from agents.roles.policy_extractor import NotCheckable, Proposal, ProposedRule, seat_policy_extractor
 from agents.speaker import CodeCheck, RoleFailure
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.regulation import Regulation
+from solver.analysis import Finding, analyse
 from solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from solver.rules import Rule, check_rules
 
-__all__ = ["Extraction", "extract_rules", "validate_signature"]
+__all__ = ["Extraction", "extract_rules", "find_flaws", "validate_signature"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,15 @@ async def extract_rules(
         found = ((rule, validate_signature(rule, environment, regulation)) for rule in rules)
         return Critique(objections=tuple(RuleObjection(rule=rule.id, because=why) for rule, why in found if why))
 
+    def search(content: BaseModel | str) -> Candidates:
+        proposal = content if isinstance(content, Proposal) else Proposal(rules=())
+        return Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
+
     said = await hold_conversation(
         [
             seat_policy_extractor(casting.client("policy_extractor", context), environment, regulation),
             CodeCheck("signature_validator", Critique, validate),
+            CodeCheck("rule_analysis", Candidates, search, about=Proposal),
             seat_ltl_critic(casting.client("ltl_critic", context), environment, regulation),
         ],
         opening=f"Draw the rules from {regulation.id}.",
@@ -92,21 +99,69 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
     return None
 
 
+def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulation) -> tuple[RuleObjection, ...]:
+    """What a search over all traces proves against the valid rules of a proposal, each against one rule with its proof.
+
+    Of rules in conflict the last is objected to. A rule that another objection rests on is left alone, so that meeting
+    all of them loses nothing that the set demands. Questions that were not decided are no objections.
+    """
+    valid: dict[str, Rule] = {}
+    for proposed in proposal.rules:
+        if proposed.id not in valid and validate_signature(proposed, environment, regulation) is None:
+            valid[proposed.id] = _rule(proposed, regulation)
+    if not valid:
+        return ()
+    objections: dict[str, RuleObjection] = {}
+    resting: set[str] = set()
+    for finding in analyse(environment, list(valid.values())).findings:
+        blamed = _blamed(finding, environment)
+        if blamed is None or blamed in resting or blamed in objections or objections.keys() & set(finding.reasons):
+            continue
+        resting |= {*finding.rules, *finding.reasons} - {blamed}
+        objections[blamed] = RuleObjection(rule=blamed, because=f"{finding.message}. {finding.proof}")
+    return tuple(objections.values())
+
+
+def _blamed(finding: Finding, environment: Environment) -> str | None:
+    """The rule that should give way."""
+    match finding.kind:
+        case "conflict" | "equivalent":
+            return finding.rules[-1]
+        case "redundant" | "vacuous":
+            return finding.rules[0]
+        case "unreachable":
+            is_critical = finding.tool in environment.critical_tools
+            return finding.reasons[-1] if is_critical and finding.reasons else None
+        case "undecided":
+            return None
+
+
 def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
     source, content = said[-1]
     rounds = sum(isinstance(content, Proposal) for _, content in said)
     match content:
         case Proposal():
             return "signature_validator"
+        case Candidates():
+            return "ltl_critic"
+        case Critique(objections=()) if source == "signature_validator":
+            return "rule_analysis"
         case Critique(objections=()):
-            return "ltl_critic" if source == "signature_validator" else None
+            agreed = not any(found.findings for found in _since_proposal(said))
+            return None if agreed or rounds >= most_rounds else "policy_extractor"
         case Critique() if rounds < most_rounds:
             return "policy_extractor"
         case Critique():
             # No round is left: what the validator let stand must still be heard by the critic.
-            return "ltl_critic" if source == "signature_validator" else None
+            return "rule_analysis" if source == "signature_validator" else None
         case _:
             return "policy_extractor"
+
+
+def _since_proposal(said: Sequence[Said]) -> list[Candidates]:
+    """What code has found in the last proposal."""
+    last = max(number for number, (_, content) in enumerate(said) if isinstance(content, Proposal))
+    return [content for _, content in said[last:] if isinstance(content, Candidates)]
 
 
 def _settle(
@@ -121,8 +176,8 @@ def _settle(
     objected = {
         objection.rule: objection.because
         for _, content in said[place:]
-        if isinstance(content, Critique)
-        for objection in content.objections
+        if isinstance(content, Critique | Candidates)
+        for objection in (content.objections if isinstance(content, Critique) else content.findings)
     }
     kept: dict[str, Rule] = {}
     dropped: list[tuple[ProposedRule, str]] = []

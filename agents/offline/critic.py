@@ -1,4 +1,5 @@
-"""The LTL critic without a model: rules whose quote is not in the provision, or that say what another says."""
+"""The LTL critic without a model: what code has proved against the rules, quotes that are not in the provision, and
+formulas that are written twice."""
 
 import json
 from collections.abc import Sequence
@@ -12,9 +13,11 @@ __all__ = ["criticise_rules"]
 
 def criticise_rules(messages: Sequence[LLMMessage]) -> str:
     texts = {provision["citation"]: provision["text"] for provision in labelled_json(messages, "provisions")}
-    objections: list[dict[str, str]] = []
+    objections: list[dict[str, str | None]] = []
     seen: dict[str, str] = {}
-    for rule in json.loads(last_said(messages))["rules"]:
+    candidates = json.loads(last_said(messages))
+    objections += candidates["findings"]
+    for rule in candidates["proposal"]["rules"]:
         if rule["quote"] and rule["quote"] not in texts.get(rule["citation"], ""):
             objections.append({"rule": rule["id"], "because": "the words quoted are not in the provision cited"})
         formula = rule["formula"].replace(" ", "")

@@ -12,7 +12,7 @@ from environments.documentation import document
 from environments.regulation import Regulation
 from prompts.loader import load_prompt
 
-__all__ = ["Critique", "RuleObjection", "seat_ltl_critic"]
+__all__ = ["Candidates", "Critique", "RuleObjection", "seat_ltl_critic"]
 
 
 class RuleObjection(BaseModel):
@@ -32,6 +32,15 @@ class Critique(BaseModel):
     objections: tuple[RuleObjection, ...]
 
 
+class Candidates(BaseModel):
+    """A proposal as the critic reads it: with what code has proved against the set of its valid rules."""
+
+    model_config = ConfigDict(frozen=True)
+
+    proposal: Proposal
+    findings: tuple[RuleObjection, ...]
+
+
 def seat_ltl_critic(
     client: ChatCompletionClient, environment: Environment, regulation: Regulation
 ) -> RoleSpeaker[Critique]:
@@ -45,6 +54,6 @@ def seat_ltl_critic(
         prompt=prompt,
         system=system,
         answer=Critique,
-        attend=lambda content: content.model_dump_json() if isinstance(content, Proposal) else None,
+        attend=lambda content: content.model_dump_json() if isinstance(content, Candidates) else None,
         remembers=False,
     )

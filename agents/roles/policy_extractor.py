@@ -74,5 +74,6 @@ def seat_policy_extractor(
 def _attend(content: BaseModel | str) -> str | None:
     if isinstance(content, str):
         return content
-    objections: Sequence[BaseModel] = getattr(content, "objections", ())
+    # The critic's and the validator's objections, and what the analysis has proved.
+    objections: Sequence[BaseModel] = getattr(content, "objections", None) or getattr(content, "findings", ())
     return "Objections:\n" + "\n".join(objection.model_dump_json() for objection in objections) if objections else None

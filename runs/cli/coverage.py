@@ -1,5 +1,6 @@
 """``lawtrace traces coverage``: what compliant traces can cover, what a suite of them does, and why not more."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,15 +9,25 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from environments.catalogue import load_setting
+from agents.clients.spec import ModelParameters
+from agents.clients.stack import ModelClients
+from agents.conversations.writing import Written
+from environments.catalogue import Setting, load_setting
+from environments.errors import CannotCarryOut
 from environments.events import Json
+from environments.jail import Jail
 from runs.cache import cache_folder, coverage_of
 from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, say, show, show_json
+from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.talking import record_beside
+from runs.files import write_rows
+from runs.findings import Baseline
+from runs.record.store import Record
 from runs.report.pictures import Panel, check_picture, write_picture
+from runs.stages.baseline import ask_for_baseline, check_writer, measure_baseline, run_baseline
 from solver.covering import Certificate, CoverageAnalysis, RuleCoverage
 from solver.profiles import PROFILES
-from solver.rules import check_rules, load_rules
+from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["coverage_command"]
 
@@ -29,6 +40,10 @@ def coverage_command(
     seed: Annotated[int, typer.Option(help="The same seed gives the same suite.")] = 1,
     picture: Annotated[Path | None, typer.Option(help="A heat map of the pairs to write (.svg or .png).")] = None,
     proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
+    model: Annotated[
+        str | None, typer.Option(help="A model that writes as many programs under the same rules, as a baseline.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The file for these programs and their calls.")] = Path("baseline.jsonl"),
     cache: Annotated[bool, typer.Option(help="Use what was found before, where nothing has changed.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -38,6 +53,8 @@ def coverage_command(
     check_rules(chosen, setting.environment, setting.regulation)
     if picture is not None:
         check_picture(picture)
+    if model is not None:
+        check_writer(model)
     analyses: list[CoverageAnalysis] = []
     for profile in PROFILES:
         analysis, known = coverage_of(
@@ -50,10 +67,14 @@ def coverage_command(
         title = f"{setting.environment.title}, {length} calls"
         write_picture(picture, [_panel(title, analysis) for analysis in analyses])
         say(f"Written: {picture}")
+    baseline = None if model is None else _baseline(setting, chosen, model, length, count, seed, out)
     if as_json:
-        show_json({analysis.profile: _summary(analysis) for analysis in analyses})
+        result: dict[str, Json] = {analysis.profile: _summary(analysis) for analysis in analyses}
+        show_json(result if baseline is None else {**result, "baseline": baseline_summary(baseline)})
         return
     show(_ceilings(analyses))
+    if baseline is not None:
+        show(_baseline_table(baseline))
     show(_rules(analyses))
     for analysis in analyses:
         if analysis.certificates:
@@ -63,6 +84,63 @@ def coverage_command(
         for first, second in analysis.missing:
             show(f"{first} -> {second}: feasible, and not in the suite.")
     show(Text(f"What Z3 takes for granted: {'; '.join(analyses[0].assumptions)}.", style="dim"))
+
+
+def _baseline(
+    setting: Setting, rules: Sequence[Rule], model: str, length: int, count: int, seed: int, out: Path
+) -> Baseline:
+    """Have the model write, run what it wrote, and keep both; what it answered is not asked again."""
+    quieten()
+
+    async def ask(record: Record) -> Written:
+        async with ModelClients(record, open_replay=Record.open, earlier=record) as clients:
+            with Bars().stage("programs by the model", count) as step:
+                return await ask_for_baseline(
+                    setting,
+                    rules,
+                    model,
+                    length=length,
+                    count=count,
+                    seed=seed,
+                    clients=clients,
+                    parameters=ModelParameters(),
+                    ledger=record,
+                    on_program=step,
+                )
+
+    with Jail() as jail, record_beside(out, f"baseline by {model}") as record:
+        written = asyncio.run(ask(record))
+        rows = run_baseline(setting, rules, model, written.programs, jail, seed=seed)
+    write_rows(out, rows)
+    say(f"Written: {out} ({len(rows)} programs)")
+    if written.failure is not None:
+        raise CannotCarryOut(
+            f"only {len(rows)} of {count} programs were written: {written.failure}; the same command goes on from there"
+        )
+    return measure_baseline(setting, rows, model=model, length=length)
+
+
+def baseline_summary(baseline: Baseline) -> Json:
+    return {
+        "model": baseline.model,
+        "programs": baseline.programs,
+        "finished": baseline.finished,
+        "compliant": baseline.compliant,
+        "atc": baseline.coverage.atc,
+        "critical": baseline.coverage.critical_share,
+        "compliant_atc": baseline.compliant_coverage.atc,
+        "compliant_critical": baseline.compliant_coverage.critical_share,
+    }
+
+
+def _baseline_table(baseline: Baseline) -> Table:
+    table = make_table("model-written", "programs", "ATC", "S.C.", title=baseline.model)
+    for words, programs, coverage in (
+        ("all", baseline.programs, baseline.coverage),
+        ("run to the end, all rules kept", baseline.compliant, baseline.compliant_coverage),
+    ):
+        table.add_row(words, str(programs), f"{coverage.atc:.1%}", f"{coverage.critical_share:.0%}")
+    return table
 
 
 def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
@@ -85,7 +163,7 @@ def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
     """For each rule and profile: in how many traces of the suite it is triggered, and its transitions."""
     table = make_table("rule", *(f"{analysis.profile}: triggered in" for analysis in analyses), "transitions covered")
     for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
-        covered = [f"{line.covered} of {line.possible} possible" for line in lines]
+        covered = [f"{line.covered} of {line.possible or f'at most {line.transitions}'}" for line in lines]
         table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))
     return table
 

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter
 from rich.table import Table
 from rich.text import Text
 
 from agents.conversations.extracting import Extraction
 from environments.catalogue import load_setting
+from environments.declaration import Environment
 from environments.errors import CannotCarryOut
+from environments.events import Json
 from environments.regulation import load_regulation
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
@@ -18,11 +21,16 @@ from runs.cli.talking import record_beside, role_clients
 from runs.files import write_rows
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
+from runs.report.terminal import strength_table
 from runs.stages.extract import extract, score_extraction
 from solver.analysis import Analysis, analyse
+from solver.mutations import Strength, measure_strength
 from solver.rules import Rule, check_rules, load_rules
+from solver.synthesis import synthesize
 
 __all__ = ["app"]
+
+_STRENGTH = TypeAdapter(Strength)
 
 app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True)
 
@@ -71,9 +79,13 @@ def extract_command(
 def check_command(
     env: WhichEnvironment = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
+    mutate: Annotated[int, typer.Option(min=0, help="So many traces are spoilt, to see what the rules notice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of those traces.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Check that rules parse, name what there is, can be kept together, leave every tool in reach, and are needed.
+
+    With --mutate, compliant traces are synthesised and spoilt by one change at a time.
 
     Exit code 1 where there is a finding, or a question that was not decided.
     """
@@ -81,9 +93,11 @@ def check_command(
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
     analysis = analyse(setting.environment, chosen)
+    strength = _measure(setting.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
-        show_json({"rules": len(chosen), **result})
+        spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
+        show_json({"rules": len(chosen), **result, **spoilt})
     else:
         show(_rule_table(chosen))
         if analysis.breaking:
@@ -91,7 +105,17 @@ def check_command(
         show(_finding_table(analysis) if analysis.findings else "Nothing found against them.")
         for assumption in analysis.assumptions:
             show(Text(assumption, style="dim"))
+        if strength:
+            show(strength_table(strength))
+            for survivor in strength.survivors:
+                show(Text(f"{survivor.trace}: {survivor.change}: {survivor.why}", style="dim"))
     raise typer.Exit(1 if analysis.findings else 0)
+
+
+def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> Strength:
+    traces = synthesize(environment, rules, count=count, length=8, seed=seed)
+    with Bars().stage("spoilt traces", None):
+        return measure_strength(environment, rules, [(f"trace {n}", trace) for n, trace in enumerate(traces, 1)])
 
 
 def _rule_table(rules: tuple[Rule, ...]) -> Table:

@@ -1,6 +1,7 @@
 """``lawtrace run`` and ``lawtrace resume``: the whole way."""
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,9 @@ from runs.pipeline import RunResult, check_inputs, walk
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.report.build import write_report
-from runs.report.terminal import outcome_table
+from runs.report.terminal import outcome_table, strength_table
 from runs.settings import recorded_recipe, resolve_recipe
+from solver.mutations import Strength
 
 __all__ = ["resume", "run"]
 
@@ -80,6 +82,8 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
             f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
             "verdict unsafe."
         )
+    if result.findings.strength is not None:
+        show(strength_table(result.findings.strength))
     say(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
 
 
@@ -95,4 +99,17 @@ def _summary(result: RunResult) -> dict[str, Json]:
         "tasks": len(result.tasks),
         "attempts": len(result.attempts),
         "outcomes": counts,
+        "strength": _strength(result.findings.strength),
+    }
+
+
+def _strength(strength: Strength | None) -> Json:
+    """What the rules notice of spoilt traces; the survivors one by one are in the run's findings."""
+    if strength is None:
+        return None
+    return {
+        "mutants": {**strength.mutants},
+        "killed": {**strength.killed},
+        "kills": {**strength.kills},
+        "survivors": {**Counter(survivor.why for survivor in strength.survivors)},
     }

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from runs.grading.verdict import FAILURE_MODES, OUTCOMES
 from runs.report.comparisons import compare_within
 from runs.report.content import ReportContent
-from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, OUTCOME_LOOKS
+from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.page import TEMPLATES, render_page, write_page
 from runs.report.profiles import view_profiles
 from runs.report.summary import scenario_title, summarize
@@ -46,6 +46,7 @@ def render_report(content: ReportContent) -> str:
         OUTCOMES=OUTCOMES,
         OUTCOME_LOOKS=OUTCOME_LOOKS,
         MONITOR_LOOKS=MONITOR_LOOKS,
+        MUTATION_WORDS=MUTATION_WORDS,
         FAILURE_MODES=FAILURE_MODES,
         FAILURE_WORDS=FAILURE_WORDS,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from runs.grading.verdict import FailureMode, Outcome
 from solver.ltlf import Verdict as MonitorVerdict
+from solver.mutations import MutationKind
 
-__all__ = ["FAILURE_WORDS", "MONITOR_LOOKS", "OUTCOME_LOOKS", "MonitorLook", "OutcomeLook"]
+__all__ = ["FAILURE_WORDS", "MONITOR_LOOKS", "MUTATION_WORDS", "OUTCOME_LOOKS", "MonitorLook", "OutcomeLook"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,13 @@ FAILURE_WORDS: Mapping[FailureMode, str] = {
     "semantic error": "an unknown tool, argument or field, or another uncaught error",
     "instruction adherence": "an obligation was left open",
     "operational restriction": "a call came too early",
+}
+
+MUTATION_WORDS: Mapping[MutationKind, str] = {
+    "drop": "compliance step dropped",
+    "move": "compliance step moved",
+    "swap": "compliance step exchanged with its neighbour",
+    "duplicate": "compliance step called twice",
+    "argument": "another argument",
+    "result": "another result",
 }

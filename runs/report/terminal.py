@@ -1,5 +1,6 @@
-"""The table that the command line prints when a run ends."""
+"""The tables that the command line prints when a run ends: outcomes, and how much the rules notice."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rich.box import SIMPLE_HEAD
@@ -8,10 +9,11 @@ from rich.text import Text
 
 from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.metrics import count_outcomes, group_verdicts
-from runs.report.looks import OUTCOME_LOOKS
+from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.texts import percent, visible
+from solver.mutations import Strength
 
-__all__ = ["outcome_table"]
+__all__ = ["outcome_table", "strength_table"]
 
 
 def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None) -> Table:
@@ -41,4 +43,20 @@ def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str
         cells += [str(tally.count(outcome)) for outcome in OUTCOMES]
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def strength_table(strength: Strength) -> Table:
+    """What the rules notice of traces spoilt by one change, and why the rest passes."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("one change to a reference trace", overflow="fold")
+    for name in ("tried", "noticed"):
+        table.add_column(name, justify="right", min_width=8)
+    table.add_column("  why the rest passes", overflow="fold")
+    for kind, tried in strength.mutants.items():
+        reasons = Counter(survivor.why for survivor in strength.survivors if survivor.kind == kind)
+        why = "; ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+        table.add_row(MUTATION_WORDS[kind], str(tried), str(strength.killed[kind]), f"  {why}")
+    kills = ", ".join(f"{rule} {count}" for rule, count in strength.kills.items())
+    table.caption = f"Noticed by rule: {visible(kills)}"
     return table

@@ -20,7 +20,8 @@ class RuleCoverage:
 
     Attributes:
         transitions: the transitions between states from which the rule can still be kept.
-        possible: those of them that some compliant trace of the profile and length takes.
+        possible: those of them that some compliant trace of the profile and length takes; None where the rule looks at
+            more than tools, so that the walks do not tell.
         covered: those that the traces take.
         missing: in words, those that are possible and that no trace takes.
         triggered: how many of the traces trigger the rule.
@@ -28,7 +29,7 @@ class RuleCoverage:
 
     rule: str
     transitions: int
-    possible: int
+    possible: int | None
     covered: int
     missing: tuple[str, ...]
     triggered: int
@@ -50,28 +51,34 @@ def _measure(rule: Rule, graph: Graph, traces: Sequence[Sequence[Event]], trigge
         if automaton.live(automaton.step(state, letter))
     }
     taken = {transition for trace in traces for transition in _taken(automaton, trace)}
-    possible = _possible(automaton, graph) | taken
-    missing = tuple(_in_words(automaton, transition) for transition in sorted(possible - taken))
-    return RuleCoverage(rule.id, len(live), len(possible), len(taken), missing, triggered)
+    possible = _possible(automaton, graph)
+    missing = tuple(_in_words(automaton, transition) for transition in sorted((possible or set()) - taken))
+    return RuleCoverage(
+        rule.id, len(live), None if possible is None else len(possible | taken), len(taken), missing, triggered
+    )
 
 
-def _taken(automaton: Automaton, trace: Iterable[Event]) -> Iterable[Transition]:
-    state = automaton.initial
-    for event in trace:
-        letter = automaton.mask(event)
-        yield state, letter
-        state = automaton.step(state, letter)
+def _taken(automaton: Automaton, trace: Sequence[Event]) -> Iterable[Transition]:
+    """The transitions on a trace; of a quantified rule those of each of its values."""
+    values = dict.fromkeys(value for event in trace for value in automaton.alphabet.occurring(event))
+    for value in (None, *values):
+        state = automaton.initial
+        for event in trace:
+            letter = automaton.mask(event, value)
+            yield state, letter
+            state = automaton.step(state, letter)
 
 
-def _possible(automaton: Automaton, graph: Graph) -> set[Transition]:
-    """The transitions on the way of accepted walks, where the tool alone decides the letter."""
+def _possible(automaton: Automaton, graph: Graph) -> set[Transition] | None:
+    """The transitions on the way of accepted walks; None unless the tool alone decides the letter."""
     here = {0: automaton.initial}  # what state of the rule a state of the graph goes with
     possible: set[Transition] = set()
     for state, edge in graph.usable():
         letter = automaton.mask_of(edge.tool)
-        if letter is not None:
-            possible.add((here[state], letter))
-            here.setdefault(edge.target, automaton.step(here[state], letter))
+        if letter is None:
+            return None
+        possible.add((here[state], letter))
+        here.setdefault(edge.target, automaton.step(here[state], letter))
     return possible
 
 

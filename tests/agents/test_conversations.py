@@ -7,11 +7,12 @@ import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from agents.clients.scripted import ScriptedClient
-from agents.conversations.extracting import extract_rules
+from agents.conversations.extracting import extract_rules, find_flaws
 from agents.conversations.instructing import write_instruction
 from agents.ledger import Context, MemoryLedger
 from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
+from agents.roles.policy_extractor import Proposal, ProposedRule
 from environments.catalogue import load_setting
 from solver.masking import Style
 from solver.rules import load_rules
@@ -187,6 +188,74 @@ async def test_the_critic_can_have_a_rule_dropped() -> None:
     extraction = await extract(cast)
     assert (extraction.rules, extraction.rounds) == ((), 3)
     assert extraction.dropped[0][1] == "the article does not demand it"
+
+
+def rule(name: str, formula: str) -> dict[str, str]:
+    return {"id": name, "formula": formula, "citation": "Article 97(1)(b)"}
+
+
+async def test_what_code_proves_against_a_set_reaches_critic_and_extractor() -> None:
+    """First a set with a conflict; told of it, the extractor leaves the culprit out."""
+    check, contrary = "!((!CheckAuthorization) U PayBill)", "!((!PayBill) U CheckAuthorization)"
+    heard: list[str] = []
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        rules = [rule("check-first", check), rule("pay-first", contrary)]
+        return json.dumps({"rules": rules if len(heard) == 1 else rules[:1]})
+
+    def agreeing(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return json.dumps({"objections": []})
+
+    extraction = await extract(Cast(policy_extractor=learning, ltl_critic=agreeing))
+    assert ([kept.id for kept in extraction.rules], extraction.rounds) == (["check-first"], 2)
+    shown = json.loads(heard[1])
+    assert [found["rule"] for found in shown["findings"]] == ["pay-first"]
+    assert "Proved for" in shown["findings"][0]["because"]
+    assert "pay-first" in heard[2]
+    assert "Proved for" in heard[2]
+    assert json.loads(heard[3])["findings"] == []
+
+
+async def test_the_offline_critic_says_what_was_proved() -> None:
+    rules = [
+        rule("one", "!((!CheckAuthorization) U PayBill)"),
+        rule("same", "CheckAuthorization R !PayBill"),
+        rule("other", "G(PayBill -> F RecordAuditEvent)"),
+    ]
+    ledger = MemoryLedger()
+    extraction = await extract_rules(
+        SETTING.environment,
+        SETTING.regulation,
+        casting=Cast(policy_extractor=lambda messages: json.dumps({"rules": rules})),
+        context=Context(stage="rules", role="policy_extractor"),
+        ledger=ledger,
+        most_rounds=1,
+    )
+    assert [kept.id for kept in extraction.rules] == ["one", "other"]
+    assert "say the same" in extraction.dropped[0][1]
+    said = [entry for entry in ledger.entries if entry.kind == "message"]
+    assert [entry.source for entry in said][-3:] == ["signature_validator", "rule_analysis", "ltl_critic"]
+    assert "say the same" in said[-1].content
+
+
+@pytest.mark.parametrize(
+    ("formulas", "blamed"),
+    [
+        (("!((!CheckAuthorization) U PayBill)", "G(PayBill -> F RecordAuditEvent)"), []),
+        (("!((!RecordAuditEvent) U TransferFunds)", "!((!RecordAuditEvent) U PayBill)",
+          "!((!RecordAuditEvent) U GetAccountStatement)"), ["r2"]),
+        (("nonsense",), []),
+    ],
+)  # fmt: skip
+def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[str]) -> None:
+    rules = tuple(
+        ProposedRule(id=f"r{number}", formula=formula, citation="Article 97(1)(b)")
+        for number, formula in enumerate(formulas)
+    )
+    flaws = find_flaws(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
+    assert [flaw.rule for flaw in flaws] == blamed
 
 
 async def test_the_offline_extractor_finds_rules_in_the_restatement() -> None:

@@ -1,0 +1,104 @@
+"""Having a model write programs, some at a time, until there are enough: the baseline beside the search (P Table 2)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel
+
+from agents.conversations.hold import hold_conversation
+from agents.ledger import Context, Ledger
+from agents.roles.trace_writer import Programs, WriteMore, seat_trace_writer
+from agents.speaker import CodeCheck, RoleFailure
+from environments.declaration import Environment
+from environments.events import Json
+from solver.rules import Rule
+
+__all__ = ["Written", "write_programs"]
+
+AT_A_TIME = 5
+UNUSABLE_IN_A_ROW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The programs as the model wrote them, and why there are no more; None if there are as many as asked for."""
+
+    programs: tuple[str, ...]
+    failure: str | None
+
+
+class _Collector:
+    """Keeps what was written and says how many programs are still wanted."""
+
+    def __init__(self, environment: Environment, count: int, on_program: Callable[[], None]) -> None:
+        self.programs: list[str] = []
+        self._count = count
+        self._on_program = on_program
+        tools = "|".join(map(re.escape, environment.tools))
+        self._call = re.compile(rf"\b{environment.object_name}\.({tools})\b")
+
+    @property
+    def complete(self) -> bool:
+        return len(self.programs) >= self._count
+
+    def request(self) -> WriteMore:
+        calls = tuple(", ".join(self._call.findall(program)) for program in self.programs)
+        return WriteMore(wanted=min(AT_A_TIME, self._count - len(self.programs)), calls_so_far=calls)
+
+    def take(self, content: BaseModel | str) -> WriteMore:
+        """The programs of one answer, no more than were asked for."""
+        if isinstance(content, Programs):
+            for program in content.programs[: self.request().wanted]:
+                self.programs.append(program)
+                self._on_program()
+        return self.request()
+
+
+async def write_programs(
+    environment: Environment,
+    rules: Sequence[Rule],
+    initial_state: Mapping[str, Json],
+    *,
+    length: int,
+    count: int,
+    client: Callable[[Context], ChatCompletionClient],
+    context: Context,
+    ledger: Ledger,
+    on_program: Callable[[], None] = lambda: None,
+) -> Written:
+    """Ask for a few programs at a time. Each request tells which tools the earlier programs call, in their order.
+
+    Ends early if the endpoint fails, or if several answers in a row hold no programs.
+    """
+    collector = _Collector(environment, count, on_program)
+    unusable = 0
+    while not collector.complete:
+        before = len(collector.programs)
+        place = context.at(conversation=f"from program {before + 1}, try {unusable + 1}")
+        said = await hold_conversation(
+            [
+                seat_trace_writer(client(place), environment, rules, initial_state, length),
+                CodeCheck("counter", WriteMore, collector.take),
+            ],
+            opening=collector.request().request(),
+            next_speaker=lambda said: _next_speaker(said[-1][1]),
+            context=place,
+            ledger=ledger,
+        )
+        unusable = unusable + 1 if len(collector.programs) == before else 0
+        last = said[-1][1]
+        if isinstance(last, RoleFailure) and (not last.answered or unusable == UNUSABLE_IN_A_ROW):
+            return Written(tuple(collector.programs), last.reason)
+    return Written(tuple(collector.programs), None)
+
+
+def _next_speaker(last: BaseModel | str) -> str | None:
+    match last:
+        case Programs():
+            return "counter"
+        case WriteMore(wanted=0):
+            return None
+        case _:
+            return "trace_writer"

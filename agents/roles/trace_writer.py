@@ -1,0 +1,65 @@
+"""The trace writer: a model that writes diverse programs under the rules, a baseline for the search (P Table 2)."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents.speaker import RoleSpeaker
+from environments.declaration import Environment
+from environments.documentation import document
+from environments.events import Json
+from prompts.loader import load_prompt
+from solver.rules import Rule
+
+__all__ = ["Programs", "WriteMore", "seat_trace_writer"]
+
+
+class Programs(BaseModel):
+    """The programs of one answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    programs: tuple[str, ...] = Field(min_length=1)
+
+
+class WriteMore(BaseModel):
+    """How many programs are still wanted at a time, 0 if there are enough; and what the earlier ones call."""
+
+    model_config = ConfigDict(frozen=True)
+
+    wanted: int
+    calls_so_far: tuple[str, ...] = ()
+
+    def request(self) -> str:
+        """As the writer reads it."""
+        earlier = "\n".join(f"- {calls or 'no call'}" for calls in self.calls_so_far)
+        before = f"The programs so far call, in this order:\n{earlier}\n" if earlier else ""
+        return f"{before}Write {self.wanted} {'more ' if earlier else ''}programs, each different from all others."
+
+
+def seat_trace_writer(
+    client: ChatCompletionClient,
+    environment: Environment,
+    rules: Sequence[Rule],
+    initial_state: Mapping[str, Json],
+    length: int,
+) -> RoleSpeaker[Programs]:
+    prompt = load_prompt("trace_writer")
+    system = prompt.fill(
+        object_name=environment.object_name,
+        documentation=json.dumps(document(environment), indent=1),
+        rules=json.dumps([{"formula": rule.formula, "because": rule.rationale} for rule in rules], indent=1),
+        initial_state=json.dumps(initial_state, indent=1),
+        length=length,
+    )
+    return RoleSpeaker(
+        "trace_writer",
+        client=client,
+        prompt=prompt,
+        system=system,
+        answer=Programs,
+        attend=lambda content: content.request() if isinstance(content, WriteMore) else str(content),
+        remembers=False,
+    )

@@ -1,0 +1,41 @@
+"""What a whole coverage analysis costs and finds: ``.venv/bin/python -m benchmarks.coverage [ENVIRONMENT...]``.
+
+Without names: every built-in environment and a made-up one of thirteen tools. Both profiles, 40 traces of 8 calls, no
+cache: suite with lower bound, certificates, rules. Processor seconds beside wall seconds, since machines are shared.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from environments.catalogue import BUILT_IN, load_setting
+from environments.declaration import Environment
+from solver.covering import analyse_coverage
+from solver.profiles import PROFILES
+from solver.rules import Rule, load_rules
+from tests.support.thirteen import CLINIC, CLINIC_RULES
+
+
+def subjects(names: Sequence[str]) -> Iterator[tuple[Environment, Sequence[Rule]]]:
+    for name in names or BUILT_IN:
+        setting = load_setting(name)
+        yield setting.environment, load_rules(setting.rules_file)
+    if not names:
+        yield CLINIC, CLINIC_RULES
+
+
+def main() -> None:
+    print(f"{'environment, profile':<24}{'feasible':>12}{'suite':>8}{'at least':>10}{'wall s':>9}{'cpu s':>8}")
+    for environment, rules in subjects(sys.argv[1:]):
+        for profile in PROFILES:
+            wall, processor = time.perf_counter(), time.process_time()
+            found = analyse_coverage(environment, rules, profile=profile, length=8, count=40, seed=1)
+            wall, processor = time.perf_counter() - wall, time.process_time() - processor
+            feasible = f"{len(found.feasible)}/{found.suite.all_pairs}"
+            suite = str(found.needed) if found.needed else f">{found.suite.traces}"
+            label = f"{environment.name}, {profile}"
+            print(f"{label:<24}{feasible:>12}{suite:>8}{found.bound.walks:>10}{wall:>9.1f}{processor:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()

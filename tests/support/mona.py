@@ -1,0 +1,154 @@
+"""Asking MONA, where it is installed: a formula in its logic over strings, and the automaton that it makes of it.
+
+LTLf says in first-order logic over positions what MONA's M2L-Str decides: an atom is the set of positions at which it
+is true. Each formula goes through a private temporary file, since MONA reads nothing else.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import assert_never
+
+from solver.ltlf import (
+    Always,
+    And,
+    Atom,
+    Bottom,
+    Eventually,
+    ForAll,
+    Formula,
+    Historically,
+    Iff,
+    Implies,
+    Next,
+    Not,
+    Once,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakNext,
+    WeakUntil,
+    Yesterday,
+)
+
+__all__ = ["MONA", "MonaAutomaton", "ask_mona"]
+
+MONA = shutil.which("mona")
+
+
+@dataclass(frozen=True)
+class MonaAutomaton:
+    """A complete DFA as MONA prints it; a letter is a string of 0 and 1, a character for each atom."""
+
+    initial: int
+    accepting: frozenset[int]
+    edges: Mapping[int, Sequence[tuple[str, int]]]
+
+    def step(self, state: int, letter: str) -> int:
+        return next(
+            target
+            for guard, target in self.edges[state]
+            if all(wanted in ("X", given) for wanted, given in zip(guard, letter, strict=True))
+        )
+
+
+def ask_mona(formula: Formula, atoms: Sequence[Atom], folder: Path) -> MonaAutomaton:
+    """MONA's automaton of the formula over those atoms, non-empty strings only."""
+    assert MONA is not None
+    # A set in upper case for each atom: MONA keeps some lower-case words for itself.
+    declared = ", ".join(_set_of(atom, atoms) for atom in atoms)
+    path = folder / "formula.mona"
+    path.write_text(f"m2l-str;\nvar2 {declared};\n{_Writer(atoms).at(formula, '0')};\n", encoding="ascii")
+    printed = subprocess.run(
+        [MONA, "-w", "-n", "-q", str(path)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
+    edges: dict[int, list[tuple[str, int]]] = {}
+    for state, guard, target in re.findall(r"^State (\d+): ([01X]*) -> state (\d+)$", printed, re.MULTILINE):
+        edges.setdefault(int(state), []).append((guard, int(target)))
+    accepting = re.search(r"^Accepting states: ([\d ]*)$", printed, re.MULTILINE)
+    assert accepting is not None, printed
+    # MONA's first step reads truth values that hold for a whole string; there are none, so the string begins after it.
+    return MonaAutomaton(edges[0][0][1], frozenset(map(int, accepting[1].split())), edges)
+
+
+def _set_of(atom: Atom, atoms: Sequence[Atom]) -> str:
+    return f"P{atoms.index(atom)}"
+
+
+class _Writer:
+    """LTLf at a position, as a formula of M2L-Str. Each quantifier gets a name of its own."""
+
+    def __init__(self, atoms: Sequence[Atom]) -> None:
+        self._atoms = atoms
+        self._names = count()
+
+    def at(self, formula: Formula, x: str) -> str:
+        match formula:
+            case Top():
+                return "true"
+            case Bottom():
+                return "false"
+            case Atom():
+                return f"({x} in {_set_of(formula, self._atoms)})"
+            case Not(part):
+                return f"~{self.at(part, x)}"
+            case And(parts):
+                return "(" + " & ".join(self.at(part, x) for part in parts) + ")"
+            case Or(parts):
+                return "(" + " | ".join(self.at(part, x) for part in parts) + ")"
+            case Implies(one, other):
+                return f"({self.at(one, x)} => {self.at(other, x)})"
+            case Iff(one, other):
+                return f"({self.at(one, x)} <=> {self.at(other, x)})"
+            case Next(part):
+                y = self._name()
+                return f"(ex1 {y}: {self._follows(y, x)} & {self.at(part, y)})"
+            case WeakNext(part):
+                y = self._name()
+                return f"(all1 {y}: {self._follows(y, x)} => {self.at(part, y)})"
+            case Yesterday(part):
+                y = self._name()
+                return f"(ex1 {y}: {self._follows(x, y)} & {self.at(part, y)})"
+            case Eventually(part):
+                y = self._name()
+                return f"(ex1 {y}: {x} <= {y} & {self.at(part, y)})"
+            case Always(part):
+                y = self._name()
+                return f"(all1 {y}: {x} <= {y} => {self.at(part, y)})"
+            case Once(part):
+                y = self._name()
+                return f"(ex1 {y}: {y} <= {x} & {self.at(part, y)})"
+            case Historically(part):
+                y = self._name()
+                return f"(all1 {y}: {y} <= {x} => {self.at(part, y)})"
+            case Until(one, other):
+                y, z = self._name(), self._name()
+                before = f"(all1 {z}: ({x} <= {z} & {z} < {y}) => {self.at(one, z)})"
+                return f"(ex1 {y}: {x} <= {y} & {self.at(other, y)} & {before})"
+            case Release(one, other):
+                y, z = self._name(), self._name()
+                released = f"(ex1 {z}: {x} <= {z} & {z} < {y} & {self.at(one, z)})"
+                return f"(all1 {y}: {x} <= {y} => ({self.at(other, y)} | {released}))"
+            case WeakUntil(one, other):
+                return f"({self.at(Until(one, other), x)} | {self.at(Always(one), x)})"
+            case Since(one, other):
+                y, z = self._name(), self._name()
+                after = f"(all1 {z}: ({y} < {z} & {z} <= {x}) => {self.at(one, z)})"
+                return f"(ex1 {y}: {y} <= {x} & {self.at(other, y)} & {after})"
+            case ForAll():
+                raise ValueError("a quantified rule is about many values, and no formula of one string")
+            case _:
+                assert_never(formula)
+
+    def _follows(self, later: str, earlier: str) -> str:
+        z = self._name()
+        return f"({earlier} < {later} & ~(ex1 {z}: {earlier} < {z} & {z} < {later}))"
+
+    def _name(self) -> str:
+        return f"x{next(self._names)}"
