@@ -1,7 +1,7 @@
 """The walks of one length as a graph over arrays: which pairs they have, and what walks can gather at most.
 
 A state is a node of the product together with the tool that led there, so that an edge knows the ordered pair of
-adjacent tools that it makes. Arrays are indexed by state and tool; what is asked of all states at once costs one
+adjacent tools that it makes. Arrays are indexed by state and edge; what is asked of all states at once costs one
 operation of numpy for each remaining call.
 """
 
@@ -40,14 +40,12 @@ class Graph:
         length: calls in each walk.
         pairs: the pairs that occur in some accepted walk, sorted.
         edges: for each state the calls that can follow, in the order of the tools.
-        nodes: for each state the node of the product.
         alive: ``alive[remaining][state]``: whether that many further calls can end in acceptance.
     """
 
     def __init__(self, product: Product, length: int) -> None:
         self.length: Final = length
         self.pairs: Final = tuple(sorted(product.adjacent_pairs(length)))
-        self._tools: Final = {name: number for number, name in enumerate(product.environment.tools)}
         self._pair_numbers = {pair: number for number, pair in enumerate(self.pairs)}
         states: dict[tuple[int, str], int] = {(0, ""): 0}
         queue = [(0, "")]
@@ -64,13 +62,13 @@ class Graph:
                 out.append(Edge(move.tool, states[move.target, move.tool], pair))
             edges.append(out)
         self.edges: Final = edges
-        self.nodes: Final = tuple(node for node, _ in queue)
-        self._targets = np.full((len(queue), len(self._tools)), NOTHING, dtype=np.int64)
-        self._made = np.full((len(queue), len(self._tools)), NOTHING, dtype=np.int64)
+        most = max(1, *map(len, edges))
+        self._targets = np.full((len(queue), most), NOTHING, dtype=np.int64)
+        self._made = np.full((len(queue), most), NOTHING, dtype=np.int64)
         for state, out in enumerate(edges):
-            for edge in out:
-                self._targets[state, self._tools[edge.tool]] = edge.target
-                self._made[state, self._tools[edge.tool]] = edge.pair
+            for place, edge in enumerate(out):
+                self._targets[state, place] = edge.target
+                self._made[state, place] = edge.pair
         ends = [product.can_finish(node, 0) for node, _ in queue]
         self.alive: Final = [np.array(ends, dtype=np.bool_)]
         for _ in range(length):
@@ -91,7 +89,7 @@ class Graph:
 
     def usable(self) -> list[tuple[int, Edge]]:
         """The edges, each with the state it leaves, that some accepted walk takes."""
-        taken: set[tuple[int, str]] = set()
+        taken: set[tuple[int, Edge]] = set()
         usable: list[tuple[int, Edge]] = []
         layer = {0}
         for remaining in range(self.length - 1, -1, -1):
@@ -100,8 +98,8 @@ class Graph:
                 for edge in self.edges[state]:
                     if self.alive[remaining][edge.target]:
                         following.add(edge.target)
-                        if (state, edge.tool) not in taken:
-                            taken.add((state, edge.tool))
+                        if (state, edge) not in taken:
+                            taken.add((state, edge))
                             usable.append((state, edge))
             layer = following
         return usable
