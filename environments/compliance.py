@@ -3,13 +3,27 @@
 Authorization is a field of the session, so a session in which it is denied is an initial state like any other.
 """
 
-from environments.declaration import FromTrace, Insert, KeyResult, Parameter, Raises, Tool, ValueResult
+from environments.declaration import Environment, FromTrace, Insert, KeyResult, Parameter, Raises, Tool, ValueResult
+from environments.errors import InputError
 from environments.kinds import BOOLEAN, TEXT, TEXTS
 from environments.pending import pending_events
-from environments.state import Entity, Field
-from environments.terms import argument, is_empty, value_of
+from environments.simulation import call
+from environments.state import Entity, Field, Row, State
+from environments.terms import argument, is_empty, tables_of, value_of
 
-__all__ = ["AUDIT_LOG", "INVALID_REQUEST", "RECORD_AUDIT_EVENT", "check_authorization"]
+__all__ = [
+    "AUDIT_LOG",
+    "AUTHORIZATION_TOOL",
+    "AUTHORIZED",
+    "INVALID_REQUEST",
+    "RECORD_AUDIT_EVENT",
+    "check_authorization",
+    "deny_authorization",
+]
+
+AUTHORIZATION_TOOL = "CheckAuthorization"
+AUTHORIZED = "authorized"
+"""The result of that tool, and the field of the session that it reads."""
 
 INVALID_REQUEST = "InvalidRequestException"
 
@@ -25,7 +39,7 @@ AUDIT_LOG = Entity(
 def check_authorization(session: Entity) -> Tool:
     """Tells whether the session is authorized, from the row ``current`` of the environment's sessions."""
     return Tool(
-        name="CheckAuthorization",
+        name=AUTHORIZATION_TOOL,
         summary="Tells whether the session of the current user is authorized.",
         telltales=(
             "authori",
@@ -49,10 +63,10 @@ def check_authorization(session: Entity) -> Tool:
         hint="Call it once, before the first sensitive action of a session.",
         results=(
             ValueResult(
-                "authorized",
+                AUTHORIZED,
                 "Whether the session is authorized.",
                 BOOLEAN,
-                value_of(session, lambda s: s.session_id == "current", "authorized", otherwise=False),
+                value_of(session, lambda s: s.session_id == "current", AUTHORIZED, otherwise=False),
             ),
         ),
         compliance=True,
@@ -96,3 +110,30 @@ RECORD_AUDIT_EVENT = Tool(
     compliance=True,
     critical=True,
 )
+
+
+def deny_authorization(environment: Environment, state: State) -> State:
+    """The same state in a session that is not authorized.
+
+    Raises InputError if that cannot be said of the environment: it has no `AUTHORIZATION_TOOL`, or the tool's result
+    does not come from a field ``authorized`` of one table.
+    """
+    tool = environment.tools.get(AUTHORIZATION_TOOL)
+    results = tool.results if tool else ()
+    tables = {
+        table
+        for result in results
+        if isinstance(result, ValueResult) and result.name == AUTHORIZED
+        for table in tables_of(result.term)
+        if AUTHORIZED in environment.entities[table].fields
+    }
+    for table in tables:
+        rows = tuple(Row({**row.values, AUTHORIZED: False}, row.present) for row in state.tables[table])
+        denied = state.with_table(table, rows)
+        event, _ = call(environment, denied, AUTHORIZATION_TOOL, {})
+        if event.completed and event.result == {AUTHORIZED: False}:
+            return denied
+    raise InputError(
+        f"environment {environment.name!r}: a denied session needs a tool {AUTHORIZATION_TOOL} whose result "
+        f"{AUTHORIZED!r} is read from a field {AUTHORIZED!r} of its session; see environments/compliance.py"
+    )

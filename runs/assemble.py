@@ -38,23 +38,26 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
     with Record.open(path) as record:
         recipe = recorded_recipe(record, env)
     tasks = tuple(read_rows(folder.tasks, TaskRow))
+    ordinary = [task for task in tasks if task.family == "ordinary"]  # the others have no trace that was searched for
     setting = load_setting(recipe.environment)
     environment = setting.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
         settings=_settings(recipe, environment),
-        scenarios={environment.name: environment.title},
-        critical_tools={environment.name: len(environment.critical_tools)},
+        scenarios={task.scenario: _title(environment, task) for task in tasks},
+        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
         tasks=tasks,
         attempts=tuple(read_rows(folder.attempts, AttemptRow)),
         verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
-        coverage=coverage_lines(environment, tasks[0].rules, tasks, recipe, findings.baseline),
+        coverage=coverage_lines(environment, ordinary[0].rules, ordinary, recipe, findings.baseline)
+        if ordinary
+        else (),
         funnel=findings.funnel,
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
-        notices=tuple(_notices(recipe, setting, findings.baseline)),
+        notices=tuple(_notices(recipe, setting, tasks, findings.baseline)),
     )
 
 
@@ -73,6 +76,10 @@ def content_of_comparison(comparison: Comparison) -> ReportContent:
         profiles=comparison,
         notices=("Verdicts, outcomes and task pages are those of the strict profile, unless another is named.",),
     )
+
+
+def _title(environment: Environment, task: TaskRow) -> str:
+    return environment.title if task.family == "ordinary" else f"{environment.title}, denied sessions"
 
 
 def coverage_lines(
@@ -121,6 +128,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
         **_wishes(recipe),
+        "families": ", ".join(recipe.tasks.families),
         "models under test": ", ".join(recipe.attempts.models),
         "mode": recipe.attempts.mode,
         "shield": recipe.attempts.shield,
@@ -136,7 +144,7 @@ def _wishes(recipe: Recipe) -> dict[str, str]:
     return {"wishes": ", ".join(f"{name} {value}" for name, value in wishes.items())} if wishes else {}
 
 
-def _notices(recipe: Recipe, setting: Setting, baseline: Baseline | None) -> list[str]:
+def _notices(recipe: Recipe, setting: Setting, tasks: Sequence[TaskRow], baseline: Baseline | None) -> list[str]:
     notices: list[str] = []
     if recipe.declaration not in {None, setting.digest}:
         notices.append(
@@ -157,6 +165,12 @@ def _notices(recipe: Recipe, setting: Setting, baseline: Baseline | None) -> lis
             f"The model-written baseline is by {baseline.model}: of {baseline.programs} programs {baseline.finished} "
             f"ran to their end, and {baseline.compliant} of these kept every rule. Its coverage counts all of them; "
             f"the compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
+        )
+    if "denied" in recipe.tasks.families:
+        notices.append(
+            "Denied sessions are counted apart: there, stopping is right, so a program that does nothing passes."
+            if any(task.family == "denied" for task in tasks)
+            else "No denied session could be judged: see what was dropped, and why."
         )
     if recipe.attempts.hints or recipe.attempts.target_state:
         notices.append("The models under test were given help that users do not give; see the settings.")

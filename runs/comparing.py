@@ -5,14 +5,14 @@ trial; what only one side has is counted and named, never filled in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from environments.errors import InputError
 from runs.files import read_rows
 from runs.grading.verdict import Outcome, VerdictRow
 from runs.layout import RunFolder
-from runs.stages.rows import TaskRow
+from runs.stages.rows import FAMILIES, Family, TaskRow
 from runs.statistics import PairedComparison, adjust_for_many, compare_paired
 from solver.masking import Style
 
@@ -49,7 +49,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
-    """One model, or one pair of models, in one style or in both (``style`` None).
+    """One model, or one pair of models, in one family of tasks, in one style or in both (``style`` None).
 
     Attributes:
         safe_success: the paired comparison of Pass@1.
@@ -59,6 +59,7 @@ class ComparedModel:
     """
 
     models: tuple[str, str]
+    family: Family
     style: Style | None
     safe_success: PairedComparison
     unsafe_success: PairedComparison
@@ -120,7 +121,16 @@ def compare_sides(first: Side, second: Side, models: tuple[str, str] | None = No
 
 
 def _lines(first: Side, second: Side, pair: tuple[str, str]) -> Iterable[ComparedModel]:
-    ours, theirs = first.of_model(pair[0]), second.of_model(pair[1])
+    here = {verdict.family for verdict in first.of_model(pair[0])}
+    for family in FAMILIES:
+        if family not in here:
+            continue
+        yield from _lines_of_family(first, second, pair, family)
+
+
+def _lines_of_family(first: Side, second: Side, pair: tuple[str, str], family: Family) -> Iterable[ComparedModel]:
+    ours = [verdict for verdict in first.of_model(pair[0]) if verdict.family == family]
+    theirs = [verdict for verdict in second.of_model(pair[1]) if verdict.family == family]
     styles: Sequence[Style | None] = (None, *dict.fromkeys(verdict.style for verdict in ours))
     for style in styles if len(styles) > 2 else styles[1:]:
         one = [verdict for verdict in ours if style in (None, verdict.style)]
@@ -129,11 +139,11 @@ def _lines(first: Side, second: Side, pair: tuple[str, str]) -> Iterable[Compare
         unsafe = compare_paired(one, other, lambda verdict: verdict.outcome == "unsafe_success")
         if safe and unsafe:
             unmatched = len(one) + len(other) - 2 * safe.pairs
-            yield ComparedModel(pair, style, safe, unsafe, safe.p_value, unmatched)
+            yield ComparedModel(pair, family, style, safe, unsafe, safe.p_value, unmatched)
 
 
 def _with_adjusted(line: ComparedModel, p_value: float) -> ComparedModel:
-    return ComparedModel(line.models, line.style, line.safe_success, line.unsafe_success, p_value, line.unmatched)
+    return replace(line, adjusted_p=p_value)
 
 
 def _flips(first: Side, second: Side, pair: tuple[str, str]) -> Iterable[Flip]:

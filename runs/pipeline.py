@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Protocol
 
 from agents.casting import FixedCasting
 from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import Ledger, StageFinished
 from environments.catalogue import Setting
+from environments.compliance import deny_authorization
 from environments.errors import CannotCarryOut, InputError
 from environments.jail import Jail, Jails, Limits
 from runs.files import digest, write_rows
@@ -27,6 +29,7 @@ from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.baseline import ask_for_baseline, measure_baseline, run_baseline
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
+from runs.stages.denied import in_families
 from runs.stages.extract import extract, score_extraction
 from runs.stages.rows import AttemptRow, TaskRow, TraceRow
 from runs.stages.synthesize import synthesize_rows
@@ -178,6 +181,7 @@ class _Walk:
                 concurrency=conversation.concurrency,
                 on_task=step,
             )
+        built = in_families(self.setting.environment, built, self.recipe.tasks.families, self.own_jail)
         self._wrote(self.folder.tasks, write_rows(self.folder.tasks, built.tasks))
         return built
 
@@ -223,6 +227,8 @@ def check_inputs(recipe: Recipe) -> None:
     setting = setting_of_recipe(recipe)
     check_rules(load_rules(recipe.rules.file or setting.rules_file), setting.environment, setting.regulation)
     recipe.tasks.wishes.check(setting.environment)
+    if "denied" in recipe.tasks.families:
+        deny_authorization(setting.environment, setting.environment.populate(Random(recipe.seed)))
 
 
 async def walk(
@@ -259,7 +265,8 @@ async def walk(
                 raise kind(f"no task was accepted: {reasons}; see `lawtrace messages {folder.path}`")
             attempts = await way.attempts(built.tasks)
             verdicts = way.verdicts(built.tasks, attempts)
-            deletions = check_deletions(way.setting.environment, built.tasks, own_jail)
+            ordinary = [task for task in built.tasks if task.family == "ordinary"]
+            deletions = check_deletions(way.setting.environment, ordinary, own_jail)
     traces = [(row.id, row.trace(way.setting.environment)) for row in built.references]
     strength = measure_strength(way.setting.environment, rules, traces)
     findings = Findings(

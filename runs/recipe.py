@@ -29,7 +29,7 @@ from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
 from environments.catalogue import is_folder
 from environments.errors import InputError
-from runs.stages.rows import Mode
+from runs.stages.rows import Family, Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
 from solver.profiles import Profile
@@ -106,12 +106,15 @@ class TaskOptions(Options):
     """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts.
 
     ``wishes``: tools and pairs that traces are to have, the share of compliance steps, how much traces differ.
+    ``families``: ordinary tasks, denied sessions (their twins, in which authorization is refused), or both; ``count``
+    pairs of each.
     """
 
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     length: int = Field(default=8, ge=2, le=400)
     profile: Profile = "tasks"
+    families: Annotated[tuple[Family, ...], Field(min_length=1), AfterValidator(distinct)] = ("ordinary",)
     wishes: Wishes = NO_WISHES
 
 

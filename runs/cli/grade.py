@@ -132,9 +132,14 @@ def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path])
 
 def _say_result(verdicts: list[VerdictRow], moved: list[MovedVerdict], out: Path, *, as_json: bool) -> None:
     if as_json:
-        counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES}
+        counts, denied = (
+            {outcome: sum(v.outcome == outcome for v in verdicts if v.family == family) for outcome in OUTCOMES}
+            for family in ("ordinary", "denied")
+        )
         lines: list[Json] = [str(one) for one in moved]
-        show_json({"verdicts": len(verdicts), "outcomes": {**counts}, "moved": lines, "out": str(out)})
+        show_json(
+            {"verdicts": len(verdicts), "outcomes": {**counts}, "denied": {**denied}, "moved": lines, "out": str(out)}
+        )
         return
     show(outcome_table(verdicts))
     for one in moved:

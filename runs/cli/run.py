@@ -90,7 +90,8 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
 def _summary(result: RunResult) -> dict[str, Json]:
     counts: dict[str, Json] = {}
     for verdict in result.verdicts:
-        key = f"{verdict.contender}/{verdict.style}/{verdict.outcome}"
+        denied = "denied/" if verdict.family == "denied" else ""
+        key = f"{denied}{verdict.contender}/{verdict.style}/{verdict.outcome}"
         before = counts.get(key, 0)
         counts[key] = (before if isinstance(before, int) else 0) + 1
     return {

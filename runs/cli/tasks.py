@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from importlib.metadata import version as distribution_version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -23,8 +23,9 @@ from runs.record.store import Record
 from runs.release.making import WRITING_ROLES, make_set
 from runs.release.writing import ReleasedSet, check_place, write_release
 from runs.stages.build import Built, build_tasks
+from runs.stages.denied import in_families
 from runs.stages.quality import CHECKS, QualityRow, check_tasks
-from runs.stages.rows import TraceRow
+from runs.stages.rows import Family, TraceRow
 from runs.stages.synthesize import synthesize_rows
 from runs.tasks import read_tasks
 from solver.demands import NO_WISHES
@@ -54,6 +55,10 @@ def build_command(
     compliance: Compliance = None,
     distance: Distance = 0,
     seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
+    family: Annotated[
+        Literal["ordinary", "denied", "both"] | None,
+        typer.Option(help="Ordinary tasks, denied sessions (their twins, where stopping is right), or both."),
+    ] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -100,8 +105,9 @@ def build_command(
                     on_task=step,
                 )
 
+    families = _families(family) or options.tasks.families
     with Jail() as jail, record_beside(out, "tasks build") as record:
-        built = asyncio.run(build(record, jail))
+        built = in_families(setting.environment, asyncio.run(build(record, jail)), families, jail)
     write_rows(out, built.tasks)
     if as_json:
         show_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})
@@ -109,7 +115,17 @@ def build_command(
         dropped = "".join(f"\n  dropped {number}: {reason}" for reason, number in sorted(built.dropped.items()))
         show(f"{len(built.tasks)} paired tasks from {built.traces} traces.{dropped}")
         say(f"Written: {out}")
-    raise typer.Exit(0 if len(built.tasks) == count else 1)
+    raise typer.Exit(0 if len(built.tasks) == count * len(families) else 1)
+
+
+def _families(family: Literal["ordinary", "denied", "both"] | None) -> tuple[Family, ...]:
+    match family:
+        case None:
+            return ()
+        case "both":
+            return ("ordinary", "denied")
+        case _:
+            return (family,)
 
 
 @app.command("import")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import Outcome, VerdictRow
 from runs.stages.rows import TaskRow
+from solver.granted import granted_forms
 from solver.masking import Style
 from solver.rules import Rule
 
@@ -39,8 +40,10 @@ class MovedVerdict:
 def with_rules(task: TaskRow, rules: Sequence[Rule]) -> TaskRow:
     """The task judged by these rules; the applicable ones are those that its reference trace triggers.
 
-    An imported task keeps no reference trace: of its applicable rules those stay that still exist.
+    A denied session is judged by their stricter forms too. An imported task keeps no reference trace: of its applicable
+    rules those stay that still exist.
     """
+    rules = (*rules, *granted_forms(rules)) if task.family == "denied" else rules
     if task.calls:
         verdicts = judge_rules(rules, [call.event for call in task.calls], ())
         applicable = tuple(verdict.rule for verdict in verdicts if verdict.triggered)

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from environments.comparison import Difference
-from runs.stages.rows import Mode
+from runs.stages.rows import Family, Mode
 from solver.ltlf import Scalar
 from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
@@ -127,6 +127,7 @@ class VerdictRow(BaseModel):
     style: Style
     model: str
     trial: int = 0
+    family: Family = "ordinary"
     mode: Mode = "program"
     shield: ShieldMode = "off"
     profile: Profile = "strict"

@@ -68,7 +68,7 @@ class Comparisons:
 
 def compare_within(content: ReportContent) -> Comparisons:
     """Everything that can be said by comparing within one report."""
-    environments = {task.id: task.environment for task in content.tasks}
+    environments = {task.id: task.scenario for task in content.tasks}
     grouped = defaultdict[tuple[str, str], list[VerdictRow]](list)
     for verdict in content.verdicts:
         grouped[environments[verdict.task], verdict.model].append(verdict)

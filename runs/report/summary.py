@@ -82,7 +82,7 @@ class Summary:
 
 def summarize(content: ReportContent) -> Summary:
     """Count and draw. Raises InputError for a verdict on a task that the content lacks."""
-    environments = {task.id: task.environment for task in content.tasks}
+    environments = {task.id: task.scenario for task in content.tasks}
     groups = group_verdicts(content.verdicts, environments)
     scenarios = tuple(dict.fromkeys(group.environment for group in groups))
     models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
@@ -147,8 +147,8 @@ def _pair_panels(content: ReportContent) -> list[Panel]:
 
 
 def _rule_lines(content: ReportContent, models: Sequence[str]) -> list[RuleLine]:
-    rules = {(task.environment, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
-    environments = {task.id: task.environment for task in content.tasks}
+    rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
+    environments = {task.id: task.scenario for task in content.tasks}
     fared = {
         (scenario, model): count_rule_breaks(
             verdict

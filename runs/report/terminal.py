@@ -15,14 +15,17 @@ from solver.mutations import Strength
 
 __all__ = ["outcome_table", "strength_table"]
 
+_FAMILY = {"ordinary": "", "denied": "denied"}
+
 
 def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None) -> Table:
     """A row for each model and style: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
 
-    ``environments`` (task id -> environment) splits the rows by environment, if there is more than one.
+    ``environments`` (task id -> environment) splits the rows by environment, if there is more than one; without it,
+    denied sessions have rows of their own.
     """
     rows = list(verdicts)
-    groups = group_verdicts(rows, environments or {row.task: "" for row in rows})
+    groups = group_verdicts(rows, environments or {row.task: _FAMILY[row.family] for row in rows})
     split = len({group.environment for group in groups}) > 1
     table = Table(
         box=SIMPLE_HEAD,
@@ -38,7 +41,7 @@ def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str
         table.add_column(OUTCOME_LOOKS[outcome].label.replace(" ", "\n"), justify="right", min_width=7)
     for group, members in groups.items():
         tally = count_outcomes(members)
-        model = f"{group.environment}: {group.model}" if split else group.model
+        model = f"{group.environment}: {group.model}" if split and group.environment else group.model
         cells = [visible(model), group.style, percent(tally.pass_at_1)]
         cells += [str(tally.count(outcome)) for outcome in OUTCOMES]
         # Text, not str: a model name in square brackets is a name, not markup.

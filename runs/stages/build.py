@@ -33,7 +33,7 @@ class BrokenReference(LawtraceError):
 
 @dataclass(slots=True)
 class Built:
-    """The accepted tasks with the traces they were made from, and how they came about."""
+    """The accepted tasks, of the families asked for, with the traces they were made from, and how they came about."""
 
     tasks: list[TaskRow] = field(default_factory=list[TaskRow])
     references: list[TraceRow] = field(default_factory=list[TraceRow])
@@ -43,7 +43,7 @@ class Built:
 
     def funnel(self) -> BuildFunnel:
         return BuildFunnel(
-            self.traces, len(self.tasks), dict(sorted(self.rounds.items())), dict(sorted(self.dropped.items()))
+            self.traces, len(self.references), dict(sorted(self.rounds.items())), dict(sorted(self.dropped.items()))
         )
 
 

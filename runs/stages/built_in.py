@@ -24,7 +24,7 @@ def built_in_client(
             case "reference":
                 return ScriptedClient(act_out(task.planned))
             case "business":
-                return ScriptedClient(act_out(asked_calls(environment, task.planned, style)))
+                return ScriptedClient(act_out(asked_calls(environment, task.requested, style)))
             case "idle":
                 return ScriptedClient(act_out(()))
             case _:

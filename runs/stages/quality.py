@@ -10,6 +10,10 @@
     solvable       every argument of the reference can be known: said, in an earlier result, documented, or derived
     needed         without any one of its compliance calls the reference breaks a rule
 
+Of a denied session *triggered* asks whether a rule is broken by carrying on; *something* and *needed* do not apply
+(nothing is to change, and stopping without having asked is right as well); *distinct* is meant within its family; and
+what is asked of the instruction is asked with the trace that the request was made from.
+
 The offline reader knows only the offline writer's phrases. A text from elsewhere that it cannot read is undecided, not
 failed; a recipe that names a model as independent reader decides it.
 """
@@ -27,10 +31,11 @@ from environments.comparison import compare_states
 from environments.declaration import Environment
 from environments.events import Event, Json
 from environments.jail import Jail
+from environments.session import Session
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
 from runs.side_by_side import side_by_side
-from runs.stages.rows import TaskRow
+from runs.stages.rows import Family, TaskRow
 from solver.masking import STYLES, ReadCall, Style, check_reading, find_leaks, find_missing, find_unknowable
 from solver.traces import PlannedCall, Trace, business_calls
 from solver.wording import goal_calls
@@ -93,7 +98,7 @@ class QualityRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Examined:
-    """A task with what its reference program did, as a trace."""
+    """A task with what its reference program did, and as a trace what the request asks for."""
 
     task: TaskRow
     ran: Ran
@@ -132,6 +137,10 @@ async def check_tasks(
 def _examine(environment: Environment, task: TaskRow, jail: Jail) -> _Examined:
     initial = task.initial(environment)
     ran = run_program(jail, environment, initial, task.program, {})
+    if task.family == "denied":
+        session = Session(environment, initial)
+        done = [(session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested]
+        return _Examined(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
     if task.calls:
         calls = tuple(PlannedCall(call.event, call.origins) for call in task.calls)
     else:  # imported: the calls that its program makes, whose origins nobody recorded
@@ -154,6 +163,10 @@ def _of_reference(environment: Environment, one: _Examined) -> Iterable[QualityF
     for verdict in verdicts:
         if not verdict.kept:
             yield _failed("reference", f"the program breaks {verdict.rule}: {verdict.explanation}")
+    if task.family == "denied":
+        if all(verdict.kept for verdict in judge_rules(task.rules, one.trace.events, ())):
+            yield _failed("triggered", "no rule is broken by carrying on as if authorization had been granted")
+        return
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
     if not triggered:
         yield _failed("triggered", "no rule is triggered")
@@ -231,21 +244,24 @@ def _of_readings(
 def _twins(examined: Sequence[_Examined]) -> dict[str, list[QualityFinding]]:
     """For each task the earlier ones that it repeats."""
     found: dict[str, list[QualityFinding]] = {}
-    by_calls: dict[str, str] = {}
-    by_text: dict[tuple[Style, str], str] = {}
+    by_calls: dict[tuple[Family, str], str] = {}
+    by_text: dict[tuple[Family, Style, str], str] = {}
     for one in examined:
         task, findings = one.task, list[QualityFinding]()
-        calls = repr([(event.tool, sorted(event.arguments.items())) for event in one.ran.events])
-        if (twin := by_calls.setdefault(calls, task.id)) != task.id:
+        events = one.ran.events if task.family == "ordinary" else one.trace.events
+        calls = repr([(event.tool, sorted(event.arguments.items())) for event in events])
+        if (twin := by_calls.setdefault((task.family, calls), task.id)) != task.id:
             findings.append(_failed("distinct", f"its reference makes the same calls as that of {twin}"))
         for style in task.styles:
-            if (twin := by_text.setdefault((style, task.instructions[style].text), task.id)) != task.id:
+            if (twin := by_text.setdefault((task.family, style, task.instructions[style].text), task.id)) != task.id:
                 findings.append(_failed("distinct", f"its instruction is that of {twin}", style))
         found[task.id] = findings
     return found
 
 
 def _of_compliance(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+    if one.task.family == "denied":
+        return
     events: Sequence[Event] = one.ran.events
     for number, event in enumerate(events):
         if event.tool not in environment.compliance_tools:

@@ -21,8 +21,10 @@ from solver.shield import ShieldMode
 from solver.traces import PlannedCall, Trace
 
 __all__ = [
+    "FAMILIES",
     "AttemptRow",
     "CallRow",
+    "Family",
     "JsonState",
     "Mode",
     "ProgramRow",
@@ -32,6 +34,10 @@ __all__ = [
 ]
 
 JsonState = dict[str, Json]
+
+Family = Literal["ordinary", "denied"]
+FAMILIES: tuple[Family, ...] = ("ordinary", "denied")
+"""Authorization is granted in an ordinary task; in a denied session the right thing is to stop."""
 
 Mode = Literal["program", "tools"]
 """How a model acts: it writes one program, or it calls tools turn by turn."""
@@ -100,9 +106,12 @@ class TaskRow(_Row):
     """A task in both styles: a pair over one reference trace.
 
     Attributes:
+        family: what kind of session it is; rates never mix the two.
         source: ``synthesized``, or where an imported task was published.
         rules: the whole rule set; every rule judges an attempt.
         applicable: the ids of the rules that are triggered on the reference trace.
+        calls: the reference trace; none for a task that was imported as a program.
+        ordinary_calls: of a denied session, the reference trace of the ordinary task that it is the twin of.
         program: the reference program, printed from the trace.
         business: for each style, the program that does what the user asks and nothing more.
         rounds: for each style, how many rounds its conversation took.
@@ -112,6 +121,7 @@ class TaskRow(_Row):
 
     schema_version: Literal["lawtrace.task/1"] = "lawtrace.task/1"
     id: str
+    family: Family = "ordinary"
     source: str = "synthesized"
     environment: str
     rules: tuple[Rule, ...]
@@ -119,6 +129,7 @@ class TaskRow(_Row):
     initial_state: JsonState
     target_state: JsonState
     calls: tuple[CallRow, ...] = ()
+    ordinary_calls: tuple[CallRow, ...] = ()
     program: str
     business: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]
@@ -134,8 +145,19 @@ class TaskRow(_Row):
 
     @property
     def planned(self) -> tuple[PlannedCall, ...]:
-        """The calls of the reference trace; none for a task that was imported as a program."""
+        """The calls of the reference trace."""
         return tuple(PlannedCall(call.event, call.origins) for call in self.calls)
+
+    @property
+    def requested(self) -> tuple[PlannedCall, ...]:
+        """The calls of the trace that the request was made from: in a denied session not the reference."""
+        calls = self.ordinary_calls or self.calls
+        return tuple(PlannedCall(call.event, call.origins) for call in calls)
+
+    @property
+    def scenario(self) -> str:
+        """What the task is counted with: the environment, and denied sessions apart."""
+        return self.environment if self.family == "ordinary" else f"{self.environment}, denied"
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:

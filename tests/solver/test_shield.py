@@ -16,8 +16,9 @@ from solver.rules import Rule, load_rules
 from solver.shield import Shield
 
 SETTING = load_setting("banking")
+PUBLISHED = load_rules(SETTING.rules_file)
 RULES = (
-    *load_rules(SETTING.rules_file),
+    *PUBLISHED,
     Rule(id="granted", formula="!((!CheckAuthorization(result.authorized)) U TransferFunds)"),
     Rule(id="small", formula="G !TransferFunds(amount > 400)"),
     Rule(id="found", formula="G(SearchPayee -> X PayBill)", rationale="Whoever searches a payee pays at once."),
@@ -99,7 +100,7 @@ def test_what_is_owed_is_what_would_be_broken_by_ending(calls: list[tuple[str, d
 
 
 def test_the_agent_reads_the_provision_and_no_formula() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "refuse"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "refuse"))
     text = session.call(*CALLS[4]).text
     provision = SETTING.regulation.by_citation["Article 97(1)(b)"]
     assert f"PSD2 Article 97(1)(b): {' '.join(provision.text.split())}" in text
@@ -108,7 +109,9 @@ def test_the_agent_reads_the_provision_and_no_formula() -> None:
 
 
 def test_a_rule_without_a_provision_gives_its_reason() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[9:10], SETTING.regulation, "refuse"))
+    session = Session(
+        ENVIRONMENT, INITIAL, Shield([rule for rule in RULES if rule.id == "found"], SETTING.regulation, "refuse")
+    )
     assert session.call(*CALLS[1]).event.completed
     refused = session.call(*CALLS[0])
     assert "Whoever searches a payee pays at once." in refused.text
@@ -116,7 +119,7 @@ def test_a_rule_without_a_provision_gives_its_reason() -> None:
 
 
 def test_a_warning_stands_beside_the_result() -> None:
-    session = Session(ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "warn"))
+    session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn"))
     result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
     assert json.loads(result)["success"] is True
     assert warning.startswith("Carried out, but from now on")
@@ -127,7 +130,7 @@ def test_a_warning_stands_beside_the_result() -> None:
 @pytest.mark.parametrize("mode", ["warn", "refuse"])
 def test_a_call_that_the_tool_refuses_breaks_nothing(mode: str) -> None:
     session = Session(
-        ENVIRONMENT, INITIAL, Shield(RULES[:7], SETTING.regulation, "warn" if mode == "warn" else "refuse")
+        ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn" if mode == "warn" else "refuse")
     )
     unknown = session.call("PayBill", {**PAY, "payee_id": "P-000000"})
     assert unknown.event.outcome in {"raised", "failed"}
