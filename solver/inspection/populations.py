@@ -4,20 +4,22 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from environments.declaration import Environment
-from environments.errors import InputError, SearchError
+from environments.errors import InputError
 from environments.kinds import WrongFormat, WrongType
 from environments.state import State, decode_state, encode_state
+from solver.demands import NO_WISHES, Asked
 from solver.inspection.drawing import NothingToDraw, draw_arguments
 from solver.inspection.flaws import Flaw
-from solver.profiles import Profile
+from solver.product import Product
 from solver.rules import Rule
-from solver.synthesis import synthesize
+from solver.synthesis import try_to_fill
+from solver.walks import draw_walk
 
 __all__ = ["inspect_states", "inspect_traces"]
 
 STATES = 20
-LENGTHS = (5, 8, 11)
-TRACES = 6
+LENGTHS = (6, 8, 10)
+WALKS = 6
 
 
 def inspect_states(environment: Environment) -> Iterator[Flaw]:
@@ -125,16 +127,28 @@ def _nothing_there(environment: Environment) -> Iterator[Flaw]:
 
 
 def _walks(environment: Environment, rules: Sequence[Rule]) -> Iterator[Flaw]:
-    profile: Profile = "coverage"
-    for length in LENGTHS:
-        try:
-            for _ in synthesize(environment, rules, count=TRACES, length=length, seed=1, profile=profile):
-                pass
-        except SearchError as error:
+    """Can the initial states carry what tasks are made from: compliant traces that change something?"""
+    if not environment.changing_tools:
+        return
+    asked = Asked(environment, tuple(rules), "tasks", NO_WISHES)
+    product = Product(environment, asked.automata(LENGTHS[-1]))
+    lengths = [length for length in LENGTHS if product.can_finish(0, length)]
+    if not lengths:
+        yield Flaw(
+            kind="initial state",
+            place="rules and tools",
+            what=f"no compliant trace of {LENGTHS[0]} to {LENGTHS[-1]} calls changes anything, so no task can be made",
+            remedy="see which rule or which missing look-up stands in the way: `lawtrace traces coverage`",
+        )
+    for length in lengths:
+        random = Random(f"{environment.name}/{length}")
+        walks = [draw_walk(product, length, random, frozenset()) for _ in range(WALKS)]
+        if all(try_to_fill(product, walk, random) is None for walk in walks):
             yield Flaw(
                 kind="initial state",
                 place="populate",
-                what=f"traces of {length} calls cannot be made: {error}",
+                what=f"no initial state carries a trace of {length} calls that changes something",
                 remedy="give the initial states more rows, or the tools fewer refusals that no planner can foresee",
+                proof=f"{WALKS} were tried, among them {', '.join(walks[0])}.",
             )
             return
