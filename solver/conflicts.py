@@ -6,6 +6,7 @@ no forty-fold product. The goal is that every call completes, and how many there
 
 from environments.errors import SearchError
 from solver.analysis.findings import enumeration
+from solver.analysis.following import keeping
 from solver.analysis.proofs import Excluded, Prover
 from solver.analysis.scopes import environment_scope, free_scope
 from solver.analysis.search import LIMIT, Component, Found
@@ -21,7 +22,7 @@ FURTHEST = 100
 def explain_impossible(asked: Asked, length: int) -> SearchError:
     """The error for a search that has no trace of that length, with what stands in the way."""
     environment = asked.environment
-    parts = {demand.text: Component(demand.automaton) for demand in asked.demands(length)}
+    parts = {demand.text: keeping(demand.automaton) for demand in asked.demands(length)}
     prover = Prover(free_scope(environment), environment_scope(environment), LIMIT)
     start = f"environment {environment.name!r}: no compliant trace of {length} calls exists"
     at_all = prover.anywhere(Component(completed_calls(environment)), parts)

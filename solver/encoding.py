@@ -12,7 +12,7 @@ arguments left out) is an assumption, and a certificate says so.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import z3
 
@@ -21,15 +21,18 @@ from environments.declaration import (
     FromLookup,
     FromTrace,
     FromUser,
+    RowsResult,
     Tool,
 )
 from environments.domains import Amount, FieldValue, Options, WordsOf
-from environments.events import Json
+from environments.events import Event, Json
 from environments.kinds import TEXTS, Value
-from environments.simulation import CompiledTool, Rows
+from environments.simulation import CompiledTool, Rows, call
 from environments.state import State
-from environments.terms import Scope, arguments_of, tables_of
-from solver.ltlf import Automaton
+from environments.terms import Scope, Term, arguments_of, tables_of
+from solver.interest import Interest
+from solver.judging import Judge, OpenStep
+from solver.ltlf import Automaton, Monitor
 from solver.symbolic import SymbolicLogic
 
 __all__ = ["Answer", "Call", "Encoding", "Obstacle"]
@@ -79,20 +82,22 @@ class Encoding:
         self._solver.set("rlimit", SOLVER_BUDGET)
         self._obstacles: dict[str, Obstacle] = {}
         self._selectors: dict[Obstacle, z3.BoolRef] = {}
-        self._tools = _reduced(environment)
+        self._automata = automata
+        self._tools = _reduced(environment, Interest(tuple(automata.values())))
         self._compiled = {name: CompiledTool(tool, self._logic) for name, tool in self._tools.items()}
-        self._acts: list[dict[str, z3.BoolRef]] = []
-        self._arguments: list[dict[str, dict[str, Value]]] = []
+        self._steps: list[OpenStep] = []
         self._initial = initial
-        self._encode(initial)
-        for name, automaton in automata.items():
-            self._follow(name, automaton)
+        self._last = self._encode(initial)
+        self.unread: tuple[str, ...] = ()
+        """What of the rules was left open, a sentence each: conditions that have no counterpart in the encoding."""
+        self._judge(automata)
 
     def ask_pair(self, first: str, second: str) -> Answer:
         """Is there a trace in which a call of ``second`` directly follows one of ``first``?"""
         goal = z3.Bool(f"pair {first} {second}")
-        places = zip(self._acts, self._acts[1:], strict=False)
-        self._solver.add(z3.Implies(goal, z3.Or([z3.And([here[first], then[second]]) for here, then in places])))
+        places = zip(self._steps, self._steps[1:], strict=False)
+        ways = [z3.And([here.acts[first], then.acts[second]]) for here, then in places]
+        self._solver.add(z3.Implies(goal, z3.Or(ways)))
         return self._ask(goal)
 
     def ask(self) -> Answer:
@@ -113,7 +118,9 @@ class Encoding:
         selectors = list(self._selectors.values())
         result = self._solver.check(*selectors, *goals)
         if result == z3.sat:
-            return Answer(self._calls(self._solver.model()), None)
+            calls = self._calls(self._solver.model())
+            # Where a condition was left open, Z3 may have chosen a truth that the call does not have.
+            return Answer(calls if not self.unread or self._is_kept(calls) else None, None)
         if result != z3.unsat:
             return Answer(None, None)
         # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
@@ -125,14 +132,26 @@ class Encoding:
                 core = without
         return Answer(None, tuple(self._obstacles[str(literal)] for literal in core))
 
-    def _encode(self, state: State) -> None:
+    def _is_kept(self, calls: Sequence[Call]) -> bool:
+        """Whether the calls complete and keep every rule when they are run."""
+        state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
+        for planned in calls:
+            arguments = dict(planned.arguments)
+            for parameter in self.environment.tools[planned.tool].parameters:
+                if isinstance(parameter.source, FromTrace):
+                    derived = parameter.source.function(self.environment, tuple(events))
+                    arguments[parameter.name] = parameter.kind.encode(derived)
+            event, state = call(self.environment, state, planned.tool, arguments)
+            events.append(event)
+        monitor.run(events)
+        return all(event.completed for event in events) and set(monitor.at_end().values()) <= {"kept"}
+
+    def _encode(self, state: State) -> State:
         logic, known, pending = self._logic, _Known(self.environment, state, self._logic), _Pending(self.environment)
         for step in range(self.length):
             acts = {name: z3.Bool(f"{name}@{step}") for name in self._tools}
             self._solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
             arguments = {name: self._open_arguments(tool, step, state) for name, tool in self._tools.items()}
-            self._acts.append(acts)
-            self._arguments.append(arguments)
             following, results = state, dict[str, Mapping[str, Value | Rows]]()
             for name, compiled in self._compiled.items():
                 self._forbid_refusals(compiled, acts[name], Scope(state, arguments[name], {}))
@@ -140,9 +159,11 @@ class Encoding:
                 # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
                 transition = compiled.transition(following, arguments[name], succeeded=acts[name])
                 following, results[name] = transition.state, transition.results
+            self._steps.append(OpenStep(acts, arguments, results, dict(pending.waiting)))
             known.learn(self._tools, acts, results)
             pending.follow(acts, logic)
             state = following
+        return state
 
     def _open_arguments(self, tool: Tool, step: int, state: State) -> dict[str, Value]:
         values: dict[str, Value] = {}
@@ -212,25 +233,13 @@ class Encoding:
                 selector = self._selector("knowledge", f"{tool.name} needs an event that is not recorded yet")
                 self._solver.add(z3.Implies(z3.And([selector, act]), pending.something))
 
-    def _follow(self, name: str, automaton: Automaton) -> None:
-        """One truth for each state and step; acceptance at the end carries the rule's selector."""
-        here: list[Any] = [state == automaton.initial for state in range(len(automaton.table))]
-        letters = {tool: automaton.mask_of(tool) for tool in self._tools}
-        for step, acts in enumerate(self._acts):
-            arrivals: list[list[Value]] = [[] for _ in automaton.table]
-            for tool, letter in letters.items():
-                if letter is None:
-                    raise ValueError(f"rule {name!r} looks at the arguments of {tool}, which is not encoded")
-                for state in range(len(automaton.table)):
-                    arrivals[automaton.step(state, letter)].append(self._logic.all([here[state], acts[tool]]))
-            following: list[Any] = []
-            for state, ways in enumerate(arrivals):
-                truth = z3.Bool(f"{name}:{state}@{step}")
-                self._solver.add(truth == self._logic.any(ways))
-                following.append(truth)
-            here = following
-        selector = self._selector("rule", name)
-        self._solver.add(z3.Implies(selector, self._logic.any([here[state] for state in sorted(automaton.accepting)])))
+    def _judge(self, automata: Mapping[str, Automaton]) -> None:
+        """Every rule is kept at the end, as far as its selector is assumed."""
+        judge = Judge(self.environment, self._logic, self._solver, self._steps, self._last)
+        for name, automaton in automata.items():
+            selector = self._selector("rule", name)
+            self._solver.add(z3.Implies(selector, judge.kept(name, automaton)))
+        self.unread = tuple(judge.unread)
 
     def _selector(self, kind: Literal["precondition", "knowledge", "rule"], text: str) -> z3.BoolRef:
         obstacle = Obstacle(kind, text)
@@ -242,9 +251,9 @@ class Encoding:
 
     def _calls(self, model: z3.ModelRef) -> tuple[Call, ...]:
         calls: list[Call] = []
-        for acts, arguments in zip(self._acts, self._arguments, strict=True):
-            name = next(name for name, act in acts.items() if z3.is_true(model.eval(act, model_completion=True)))
-            calls.append(Call(name, self._encoded(name, arguments[name], model)))
+        for step in self._steps:
+            name = next(name for name, act in step.acts.items() if z3.is_true(model.eval(act, model_completion=True)))
+            calls.append(Call(name, self._encoded(name, step.arguments[name], model)))
         return tuple(calls)
 
     def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
@@ -298,37 +307,51 @@ class _Known:
 
 
 class _Pending:
-    """Whether some event still waits to be recorded."""
+    """Which events still wait to be recorded, by name."""
 
     def __init__(self, environment: Environment) -> None:
         tools = environment.tools.items()
-        self._emitting = [name for name, tool in tools if tool.emits]
+        self._emitting = {
+            event: [name for name, tool in tools if tool.emits == event] for event in environment.event_names
+        }
         self._recording = [
             name for name, tool in tools if any(isinstance(p.source, FromTrace) for p in tool.parameters)
         ]
+        self.waiting: dict[str, Value] = dict.fromkeys(environment.event_names, False)
         self.something: Value = False
 
     def follow(self, acts: Mapping[str, z3.BoolRef], logic: SymbolicLogic) -> None:
-        emitted = logic.any([self.something, *(acts[name] for name in self._emitting)])
-        self.something = logic.all([emitted, *(logic.negate(acts[name]) for name in self._recording)])
+        kept = [logic.negate(acts[name]) for name in self._recording]
+        for event, emitting in self._emitting.items():
+            emitted = logic.any([self.waiting[event], *(acts[name] for name in emitting)])
+            self.waiting[event] = logic.all([emitted, *kept])
+        self.something = logic.any([*self.waiting.values()])
 
 
-def _reduced(environment: Environment) -> dict[str, Tool]:
-    """The tools without what no precondition and no knowledge depends on (cone of influence)."""
-    cone = _cone(environment)
+def _reduced(environment: Environment, interest: Interest) -> dict[str, Tool]:
+    """The tools without what no precondition, no knowledge and no rule depends on (cone of influence)."""
+    shown = {
+        name: [result for result in tool.results if not isinstance(result, RowsResult)]
+        if interest.looks_at_result(name)
+        else []
+        for name, tool in environment.tools.items()
+    }
+    cone = _cone(environment, [term for results in shown.values() for result in results for term in result.terms()])
     return {
         name: replace(
             tool,
             effects=tuple(effect for effect in tool.effects if effect.entity.table in cone),
-            results=tool.teaching,
+            results=tuple(
+                result for result in tool.results if any(result is other for other in (*tool.teaching, *shown[name]))
+            ),
         )
         for name, tool in environment.tools.items()
     }
 
 
-def _cone(environment: Environment) -> frozenset[str]:
-    """The tables that decide, directly or through effects, what can be called and what is known."""
-    cone: set[str] = set()
+def _cone(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str]:
+    """The tables that decide, directly or through effects, what can be called, what is known and what is shown."""
+    cone = set[str]().union(*map(tables_of, shown))
     for tool in environment.tools.values():
         conditions = [raised.when for raised in tool.raises if raised.when is not None]
         conditions += [failure.when for failure in tool.fails]

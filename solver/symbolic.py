@@ -48,6 +48,10 @@ class SymbolicLogic:
         """Whether the variable stands for a string, by its index."""
         return variable.decl().name() in self._ranges
 
+    def range_of(self, variable: z3.ExprRef) -> Sequence[str] | None:
+        """The strings that an open string can be; None if it is not known."""
+        return self._ranges.get(variable.decl().name())
+
     def all(self, truths: Sequence[Value]) -> Value:
         return _fold(truths, absorbing=False, combine=z3.And)
 

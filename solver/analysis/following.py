@@ -13,10 +13,11 @@ trace does this* stays a safe claim, also with quantified rules in it.
 
 from collections.abc import Sequence
 
-from solver.ltlf import Always, Atom, ForAll, Formula, Not, Or, atoms_of, renamed
+from solver.analysis.search import Component
+from solver.ltlf import Always, Atom, Automaton, ForAll, Formula, Not, Or, atoms_of, compile_formula, renamed
 from solver.ltlf.conditions import All, Anyone, Comparison, Condition, No, condition_variables
 
-__all__ = ["followed", "kept_by"]
+__all__ = ["followed", "keeping", "kept_by"]
 
 
 def followed(formulas: Sequence[Formula]) -> list[Formula]:
@@ -35,6 +36,12 @@ def kept_by(body: Formula) -> Formula:
     if not occurrences:
         return body
     return Or(body, Always(Not(Or(*occurrences) if len(occurrences) > 1 else occurrences[0])))
+
+
+def keeping(automaton: Automaton) -> Component:
+    """A component that every trace passes that keeps the rule of an automaton; of other traces, hardly any."""
+    formula = automaton.formula
+    return Component(compile_formula(kept_by(formula.body)) if isinstance(formula, ForAll) else automaton)
 
 
 def _possible(condition: Condition, truth: bool) -> bool:

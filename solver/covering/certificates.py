@@ -13,6 +13,7 @@ from typing import Literal
 
 from environments.errors import LawtraceError
 from solver.analysis.findings import enumeration, steps_of
+from solver.analysis.following import keeping
 from solver.analysis.preconditions import preconditions
 from solver.analysis.proofs import Excluded, Prover
 from solver.analysis.scopes import environment_scope, free_scope
@@ -97,7 +98,7 @@ class Certifier:
         self._length = length
         environment = asked.environment
         self._parts = {demand.text: demand.automaton for demand in asked.demands(length)}
-        self._components = {text: Component(automaton) for text, automaton in self._parts.items()}
+        self._components = {text: keeping(automaton) for text, automaton in self._parts.items()}
         self._prover = Prover(free_scope(environment), environment_scope(environment), LIMIT)
 
     def certify(self, pair: Pair) -> Certificate:

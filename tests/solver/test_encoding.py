@@ -1,6 +1,6 @@
 """The bounded encoding: agrees with the product, its traces run, its cores are minimal and speak."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -12,7 +12,7 @@ from environments.pending import pending_events
 from environments.simulation import call
 from solver.covering import analyse_coverage
 from solver.encoding import Call, Encoding
-from solver.ltlf import Automaton, Monitor
+from solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_automata, profile_formulas
 from solver.rules import load_rules
@@ -97,3 +97,59 @@ def test_money_that_runs_out_is_an_obstacle() -> None:
     answer = encoding.ask()
     assert answer.obstacles is not None
     assert any("balance does not cover" in obstacle.text for obstacle in answer.obstacles)
+
+
+# Rules that look at arguments and results, and rules about the same object.
+
+LOOKING = {
+    "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
+    "never-granted": "G !CheckAuthorization(result.authorized)",
+    "recorded-bill": 'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',
+    "only-transfers": 'G !RecordAuditEvent("BILL_PAYMENT" in events)',
+    "large": "G(TransferFunds(amount > 400) -> O GetAccountStatement)",
+    "too-large": "G !PayBill(amount < 500.005)",
+    "exactly": "F TransferFunds(amount == 123.45)",
+    "savings-first": 'G(GetAccountInformation -> O GetAccountInformation(account_type == "savings"))',
+    "narrow": "G(SearchTransactions -> O SearchTransactions(min_amount > 5))",
+    "statement-first": (
+        "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
+    ),
+    "no-return": "forall a: G(TransferFunds(from_account_number == a) -> G !TransferFunds(to_account_number == a))",
+    "payee-once": "forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))",
+    "no-from": "forall a: G !TransferFunds(from_account_number == a)",
+}
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
+    automaton = compile_formula(parse(LOOKING[name]))
+    length = 5
+    encoding = Encoding(ENVIRONMENT, {name: automaton}, length=length, initial=INITIAL)
+    feasible = Product(ENVIRONMENT, [automaton]).adjacent_pairs(length)
+    assert (encoding.unread != ()) == (name == "narrow")
+    tools = ("TransferFunds", "PayBill", "RecordAuditEvent", "CheckAuthorization", "SearchTransactions")
+    for pair in product(tools, repeat=2):
+        answer = encoding.ask_pair(*pair)
+        if answer.decided:
+            assert (answer.calls is not None) == (pair in feasible), pair
+        else:
+            assert encoding.unread
+        if answer.calls is not None:
+            events = run_calls(answer.calls)
+            assert all(event.completed for event in events)
+            assert holds_on(parse(LOOKING[name]), events)
+
+
+def test_a_condition_that_has_no_counterpart_is_named() -> None:
+    encoding = Encoding(ENVIRONMENT, {"narrow": compile_formula(parse(LOOKING["narrow"]))}, length=2, initial=INITIAL)
+    assert encoding.unread == (
+        "`SearchTransactions(min_amount > 5)`: an argument that is left out here and need not be",
+    )
+
+
+def test_a_certificate_names_the_rule_that_looks_at_calls() -> None:
+    rule = "forall a: G !TransferFunds(from_account_number == a)"
+    encoding = Encoding(ENVIRONMENT, {rule: compile_formula(parse(rule))}, length=5, initial=INITIAL)
+    answer = encoding.ask_pair("GetAccountInformation", "TransferFunds")
+    assert answer.obstacles is not None
+    assert [(obstacle.kind, obstacle.text) for obstacle in answer.obstacles] == [("rule", rule)]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from environments.banking import ENVIRONMENT
+from environments.catalogue import BUILT_IN, load_setting
 from environments.declaration import Tool
 from environments.events import CallOutcome
 from environments.kinds import Value
@@ -21,21 +22,28 @@ CASES = 6
 OUTCOMES: tuple[CallOutcome, ...] = ("completed", "failed", "raised")
 
 
+TOOLS = [(where, name) for where in BUILT_IN for name in load_setting(where).environment.tools]
+
+
 @pytest.mark.parametrize("openness", SHARES)
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_every_tool_is_read_alike(name: str, openness: Openness) -> None:
+@pytest.mark.parametrize(("where", "name"), TOOLS)
+def test_every_tool_is_read_alike(where: str, name: str, openness: Openness) -> None:
+    environment = load_setting(where).environment
+    settled = SETTLED & environment.entities.keys()
     for number in range(CASES):
         random = Random(f"{name}/{openness}/{number}")
-        case = draw_case(ENVIRONMENT, ENVIRONMENT.tools[name], random, SETTLED)
-        assert disagreements(ENVIRONMENT, case, openness, random, settled=SETTLED) == [], f"case {number}: {case}"
+        case = draw_case(environment, environment.tools[name], random, settled)
+        assert disagreements(environment, case, openness, random, settled=settled) == [], f"case {number}: {case}"
 
 
-def test_models_of_a_few_open_calls_run_as_planned() -> None:
+@pytest.mark.parametrize("where", BUILT_IN)
+def test_models_of_a_few_open_calls_run_as_planned(where: str) -> None:
+    environment = load_setting(where).environment
     for number in range(15):
         random = Random(f"sequence/{number}")
-        tools = random.choices(list(ENVIRONMENT.tools.values()), k=4)
+        tools = random.choices(list(environment.tools.values()), k=4)
         wanted: list[tuple[Tool, CallOutcome]] = [(tool, random.choice(OUTCOMES)) for tool in tools]
-        found, events = sequence_disagreements(ENVIRONMENT, ENVIRONMENT.populate(random), wanted, random)
+        found, events = sequence_disagreements(environment, environment.populate(random), wanted, random)
         assert found == [], f"sequence {number}: {events}"
 
 
