@@ -29,6 +29,24 @@ FORTY = (
     *(f"!(!Tool{i} U Tool{i + 1})" for i in range(20)),
     *(f"G(Tool{i} -> F Tool{i + 2})" for i in range(20)),
 )
+CHANGES = ("LockDoor", "UnlockDoor", "AddGuest", "DeleteGuest", "GrantAccess", "RevokeAccess", "MakeCode", "RevokeCode")
+HEALTH = ("Consult", "UserInfo", "MedicalHistory", "Prescriptions", "RequestPrescription", "Schedule", "Manage")
+PUBLISHED = {  # the shapes of the three published rule sets, in our own words for the tools
+    "payments": SEVEN,
+    "smart lock": (
+        *(f"!((!CheckAuthorization) U {tool})" for tool in ("UnlockDoor", "GrantAccess", "MakeCode")),
+        "!((!(AddGuest | SearchGuests)) U GrantAccess)",
+        "G(DeleteGuest -> F RevokeAccess)",
+        f"G(({' | '.join(CHANGES)}) -> F RecordAuditEvent)",
+    ),
+    "telehealth": (
+        f"!((!CheckAuthorization) U ({' | '.join(HEALTH)}))",
+        f"G(({' | '.join(HEALTH)}) -> F RecordAuditEvent)",
+        "!((!Consult) U RequestPrescription)",
+        "!((!(Consult | Schedule)) U SendMessage)",
+    ),
+}
+SAME_ACCOUNT = ("forall a: G(TransferFunds(account == a) -> F RecordAuditEvent(account == a))",)
 TOOLS = (*OPERATIONS, "CheckAuthorization", "RecordAuditEvent", "SearchPayee", "GetBalance", "ListAccounts")
 EVENTS = 100_000
 
@@ -66,6 +84,12 @@ def events(tools: tuple[str, ...], seed: int) -> list[Event]:
     return [Event(rng.choice(tools), arguments, result=result) for _ in range(EVENTS)]
 
 
+def events_about(values: int, seed: int) -> list[Event]:
+    """Calls about so many different accounts."""
+    rng = random.Random(seed)
+    return [Event(rng.choice(TOOLS), {"account": rng.randrange(values)}) for _ in range(EVENTS)]
+
+
 def feed_all(monitor: Monitor, trace: list[Event]) -> None:
     for event in trace:
         monitor.feed(event)
@@ -90,6 +114,10 @@ def main() -> None:
     show("compile seven rules, as one automaton", timed(lambda: compile_afresh((And(*seven),)), repeat))
     show("compile forty overlapping rules, apart", timed(lambda: compile_afresh(forty), repeat))
 
+    for name, rules in PUBLISHED.items():
+        formulas = tuple(map(parse, rules))
+        show(f"compile the published set for {name}, apart", timed(lambda f=formulas: compile_afresh(f), repeat))
+
     banking, chain = events(TOOLS, seed=1), events(tuple(f"Tool{i}" for i in range(22)), seed=1)
     for name, rules, trace in (
         ("seven rules", SEVEN, banking),
@@ -102,6 +130,10 @@ def main() -> None:
         show(f"run {EVENTS:,} events, {name}", bulk, per=EVENTS, unit="events")
         single = timed(lambda a=automata, t=trace: feed_all(Monitor(a), t), repeat)
         show(f"feed them one by one, {name}", single, per=EVENTS, unit="events")
+    for values in (10, 1_000, 100_000):
+        trace, automata = events_about(values, seed=1), compiled(SAME_ACCOUNT)
+        seconds = timed(lambda a=automata, t=trace: Monitor(a).run(t), repeat)
+        show(f"one quantified rule, {values:,} values", seconds, per=EVENTS, unit="events")
     with_history = timed(lambda: Monitor(compiled(SEVEN), history=True).run(banking), repeat)
     show("run with the states after each event, seven rules", with_history, per=EVENTS, unit="events")
 

@@ -8,12 +8,13 @@ state and arguments drawn for every attempt), over our own declaration:
 - *precondition-aware*: as above, but a tool is only tried where the caller could know its arguments, and a rule that
   can no longer be kept ends the attempt at once.
 
-Neither backtracks. Both get the rules of banking and the profile *tasks*; so does the search. Medians of some rounds.
+Neither backtracks. Beside them the search with rules that look at arguments and results, and with quantified ones.
+Both fuzzers get the rules of banking and the profile *tasks*; so does the search. Medians of some rounds.
 """
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 from environments.banking import ENVIRONMENT
@@ -24,13 +25,20 @@ from environments.simulation import call
 from environments.state import State
 from solver.ltlf import Automaton
 from solver.profiles import profile_automata
-from solver.rules import load_rules
+from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 
 RULES = load_rules(load_setting("banking").rules_file)
 AUTOMATA = [*(rule.automaton for rule in RULES), *profile_automata(ENVIRONMENT, "tasks")]
 TOOLS = list(ENVIRONMENT.tools.values())
 LENGTH = 8
+LOOKING = (
+    "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
+    'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',
+    "G(TransferFunds(amount > 400) -> O GetAccountStatement)",
+    "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))",
+    "forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))",
+)
 ROUNDS = 5
 
 
@@ -101,9 +109,9 @@ def fuzz(seed: int, count: int, *, aware: bool) -> float:
     return found / (time.perf_counter() - start)
 
 
-def search(seed: int, count: int, length: int = LENGTH) -> float:
+def search(seed: int, count: int, length: int = LENGTH, rules: Sequence[Rule] = RULES) -> float:
     start = time.perf_counter()
-    list(synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed))
+    list(synthesize(ENVIRONMENT, rules, count=count, length=length, seed=seed))
     return count / (time.perf_counter() - start)
 
 
@@ -119,6 +127,10 @@ def main() -> None:
     print(f"{'search, 300 traces':<32}{ours:>10.0f} traces/s")
     print(f"{'uniform with rejection':<32}{uniform:>10.1f} traces/s {ours / uniform:>9.0f} x")
     print(f"{'precondition-aware':<32}{aware:>10.1f} traces/s {ours / aware:>9.0f} x")
+    for formula in LOOKING:
+        rules = (*RULES, Rule(id="looking", formula=formula))
+        search(0, 1, rules=rules)  # finds out what calls do to the facts, once
+        print(f"{median(lambda seed, rules=rules: search(seed, 100, rules=rules)):>10.0f} traces/s with {formula}")
     for count, length in ((40, 20), (10, 100)):
         rates = [search(seed, count, length) for seed in range(1, ROUNDS + 1)]
         print(f"{f'search, {count} of {length} calls':<32}{count / statistics.median(rates):>10.2f} s")

@@ -95,8 +95,10 @@ class Abstraction:
             for parameter in tool.parameters
             if isinstance(parameter.source, FromTrace)
         ]
-        self.counts_only = not interest.quantified and not self._of_state and not any(self._of_rows.values())
-        """Whether rows are only counted, so that what a call of a tool leads to is sure."""
+        self.tells_rows_apart = bool(interest.quantified) or any(self._of_rows.values())
+        """Whether there are classes of rows at all."""
+        self.counts_only = not self.tells_rows_apart and not self._of_state
+        """Whether rows are only counted and nothing else is looked at, so that what a call leads to is sure."""
 
     def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> None:
         """Note what the term can be asked about, if it depends on the state, one row and few other values."""

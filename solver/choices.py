@@ -223,7 +223,7 @@ class Chooser:
 
     def _loose(self, situation: Situation, tool: Tool, parameter: Parameter) -> list[_Value]:
         """Values that quantified rules follow and that the user could say again, one in each state."""
-        if not self._interest.meets_values(tool.name, parameter.name):
+        if not situation.standings or not self._interest.meets_values(tool.name, parameter.name):
             return []
         one: dict[object, _Value] = {}
         for number, standing in enumerate(situation.standings):

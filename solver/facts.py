@@ -63,7 +63,7 @@ class FactGraph:
     def start(self, state: State) -> Situation:
         """The situation before the first call."""
         situation = start(state, self._interest)
-        if self.abstraction.counts_only:
+        if not self.abstraction.tells_rows_apart:
             return situation
         return replace(situation, findable=self.chooser.findable(situation, Random(0)))
 

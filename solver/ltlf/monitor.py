@@ -102,10 +102,12 @@ class Monitor:
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
                 steps = [*steps, *((rule, of[automaton.mask(event)]) for rule, automaton, of in undecided)]
+            moved = bool(quantified)
             for rule, column in steps:
                 before = numbers[rule]
                 after = column[before]
                 if after != before:
+                    moved = True
                     numbers[rule] = after
                     if violated[rule][after] and not violated[rule][before]:
                         self._irreparable[rule] = self._events
@@ -113,7 +115,7 @@ class Monitor:
                 self._instances[rule].feed(event, self._events)
             self._events += 1
             if history is not None:
-                history.append(self.verdicts())
+                history.append(self.verdicts() if moved or not history else history[-1])
 
     @property
     def events(self) -> int:
