@@ -133,6 +133,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "mode": recipe.attempts.mode,
         "shield": recipe.attempts.shield,
         "trials": str(recipe.attempts.trials),
+        "sandbox": recipe.sandbox,
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
         **{role.replace("_", " "): model for role, model in roles.items() if model is not None},

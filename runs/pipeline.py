@@ -16,7 +16,7 @@ from agents.ledger import Ledger, StageFinished
 from environments.catalogue import Setting
 from environments.compliance import deny_authorization
 from environments.errors import CannotCarryOut, InputError
-from environments.jail import Jail, Jails, Limits
+from environments.jail import Jail, Jails, Limits, choose_walls
 from runs.files import digest, write_rows
 from runs.findings import Baseline, ExtractionScore, Findings
 from runs.grading.judge import judge
@@ -244,7 +244,8 @@ async def walk(
         record, settings=settings, open_replay=Record.open, earlier=record if resumed else None
     ) as clients:
         # Reference programs are ours: the limits for models do not apply to them.
-        with Jail() as own_jail, Jails(limits) as jails:
+        walls = choose_walls(recipe.sandbox)
+        with Jail(walls=walls) as own_jail, Jails(limits, walls) as jails:
             way = _Walk(
                 recipe,
                 folder,

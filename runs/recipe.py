@@ -29,6 +29,7 @@ from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
 from environments.catalogue import is_folder
 from environments.errors import InputError
+from environments.jail import UNPROTECTED, choose_walls
 from runs.stages.rows import Family, Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
@@ -71,6 +72,14 @@ def _in_a_role(text: str) -> str:
     spec = ModelSpec.parse(text)
     if spec.built_in and spec.provider != "offline":
         raise ValueError(f"{text} is a program under test and plays no role; name an endpoint, or offline")
+    return text
+
+
+def _known_sandbox(text: str) -> str:
+    try:
+        choose_walls(text)
+    except InputError as error:
+        raise ValueError(str(error)) from error
     return text
 
 
@@ -214,6 +223,9 @@ class Recipe(Options):
     declaration: str | None = None
     """The digest of the environment's folder. A recipe may pin it; the record of a run always does."""
     seed: int = 1
+    sandbox: Annotated[str, AfterValidator(_known_sandbox)] = "bwrap"
+    """What programs run behind: ``bwrap``, ``docker`` or ``docker:IMAGE``. The command line alone can say unprotected,
+    so that nobody's recipe runs programs without walls on another's machine."""
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
     conversation: ConversationOptions = ConversationOptions()
@@ -225,6 +237,10 @@ class Recipe(Options):
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError naming the file, the key, and for an unknown key the nearest one there is."""
     recipe = read_recipe(path, Recipe)
+    if recipe.sandbox == UNPROTECTED:
+        raise InputError(
+            f"{path}: sandbox: a recipe cannot ask for {UNPROTECTED!r}; say --sandbox {UNPROTECTED} yourself"
+        )
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():

@@ -14,9 +14,11 @@ from environments.jail.program import (
     Reply,
     Returned,
 )
-from environments.jail.walls import JailUnavailable, Sandbox, Walls
+from environments.jail.sandboxes import UNPROTECTED, choose_walls
+from environments.jail.walls import JailUnavailable, Walls
 
 __all__ = [
+    "UNPROTECTED",
     "Bubblewrap",
     "CallHandler",
     "Diagnosis",
@@ -31,7 +33,7 @@ __all__ = [
     "Raised",
     "Reply",
     "Returned",
-    "Sandbox",
     "Walls",
+    "choose_walls",
     "diagnose",
 ]

@@ -16,7 +16,7 @@ from typing import IO
 from environments.jail.inside import NOBODY
 from environments.jail.program import Limits
 from environments.jail.seccomp import make_filter
-from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Sandbox
+from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable
 
 __all__ = ["Bubblewrap", "find_obstacle"]
 
@@ -26,7 +26,7 @@ INSIDE_THE_JAIL = "/jail/inside.py"
 class Bubblewrap:
     """A bubblewrap jail: the walls unless another choice is made."""
 
-    sandbox: Sandbox = "bwrap"
+    sandbox = "bwrap"
     counts_processes = True
 
     def start(self, limits: Limits, control: socket.socket, complaints: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -127,7 +127,7 @@ class Channel:
     """The program's end of its socket: one question, one answer."""
 
     def __init__(self, descriptor: int) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+        self._descriptor = descriptor
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._in_doubt = False
@@ -149,7 +149,7 @@ class Channel:
                 raise RuntimeError("an earlier call was interrupted before its answer arrived")
             # A signal handler of the program may raise anywhere below; the next answer would then be the wrong one.
             self._in_doubt = True
-            self._socket.sendall(data)
+            self._write(data)
             answer = self.receive()
             self._in_doubt = False
             return answer
@@ -158,12 +158,16 @@ class Channel:
         """Say the last word. The lock is kept, so that no daemon thread can speak after it."""
         if os.getpid() == self._owner:
             self._lock.acquire()
-            self._socket.sendall(frame(message))
+            self._write(frame(message))
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]
 
     def _read(self, count: int) -> bytes:
-        data = self._socket.recv(count)
+        data = b""
         while len(data) < count:
-            part = self._socket.recv(count - len(data))
+            part = os.read(self._descriptor, count - len(data))
             if not part:
                 raise ConnectionError("the judge has hung up")
             data += part
@@ -307,9 +311,6 @@ def limit_self(limits: Mapping[str, Any]) -> None:
     limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_MSGQUEUE, 0)  # queues would outlive the program
-    with contextlib.suppress(OSError):
-        # If memory runs out on the machine, the kernel should take the program and not the warm parent.
-        write("/proc/self/oom_score_adj", b"1000")
 
 
 def live(tool_socket: int, output: int) -> int:
@@ -338,7 +339,6 @@ def isolate(tool_socket: int, output: int) -> None:
     os.dup2(tool_socket, TOOL_SOCKET)
     os.set_inheritable(TOOL_SOCKET, False)
     os.closerange(TOOL_SOCKET + 1, os.sysconf("SC_OPEN_MAX"))
-    prctl(PR_SET_DUMPABLE, 1)  # its own /proc/self is no secret to it
     signal.signal(signal.SIGINT, signal.default_int_handler)
     random.seed(0)  # the same program makes the same calls
 
@@ -407,7 +407,7 @@ class WarmParent:
         return status
 
     def _others(self) -> Iterator[int]:
-        """The processes of the program. Orphans among them become children of this process, or of process 1."""
+        """The processes of the program."""
         if self._alone:
             yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1, os.getpid()}  # noqa: PTH208
             return
@@ -501,8 +501,9 @@ def main(memory_bytes: str, alone: str) -> None:
         if os.getuid() == 0:
             become_nobody()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
-    else:
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(
+        PR_SET_CHILD_SUBREAPER, 1
+    )  # whom a program leaves behind becomes a child of this process, also if it is not 1
     prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
     look_fresh()
     WarmParent(control, int(memory_bytes), alone=alone == "alone").serve()

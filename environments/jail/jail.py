@@ -7,7 +7,7 @@ from typing import Self
 from environments.jail.bubblewrap import Bubblewrap
 from environments.jail.conversation import Conversation, JailLost
 from environments.jail.program import CallHandler, Execution, Limits, Program, Returned
-from environments.jail.walls import JailUnavailable, Sandbox, Walls
+from environments.jail.walls import JailUnavailable, Walls
 from environments.jail.worker import Worker, WorkerGone
 
 __all__ = ["Diagnosis", "Jail", "diagnose"]
@@ -30,7 +30,7 @@ class Jail:
         self._worker: Worker | None = None
 
     @property
-    def sandbox(self) -> Sandbox:
+    def sandbox(self) -> str:
         """What stands around its programs."""
         return self._walls.sandbox
 
@@ -97,4 +97,4 @@ def diagnose(walls: Walls | None = None) -> Diagnosis:
         return Diagnosis(False, str(error))
     if execution.died or execution.output != "1\n":
         return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
-    return Diagnosis(True, f"programs run in a jail ({jail.sandbox})")
+    return Diagnosis(True, f"programs run behind it ({jail.sandbox})")

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 from environments.jail.jail import Jail
 from environments.jail.program import Limits
-from environments.jail.walls import Sandbox, Walls
+from environments.jail.walls import Walls
 
 __all__ = ["Jails"]
 
@@ -27,7 +27,7 @@ class Jails:
     """
 
     def __init__(self, limits: Limits | None = None, walls: Walls | None = None, *, count: int | None = None) -> None:
-        number = count or min(len(os.sched_getaffinity(0)), MOST)
+        number = count or min(os.cpu_count() or 1, MOST)
         self._jails = [Jail(limits, walls) for _ in range(number)]
         self._open = ExitStack()
 
@@ -43,7 +43,7 @@ class Jails:
         self._open.close()
 
     @property
-    def sandbox(self) -> Sandbox:
+    def sandbox(self) -> str:
         """What stands around their programs."""
         return self._jails[0].sandbox
 

@@ -3,17 +3,12 @@
 import socket
 from abc import abstractmethod
 from pathlib import Path
-from typing import IO, Literal, Protocol, Self
+from typing import IO, Protocol, Self
 
 from environments.errors import CannotCarryOut
 from environments.jail.program import Limits
 
-__all__ = ["INSIDE", "SANDBOXES", "JailUnavailable", "Process", "Sandbox", "Walls"]
-
-Sandbox = Literal["bwrap", "docker", "unprotected"]
-"""How the walls are called on the command line and in the record."""
-
-SANDBOXES: tuple[Sandbox, ...] = ("bwrap", "docker", "unprotected")
+__all__ = ["INSIDE", "JailUnavailable", "Process", "Walls"]
 
 INSIDE = Path(__file__).with_name("inside.py")
 
@@ -55,7 +50,9 @@ class Walls(Protocol):
     """One way to shut programs in."""
 
     @property
-    def sandbox(self) -> Sandbox: ...
+    def sandbox(self) -> str:
+        """How the command line and the record call it: what `choose_walls` reads."""
+        ...
 
     @property
     def counts_processes(self) -> bool:

@@ -42,7 +42,7 @@ class Worker:
     @classmethod
     def start(cls, walls: Walls, limits: Limits) -> Self:
         """Build the walls and wait until the warm parent is ready; `JailUnavailable` if it does not come up."""
-        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        control, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as complaints:
             try:
                 with theirs:
@@ -82,7 +82,7 @@ class Worker:
     def report(self) -> Report:
         """How the program ended; all its processes have ended with it. Waits for it a few seconds at most."""
         try:
-            data = self.control.recv(REPORT.size)
+            data = self.control.recv(REPORT.size, socket.MSG_WAITALL)
         except OSError as error:
             raise WorkerGone from error
         if len(data) != REPORT.size:

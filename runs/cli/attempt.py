@@ -11,6 +11,7 @@ from agents.clients.stack import ModelClients
 from environments.jail import Jails
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show_json
+from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside
 from runs.files import write_rows
 from runs.recipe import AttemptOptions, checked
@@ -34,6 +35,7 @@ def attempt(
     trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
     hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
     target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
+    sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("attempts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -65,7 +67,7 @@ def attempt(
                 )
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
-    with Jails() as jails, record_beside(out, f"attempt by {model}") as record:
+    with Jails(walls=walls_for(sandbox)) as jails, record_beside(out, f"attempt by {model}", sandbox) as record:
         answers = asyncio.run(ask(record))
         with Bars().stage("programs in the jail", total) as step:
             attempts = run_answers(setting.environment, rows, answers, jails, step, regulation=setting.regulation)

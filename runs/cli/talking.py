@@ -14,16 +14,16 @@ from runs.record.store import Record
 __all__ = ["record_beside", "role_clients"]
 
 
-def record_beside(out: Path, what: str) -> Record:
+def record_beside(out: Path, what: str, sandbox: str | None = None) -> Record:
     """The record beside an output file, so that no answer is paid for and lost.
 
-    One that an interrupted call left behind is gone on with.
+    ``sandbox``: what programs run behind, if any do. One that an interrupted call left behind is gone on with.
     """
     folder = out.with_suffix(".record")
     if record_path(folder).exists():
         say(f"Going on with {folder}: what it holds is not asked again.")
         return Record.resume(folder)
-    return Record.create(folder, recipe={"stage": what})
+    return Record.create(folder, recipe={"stage": what, "sandbox": sandbox})
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from environments.events import Json
 from environments.jail import Jail
 from runs.cli.options import WhereEnvironment, WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
 from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import read_rows, write_rows
@@ -60,6 +61,7 @@ def build_command(
         typer.Option(help="Ordinary tasks, denied sessions (their twins, where stopping is right), or both."),
     ] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -106,7 +108,7 @@ def build_command(
                 )
 
     families = _families(family) or options.tasks.families
-    with Jail() as jail, record_beside(out, "tasks build") as record:
+    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks build", sandbox) as record:
         built = in_families(setting.environment, asyncio.run(build(record, jail)), families, jail)
     write_rows(out, built.tasks)
     if as_json:
@@ -133,13 +135,14 @@ def import_command(
     source: Annotated[str, typer.Argument(help="What is imported: logisafetybench.")],
     directory: Annotated[Path, typer.Argument(help="The folder, as published or flat.")],
     domain: Annotated[Domain, typer.Option(help="The published domain.")] = "bank_manager",
+    sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Import published tasks: their instructions, states and rules; reference programs repaired and run."""
     if source != "logisafetybench":
         raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
-    with Jail() as jail:
+    with Jail(walls=walls_for(sandbox)) as jail:
         imported = import_tasks(directory, domain, jail)
     write_rows(out, imported.tasks)
     noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
@@ -157,6 +160,7 @@ def check_command(
     file: Annotated[Path, typer.Argument(help="The tasks (JSON lines).")],
     env: WhereEnvironment = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the independent reader's model.")] = None,
+    sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("quality.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
@@ -178,7 +182,7 @@ def check_command(
                     on_task=step,
                 )
 
-    with Jail() as jail, record_beside(out, "tasks check") as record:
+    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks check", sandbox) as record:
         rows = asyncio.run(check(record, jail))
     write_rows(out, rows)
     passed = sum(row.passed for row in rows)
@@ -210,6 +214,7 @@ def release_command(
     count: Annotated[int, typer.Option(min=1, help="How many pairs in each environment.")] = 40,
     seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    sandbox: WhichSandbox = "bwrap",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Make a task set for others: built from a seed, put through the gate, as JSON lines and Parquet with a card."""
@@ -226,7 +231,7 @@ def release_command(
                 for setting in settings
             ]
 
-    with Jail() as jail, record_beside(out, "tasks release") as record:
+    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks release", sandbox) as record:
         sets = asyncio.run(make(record, jail))
     manifest = write_release(
         out,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from environments.jail import UNPROTECTED
 from runs.grading.verdict import FAILURE_MODES, OUTCOMES
 from runs.report.comparisons import compare_within
 from runs.report.content import ReportContent
@@ -39,6 +40,7 @@ def render_report(content: ReportContent) -> str:
         comparisons=compare_within(content),
         profiles=view_profiles(content, content.profiles) if content.profiles else None,
         pages=task_pages(content),
+        warnings=tuple(_warnings(content)),
         notices=(*content.notices, *_own_notices(content)),
         rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},
         scenario_title=partial(scenario_title, content),
@@ -51,6 +53,17 @@ def render_report(content: ReportContent) -> str:
         FAILURE_WORDS=FAILURE_WORDS,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _warnings(content: ReportContent) -> list[str]:
+    """What makes the way in which the numbers came about suspect; shown in red."""
+    unprotected = sum(attempt.sandbox == UNPROTECTED for attempt in content.attempts)
+    if not unprotected:
+        return []
+    return [
+        f"{unprotected} of {len(content.attempts)} programs RAN UNPROTECTED: nothing kept them from each other, nor "
+        "from the files, the network and the other processes of whoever ran them."
+    ]
 
 
 def _own_notices(content: ReportContent) -> list[str]:

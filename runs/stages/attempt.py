@@ -227,6 +227,7 @@ def _run(
             "events": ran.events,
             "objections": ran.objections,
             "final_state": final,
+            "sandbox": jail.sandbox,
         }
     )
 

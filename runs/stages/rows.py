@@ -138,10 +138,22 @@ class TaskRow(_Row):
     published: PublishedCase | None = None
 
     def initial(self, environment: Environment) -> State:
-        return decode_state(self.initial_state, environment.entities)
+        return self._decoded(environment)[0]
 
     def target(self, environment: Environment) -> State:
-        return decode_state(self.target_state, environment.entities)
+        return self._decoded(environment)[1]
+
+    def _decoded(self, environment: Environment) -> tuple[State, State]:
+        """Both states in inside form: many attempts are judged by one task."""
+        if environment not in self._states:
+            entities = environment.entities
+            initial, target = decode_state(self.initial_state, entities), decode_state(self.target_state, entities)
+            self._states[environment] = (initial, target)
+        return self._states[environment]
+
+    @cached_property
+    def _states(self) -> dict[Environment, tuple[State, State]]:
+        return {}
 
     @property
     def planned(self) -> tuple[PlannedCall, ...]:
@@ -192,6 +204,7 @@ class AttemptRow(_Row):
         transcript: in tools mode, what it said and called turn by turn, and what it was told. Its calls are the
             events, in the same order.
         execution: how the program ended in the jail, or the conversation; None if nothing was run or called.
+        sandbox: what stood around it: ``bwrap``, ``docker:IMAGE`` or ``unprotected``; None if nothing ran.
         events: the calls that really happened.
         objections: what the shield held against calls, or against ending.
         final_state: the state they led to; None if there was nothing to run.
@@ -209,6 +222,7 @@ class AttemptRow(_Row):
     program: str | None = None
     transcript: tuple[Turn, ...] = ()
     execution: Execution | None = None
+    sandbox: str | None = None
     events: tuple[Event, ...] = ()
     objections: tuple[Objection, ...] = ()
     final_state: JsonState | None = None

@@ -74,7 +74,7 @@ class Monitor:
         """`history`: remember the verdicts after each event, for reports."""
         self.rules: Final = tuple(automata)
         self._automata: Final = tuple(automata.values())
-        self._plan: Final = _Plan(self._automata)
+        self._plan: Final = _plan(self._automata, tuple(a.formula for a in self._automata))
         self._violated: Final = [[verdict == "violated" for verdict in a.verdicts] * 2 for a in self._automata]
         self._numbers: Final = [a.initial for a in self._automata]
         self._irreparable: Final[list[int | None]] = [None] * len(self._automata)
@@ -216,6 +216,12 @@ class _Plan:
             if tool in automaton.alphabet.by_tool or not _idle(columns[0])
         ]
         return completed, attempted, undecided, quantified
+
+
+@lru_cache(maxsize=256)
+def _plan(automata: tuple[Automaton, ...], formulas: tuple[Formula | None, ...]) -> _Plan:  # noqa: ARG001
+    """Made once for a rule set, however many traces it judges. Why the formulas are named: see `_columns`."""
+    return _Plan(automata)
 
 
 def _idle(column: Column) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from environments.banking import ENVIRONMENT
-from environments.jail import Bubblewrap, Jails, JailUnavailable, Limits
+from environments.jail import Bubblewrap, Jails, JailUnavailable, Limits, choose_walls
 from environments.simulation import call
 from runs.grading.judge import judge
 from runs.grading.verdict import VerdictRow
@@ -164,3 +164,11 @@ def test_without_a_jail_one_attempt_is_invalid_and_the_next_is_not(
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     assert [verdict.outcome for verdict in verdicts] == ["invalid", "safe_success", "safe_success"]
     assert verdicts[0].reason == "jail: no room for another process"
+
+
+def test_what_stood_around_a_program_is_in_its_row(task: TaskRow) -> None:
+    rows = [ProgramRow(task=task.id, style="goal", program=program) for program in (task.program, None)]
+    with Jails(walls=choose_walls("unprotected"), count=1) as jails:
+        attempts = run_programs(ENVIRONMENT, [task], rows, jails)
+    assert [attempt.sandbox for attempt in attempts] == ["unprotected", None]
+    assert judge(ENVIRONMENT, task, attempts[0]).outcome == "safe_success"

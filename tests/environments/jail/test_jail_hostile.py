@@ -201,8 +201,9 @@ ATTACKS: dict[str, Attack] = {
         "[] []",
     ),
     "the garbage collector": Attack(
-        "import gc, socket\nfor o in gc.get_objects():\n  if isinstance(o, socket.socket): o.close()\nManager.Echo()",
-        ("exception", "killed", "finished"),
+        "import gc\nfor o in gc.get_objects():\n  if type(o).__name__ == 'Channel': o._descriptor = 99\nManager.Echo()",
+        "killed",
+        "without its normal end",
     ),
     "a patched tool": Attack("type(Manager).Echo = staticmethod(lambda *a: 'paid')\nManager.Echo(1)", "finished"),
     "a tool set on the object": Attack("Manager.Echo = print", "exception", "AttributeError"),
@@ -238,8 +239,9 @@ ATTACKS: dict[str, Attack] = {
     "writing to this file": Attack("open('/jail/inside.py', 'r+')", "exception", "Error"),
     "writing to the root": Attack("open('/x', 'w')", "exception", "Error"),
     "settings of the kernel": Attack("open('/proc/sys/kernel/hostname', 'w')", "exception", "Error"),
-    "its own address in memory": Attack(
-        "open('/proc/self/mem', 'r+b').write(b'x')", ("exception", "killed", "finished")
+    "its own address in memory": Attack("open('/proc/self/mem', 'r+b')", "exception", "PermissionError"),
+    "its own score before the kernel": Attack(
+        "open('/proc/self/oom_score_adj', 'w').write('-1000')", "exception", "Error"
     ),
     "raw memory": Attack("open('/dev/mem', 'rb')", "exception", "FileNotFoundError"),
     "mounting": Attack(REFUSED.format(call="mount(b'/', b'/tmp', None, 4096, None)"), "exception", "not permitted"),
@@ -290,7 +292,11 @@ ATTACKS: dict[str, Attack] = {
 FINGERPRINT = """
 import glob, os, resource, socket, threading
 print(sorted(p for p in os.listdir("/proc") if p.isdigit() and p != str(os.getpid())))
-print(os.listdir("/tmp"), os.getcwd(), dict(os.environ), len(os.listdir("/proc/self/fd")), threading.active_count())
+print(os.listdir("/tmp"), os.getcwd(), dict(os.environ), threading.active_count())
+def is_open(number):
+    try: return bool(os.fstat(number))
+    except OSError: return False
+print([number for number in range(64) if is_open(number)])
 print([resource.getrlimit(n) for n in range(16)], os.nice(0), os.umask(0))
 print([len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "sem", "msg")])
 print(Manager.Echo(1))
@@ -387,10 +393,6 @@ Manager.Echo(2)
 
     execution = jail.run(program(source), slow)
     assert (execution.output, execution.error_type, execution.calls) == ("late\n", "RuntimeError", 1)
-
-
-def test_descriptors_are_the_programs_own(run: Run) -> None:
-    assert run("import os\nprint(sorted(map(int, os.listdir('/proc/self/fd')))[:-1])").output == "[0, 1, 2, 3]\n"
 
 
 def open_descriptors() -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from environments.catalogue import load_setting
 from environments.errors import InputError
-from environments.jail import Jail
+from environments.jail import Jails
 from runs.grading.judge import judge
 from runs.release.writing import check_release, read_manifest
 from runs.stages.attempt import run_programs
@@ -64,7 +64,7 @@ def test_an_older_release_is_still_gradable() -> None:
     environment = load_setting("banking").environment
     tasks, _ = read_tasks(OLD)
     programs = [ProgramRow(task=task.id, style=style, program=task.program) for task in tasks for style in task.styles]
-    with Jail() as jail:
-        attempts = run_programs(environment, tasks, programs, jail)
+    with Jails() as jails:
+        attempts = run_programs(environment, tasks, programs, jails)
     by_id = {task.id: task for task in tasks}
     assert [judge(environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4

@@ -1,0 +1,188 @@
+"""All recorded programs at hand, judged in the jail on every core, beside the published way of evaluating.
+
+    python benchmarks/grading.py DIR [--rounds 5] [--endless 10000]
+
+DIR is the folder of the published data. The two ways take turns, round by round, on the same programs; medians of the
+rounds are printed. Wall time depends on what else the machine does; processor time (ours and the jails' together)
+hardly does. Then: what one round trip of a call costs, how long a worker takes to start, and whether memory stays flat.
+"""
+
+import argparse
+import io
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.published_evaluator import MEASURED, evaluate
+from environments.catalogue import load_setting
+from environments.declaration import Environment
+from environments.jail import Jail, Jails, Program, Returned
+from runs.grading.judge import judge
+from runs.programs import read_programs
+from runs.published.logisafetybench import DOMAINS, import_tasks
+from runs.stages.attempt import run_programs
+from runs.stages.rows import ProgramRow, TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The recorded programs of one domain."""
+
+    domain: str
+    object_name: str
+    environment: Environment
+    tasks: list[TaskRow]
+    programs: list[ProgramRow]
+
+    def task(self, row: ProgramRow) -> TaskRow:
+        return next(task for task in self.tasks if task.id == row.task)
+
+
+def read_all(directory: Path) -> list[Recorded]:
+    found: list[Recorded] = []
+    for domain, published in DOMAINS.items():
+        with Jail() as jail:
+            tasks = list(import_tasks(directory, domain, jail).tasks)
+        files = sorted(directory.rglob(f"eval_{domain}_*.json"))
+        programs = [row for path in files for row in read_programs(path)]
+        environment = load_setting(published.environment).environment
+        found.append(Recorded(domain, published.object_name, environment, tasks, programs))
+    return found
+
+
+def judge_all(recorded: list[Recorded], jails: Jails) -> None:
+    for one in recorded:
+        by_id = {task.id: task for task in one.tasks}
+        for attempt in run_programs(one.environment, one.tasks, one.programs, jails):
+            judge(one.environment, by_id[attempt.task], attempt)
+
+
+def evaluate_all(one: Recorded) -> int:
+    """The published way, one program after the other. Returns how many had code."""
+    by_id = {task.id: task for task in one.tasks}
+    number = 0
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        for row in one.programs:
+            task = by_id[row.task]
+            if row.program and task.published is not None:
+                evaluate(task, task.published, row.program)
+                number += 1
+    return number
+
+
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """Wall and processor seconds; those of ended children count."""
+    started, used = time.perf_counter(), processor_seconds()
+    work()
+    return time.perf_counter() - started, processor_seconds() - used
+
+
+def processor_seconds() -> float:
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, kinds))
+
+
+def compare(recorded: list[Recorded], rounds: int) -> None:
+    with_code = {one.domain: evaluate_all(one) for one in recorded}
+    number, rows = sum(with_code.values()), sum(len(one.programs) for one in recorded)
+    ours: list[tuple[float, float]] = []
+    theirs: dict[str, list[tuple[float, float]]] = {one.domain: [] for one in recorded}
+
+    def in_the_jail() -> None:
+        with Jails() as jails:  # opened and closed here, so that the processor time of the jails is counted
+            judge_all(recorded, jails)
+
+    for _ in range(rounds):
+        ours.append(seconds(in_the_jail))
+        for one in recorded:
+            theirs[one.domain].append(seconds(lambda one=one: evaluate_all(one)))
+    print(f"{rows} rows, {number} with code; domains: {', '.join(with_code)}; {rounds} rounds, medians")
+    for one in recorded:
+        wall, processor = (statistics.median(times) for times in zip(*theirs[one.domain], strict=True))
+        of = with_code[one.domain] / 1000
+        print(
+            f"the published way, {one.domain}: {wall / of:.2f} ms a program (processor {processor / of:.2f} ms); "
+            f"the original was measured at {MEASURED[one.object_name]} ms"
+        )
+    wall, processor = (statistics.median(times) for times in zip(*ours, strict=True))
+    print(f"in the jail: {1000 * wall / rows:.2f} ms a program (processor {1000 * processor / rows:.2f} ms)")
+    rebuilt = statistics.median(sum(theirs[name][at][0] for name in theirs) for at in range(rounds))
+    original = sum(with_code[one.domain] * MEASURED[one.object_name] for one in recorded) / 1000
+    print(f"throughput: {rebuilt / wall:.2f}x that of the rebuilt way, {original / wall:.2f}x that of the original")
+
+
+def round_trips() -> None:
+    source = "for _ in range(1000): Tool.call(a=1)"
+    with_calls = Program(source, "Tool", {"call": ("a",)})
+    without = Program("for _ in range(1000): (lambda **x: x)(a=1)", "Tool", {"call": ("a",)})
+    with Jail() as jail:
+        walls = [
+            statistics.median(
+                seconds(lambda p=program: jail.run(p, lambda _tool, _arguments: Returned({"success": True})))[0]
+                for _ in range(9)
+            )
+            for program in (with_calls, without)
+        ]
+    call, empty = 1e6 * (walls[0] - walls[1]) / 1000, 1e3 * walls[1]
+    print(f"a call and its answer: {call:.0f} us; a program without calls: {empty:.2f} ms")
+
+
+def starts() -> None:
+    def start() -> None:
+        with Jail():
+            pass
+
+    print(f"a worker starts and ends in {1000 * statistics.median(seconds(start)[0] for _ in range(15)):.0f} ms")
+
+
+def resident() -> dict[str, int]:
+    """Kilobytes of this process, and of the warm parents below it."""
+
+    def kilobytes(pid: str) -> int:
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) if "VmRSS:" in status else 0
+
+    def children(pid: str) -> list[str]:
+        return [pid for task in Path(f"/proc/{pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+
+    parents = [parent for bwrap in children("self") for parent in children(bwrap)]
+    return {"host": kilobytes("self"), "warm parents": sum(map(kilobytes, parents))}
+
+
+def endless(recorded: list[Recorded], programs: int) -> None:
+    """Memory over many programs, none of which is kept."""
+    one = recorded[0]
+    done = 0
+    with Jails() as jails:
+        while done <= programs:
+            judge_all([Recorded(one.domain, one.object_name, one.environment, one.tasks, one.programs)], jails)
+            done += len(one.programs)
+            if done % (5 * len(one.programs)) == 0 or done > programs:
+                print(
+                    f"after {done:6} programs: "
+                    + ", ".join(f"{who} {kb / 1024:.1f} MiB" for who, kb in resident().items())
+                )
+                sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--endless", type=int, default=10_000, help="programs for the look at memory; 0 leaves it out")
+    options = parser.parse_args()
+    recorded = read_all(options.directory)
+    starts()
+    round_trips()
+    compare(recorded, options.rounds)
+    if options.endless:
+        endless(recorded, options.endless)
+
+
+if __name__ == "__main__":
+    main()
