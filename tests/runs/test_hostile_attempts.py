@@ -33,7 +33,7 @@ def task() -> TaskRow:
 
 @pytest.fixture(scope="module")
 def jails() -> Iterator[Jails]:
-    with Jails(Limits(seconds=2.0), count=1) as jails:
+    with Jails(Limits(seconds=20.0), count=1) as jails:
         yield jails
 
 

@@ -1,19 +1,26 @@
 """The processes of the jails that a test has open."""
 
-import os
 from pathlib import Path
 
-__all__ = ["warm_parents"]
+__all__ = ["descendants", "warm_parents"]
+
+
+def descendants(process: int) -> set[int]:
+    """All processes below this one."""
+    children = _children(process)
+    return children.union(*(descendants(child) for child in children))
 
 
 def warm_parents() -> set[int]:
     """The children of this process's bubblewraps: process 1 of each open jail, whatever thread opened it."""
-    children = {child for task in Path("/proc/self/task").iterdir() for child in _children(task)}
-    return {parent for child in children for parent in _children(Path(f"/proc/{child}/task/{child}"))} - {os.getpid()}
+    return {parent for child in _children("self") for parent in _children(child)}
 
 
-def _children(task: Path) -> list[int]:
+def _children(process: int | str) -> set[int]:
+    found: set[int] = set()
     try:
-        return [int(child) for child in (task / "children").read_text().split()]
-    except OSError:  # it has just ended
-        return []
+        for task in Path(f"/proc/{process}/task").iterdir():
+            found.update(map(int, (task / "children").read_text().split()))
+    except OSError:  # it, or one of its threads, has just ended
+        pass
+    return found

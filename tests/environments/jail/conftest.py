@@ -1,6 +1,7 @@
 """A real jail for each test module, with limits small enough for hostile programs to meet them soon."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -31,12 +32,20 @@ def make(source: str) -> Program:
 
 @pytest.fixture(scope="module")
 def limits() -> Limits:
-    return Limits(seconds=1.0, memory_bytes=128 * 2**20, processes=8, output_bytes=1000, calls=12_000)
+    """Time enough on a busy machine; the rest is soon met."""
+    return Limits(seconds=30.0, memory_bytes=128 * 2**20, processes=8, output_bytes=1000, calls=12_000)
 
 
 @pytest.fixture(scope="module")
 def jail(limits: Limits) -> Iterator[Jail]:
     with Jail(limits) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def hasty(limits: Limits) -> Iterator[Jail]:
+    """For programs that would not end by themselves."""
+    with Jail(replace(limits, seconds=1.0)) as opened:
         yield opened
 
 

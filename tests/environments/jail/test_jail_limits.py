@@ -44,14 +44,14 @@ def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -
     assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 1000)
 
 
-def test_a_slow_judge_counts_against_the_clock(jail: Jail, program: Callable[[str], Program]) -> None:
+def test_a_slow_judge_counts_against_the_clock(hasty: Jail, program: Callable[[str], Program]) -> None:
     def slow(_tool: str, _arguments: dict[str, Json]) -> Reply:
         time.sleep(0.4)
         return Returned(None)
 
-    execution = jail.run(program("while True: Manager.Echo()"), slow)
+    execution = hasty.run(program("while True: Manager.Echo()"), slow)
     assert execution.status == "time_limit"
-    assert 2 <= execution.calls <= 3
+    assert 1 <= execution.calls <= 3
 
 
 def test_what_was_asked_before_the_end_is_answered_all_the_same(jail: Jail, program: Callable[[str], Program]) -> None:
