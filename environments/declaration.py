@@ -21,8 +21,16 @@ from environments.events import Event
 from environments.kinds import BOOLEAN, Kind, ListOf, Value
 from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
 from environments.state import Entity, State
-from environments.terms import RowCondition, Term, arguments_of, row_variable, tables_of, unguarded_arguments
-from environments.terms.tree import Argument
+from environments.terms import (
+    Argument,
+    RowCondition,
+    Term,
+    arguments_of,
+    item_variable,
+    row_variable,
+    tables_of,
+    unguarded_arguments,
+)
 
 __all__ = [
     "Delete",
@@ -32,6 +40,7 @@ __all__ = [
     "FromTrace",
     "FromUser",
     "Insert",
+    "InsertEach",
     "KeyResult",
     "Parameter",
     "Part",
@@ -77,7 +86,8 @@ Source = FromUser | FromLookup | FromTrace
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter. ``malformed`` names the documented exception for a value of the right type in a wrong format."""
+    """A parameter. ``malformed`` names the documented exception for a value of the right type in a wrong format; None
+    where the document has no exception for it, so that such a value is none that the tool takes."""
 
     name: str
     kind: Kind
@@ -85,7 +95,7 @@ class Parameter:
     source: Source
     required: bool = True
     default: Value = None
-    malformed: str = "InvalidRequestException"
+    malformed: str | None = "InvalidRequestException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +143,19 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class InsertEach:
+    """Append a row with a generated key for each item of a list argument. ``values`` gives the terms from the item."""
+
+    entity: Entity
+    items: Argument
+    values: Callable[[Term], Mapping[str, Term]]
+
+    def terms(self) -> list[Term]:
+        """The list, and the values over one item."""
+        return [self.items, *self.values(item_variable()[1]).values()]
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Take away the rows that meet the condition."""
 
@@ -144,7 +167,7 @@ class Delete:
         return [self.where(row_variable(self.entity))]
 
 
-Effect = Update | Insert | Delete
+Effect = Update | Insert | InsertEach | Delete
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +175,7 @@ class Phrases:
     """How a user puts a call of the tool into words.
 
     ``{name}`` stands for an argument; a looked-up one appears as the ``thing`` of its look-up. ``[name: words]``
-    appears only if that optional argument is given. The offline instruction generator writes with them.
+    appears only if that argument is given and, for a truth, true. The offline instruction generator writes with them.
 
     Attributes:
         step: a business step, as an order.
@@ -291,14 +314,15 @@ def check_tool(environment: Environment, tool: Tool) -> None:
     for effect in tool.effects:
         if isinstance(effect, Delete):
             continue
-        unknown = set(effect.values) - set(effect.entity.fields)
+        values = _values(effect)
+        unknown = set(values) - set(effect.entity.fields)
         if unknown:
             raise InputError(f"{place}: an effect sets {sorted(unknown)[0]!r}, no field of {effect.entity.singular}")
-        if isinstance(effect, Insert) and effect.entity.key_prefix is None:
+        if not isinstance(effect, Update) and not effect.entity.generates_keys:
             raise InputError(
                 f"{place}: it inserts a {effect.entity.singular}, whose key has no prefix to generate from"
             )
-        if effect.entity.key in effect.values:
+        if effect.entity.key in values:
             raise InputError(f"{place}: an effect sets {effect.entity.key!r}, the key of {effect.entity.singular}")
         if unset := _unset_fields(effect):
             raise InputError(f"{place}: it inserts a {effect.entity.singular} without its field {unset[0]!r}")
@@ -306,7 +330,7 @@ def check_tool(environment: Environment, tool: Tool) -> None:
         _check_result(place, tool, result)
     documented = {raised.exception for raised in tool.raises}
     for parameter in tool.parameters:
-        if _can_be_malformed(parameter.kind) and parameter.malformed not in documented:
+        if _can_be_malformed(parameter.kind) and parameter.malformed not in {None, *documented}:
             raise InputError(
                 f"{place}: {parameter.name!r} can be malformed, but {parameter.malformed} is not documented"
             )
@@ -333,11 +357,13 @@ def _check_result(place: str, tool: Tool, result: Result) -> None:
         if twice := {part.name for part in result.parts} & set(result.fields):
             raise InputError(f"{place}: {result.name!r} has the field {sorted(twice)[0]!r} twice")
     if isinstance(result, KeyResult):
-        inserts = [effect for effect in tool.effects if isinstance(effect, Insert) and effect.entity is result.entity]
-        if len(inserts) != 1:
+        inserting = [effect for effect in tool.effects if isinstance(effect, Insert | InsertEach)]
+        inserts = [effect for effect in inserting if effect.entity is result.entity]
+        if len(inserts) != 1 or isinstance(inserts[0], InsertEach):
+            several = "one for each item of a list" if len(inserts) == 1 else str(len(inserts))
             raise InputError(
                 f"{place}: {result.name!r} is the key of the {result.entity.singular} that it inserts, but it inserts "
-                f"{len(inserts)}; it must be one"
+                f"{several}; it must be one"
             )
 
 
@@ -372,12 +398,16 @@ def _entities(tool: Tool) -> list[Entity]:
     ]
 
 
-def _unset_fields(effect: Update | Insert) -> list[str]:
+def _values(effect: Update | Insert | InsertEach) -> Mapping[str, object]:
+    return effect.values(item_variable()[1]) if isinstance(effect, InsertEach) else effect.values
+
+
+def _unset_fields(effect: Update | Insert | InsertEach) -> list[str]:
     """The fields that a row to be inserted must have and would lack."""
     if isinstance(effect, Update):
         return []
     needed = {name for name, declared in effect.entity.fields.items() if not declared.optional} - {effect.entity.key}
-    return sorted(needed - set(effect.values))
+    return sorted(needed - set(_values(effect)))
 
 
 def _phrased(phrases: Phrases | None) -> set[str]:

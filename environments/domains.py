@@ -5,6 +5,7 @@ appointment is one at which that doctor is free. Numeric domains also state thei
 within them.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
@@ -16,7 +17,20 @@ from environments.logic import PLAIN
 from environments.state import Entity, State
 from environments.terms import RowCondition, Scope, arguments_of, bind, row_variable
 
-__all__ = ["Amount", "DayAfter", "DayBefore", "Digits", "Domain", "FieldValue", "Options", "WordsOf"]
+__all__ = [
+    "Amount",
+    "DayAfter",
+    "DayBefore",
+    "Digits",
+    "Domain",
+    "FieldValue",
+    "FiniteDomain",
+    "HoursFromNow",
+    "NewValue",
+    "Options",
+    "WordOf",
+    "WordsOf",
+]
 
 
 Arguments = Mapping[str, Value]
@@ -34,6 +48,16 @@ class Domain(Protocol):
         ...
 
 
+class FiniteDomain(Domain):
+    """A domain that can list what it draws."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def words(self, state: State) -> tuple[Value, ...]:
+        """Everything that it can draw, or for a list every item, whatever the arguments before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Amount(Domain):
     """An amount of money between two bounds, in cents, both included."""
@@ -46,13 +70,12 @@ class Amount(Domain):
 
 
 @dataclass(frozen=True, slots=True)
-class Options(Domain):
+class Options(FiniteDomain):
     """One of a few values."""
 
     values: tuple[Value, ...]
 
     def words(self, state: State) -> tuple[Value, ...]:
-        """Everything that it can draw."""
         return self.values
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
@@ -98,7 +121,39 @@ class DayBefore(_Day):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldValue(Domain):
+class HoursFromNow(Domain):
+    """A full hour near the environment's own now, which is a field of the first row of ``entity``; earlier hours are
+    negative."""
+
+    entity: Entity
+    field: str
+    nearest: int
+    furthest: int
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        now = next(state.rows(self.entity.table)).values[self.field]
+        return now - now % 60 + 60 * random.randint(self.nearest, self.furthest)
+
+
+@dataclass(frozen=True, slots=True)
+class NewValue(FiniteDomain):
+    """One of a few values that no row has in that field: how a user calls something new."""
+
+    values: tuple[Value, ...]
+    entity: Entity
+    field: str
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        taken = {row.values[self.field] for row in state.rows(self.entity.table)}
+        return tuple(value for value in self.values if value not in taken)
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        free = self.words(state)
+        return random.choice(free) if free else None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue(FiniteDomain):
     """The value of a field in some row: what a user who means that row would say.
 
     Attributes:
@@ -116,7 +171,6 @@ class FieldValue(Domain):
         return frozenset(arguments_of(self.where(row_variable(self.entity))) if self.where else ())
 
     def words(self, state: State) -> tuple[Value, ...]:
-        """Everything that it can draw, whatever the arguments before it."""
         return tuple(dict.fromkeys(self._said(row.values[self.field]) for row in state.rows(self.entity.table)))
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
@@ -136,14 +190,29 @@ class FieldValue(Domain):
 
 
 @dataclass(frozen=True, slots=True)
-class WordsOf(Domain):
+class WordOf(FiniteDomain):
+    """One word out of a text field of some row, or the whole text."""
+
+    entity: Entity
+    field: str
+
+    def words(self, state: State) -> tuple[str, ...]:
+        texts = [row.values[self.field] for row in state.rows(self.entity.table)]
+        return tuple(dict.fromkeys(word for text in texts for word in (*text.split(), text)))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        words = self.words(state)
+        return random.choice(words) if words else None
+
+
+@dataclass(frozen=True, slots=True)
+class WordsOf(FiniteDomain):
     """One or two words out of a text field of some row, as a list."""
 
     entity: Entity
     field: str
 
     def words(self, state: State) -> tuple[str, ...]:
-        """The single words that it can draw."""
         names = (row.values[self.field] for row in state.rows(self.entity.table))
         return tuple(dict.fromkeys(word for name in names for word in name.split()))
 

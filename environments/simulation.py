@@ -10,13 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from environments.declaration import Delete, Effect, Environment, Insert, KeyResult, RowsResult, Tool, ValueResult
+from environments.declaration import (
+    Delete,
+    Effect,
+    Environment,
+    Insert,
+    InsertEach,
+    KeyResult,
+    RowsResult,
+    Tool,
+    ValueResult,
+)
 from environments.events import Event, Json
 from environments.kinds import Value, WrongFormat, WrongType
 from environments.logic import PLAIN, Logic
 from environments.results import Part
 from environments.state import Entity, Row, State
-from environments.terms import Compiled, RowVariable, Scope, bind, fresh_key, row_variable
+from environments.terms import Compiled, RowVariable, Scope, Variable, bind, fresh_key, item_variable, row_variable
 
 __all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
 
@@ -78,6 +88,10 @@ class CompiledTool:
         if isinstance(effect, Insert):
             values = {name: term.compile(self._logic) for name, term in effect.values.items()}
             return _Effect(effect.entity, values)
+        if isinstance(effect, InsertEach):
+            variable, item = item_variable()
+            values = {name: term.compile(self._logic) for name, term in effect.values(item).items()}
+            return _Effect(effect.entity, values, variable, each=effect.items.compile(self._logic))
         row = row_variable(effect.entity)
         values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
         return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
@@ -92,18 +106,24 @@ class CompiledTool:
         after = state
         for effect in self._effects:
             rows = after.tables[effect.entity.table]
-            if effect.where is None:
-                fields = {name: value(scope) for name, value in effect.values.items()}
-                row = {name: fields.get(name) for name in effect.entity.fields}
-                row[effect.entity.key] = effect.entity.generated_key(rows)
-                after = after.with_table(effect.entity.table, (*rows, Row(row, succeeded)))
-            else:
-                after = after.with_table(effect.entity.table, self._updated(effect, scope, rows))
+            changed = (
+                self._inserted(effect, scope, rows) if effect.where is None else self._updated(effect, scope, rows)
+            )
+            after = after.with_table(effect.entity.table, changed)
         results: dict[str, Value | Rows] = {name: value(scope) for name, value in self._values.items()}
         reported = Scope(after, arguments, {"succeeded": succeeded})
         for name, listing in self._rows.items():
             results[name] = self._listed(listing, reported if listing.declared.after else scope)
         return Transition(after, results)
+
+    def _inserted(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        items = (None,) if effect.each is None else effect.each(scope)
+        for _ in items if effect.row is None else bind(scope, effect.row, items):
+            fields = {name: value(scope) for name, value in effect.values.items()}
+            row = {name: fields.get(name) for name in effect.entity.fields}
+            row[effect.entity.key] = effect.entity.generated_key(rows)
+            rows = (*rows, Row(row, scope.bound["succeeded"]))
+        return rows
 
     def _updated(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         assert effect.row is not None
@@ -140,12 +160,14 @@ class CompiledTool:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """A compiled effect: an insert, or an update or deletion with the row it is written over and its condition."""
+    """A compiled effect: an insert, perhaps of one row for each item of a list; or an update or deletion with the row
+    it is written over and its condition."""
 
     entity: Entity
     values: Mapping[str, Compiled]
-    row: RowVariable | None = None
+    row: Variable | None = None
     where: Compiled | None = None
+    each: Compiled | None = None
     deletes: bool = False
 
 
@@ -187,6 +209,8 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
         except WrongType as error:
             raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
         except WrongFormat as error:
+            if parameter.malformed is None:
+                raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
             # A malformed value is a documented exception, an ill-typed one no call at all: look at all types first.
             malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {parameter.name!r}: {error}")
     if malformed:

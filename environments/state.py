@@ -5,7 +5,7 @@ presence flag. Rows are only ever appended or replaced, never taken out: a delet
 call touches only the tables it changes, and an identifier is never handed out twice.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from environments.errors import InputError
@@ -34,23 +34,28 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A kind of thing with state. ``key`` names the identifying field; rows that tools create get generated keys
-    ``key_prefix`` + number, and such keys are compared up to renaming."""
+    ``key_prefix`` + number, or what ``key_of`` makes of the number, and such keys are compared up to renaming."""
 
     table: str
     singular: str
     key: str
     fields: Mapping[str, Field]
     key_prefix: str | None = None
+    key_of: Callable[[int], str] | None = None
 
     def __post_init__(self) -> None:
         if self.key not in self.fields:
             raise InputError(f"entity {self.table!r}: its key {self.key!r} is not one of its fields; declare it")
 
+    @property
+    def generates_keys(self) -> bool:
+        return self.key_prefix is not None or self.key_of is not None
+
     def generated_key(self, rows: "tuple[Row, ...]") -> str:
         """A key that no row has, present or absent."""
         taken = {row.values[self.key] for row in rows}
         number = len(rows) + 1
-        while (key := f"{self.key_prefix}{number:05d}") in taken:
+        while (key := self.key_of(number) if self.key_of else f"{self.key_prefix}{number:05d}") in taken:
             number += 1
         return key
 

@@ -24,9 +24,10 @@ from environments.declaration import (
     RowsResult,
     Tool,
 )
-from environments.domains import Amount, FieldValue, Options, WordsOf
+from environments.domains import Amount, FiniteDomain
 from environments.events import Event, Json
-from environments.kinds import TEXTS, Value
+from environments.kinds import ListOf, Value
+from environments.logic import PLAIN
 from environments.simulation import CompiledTool, Rows, call
 from environments.state import State
 from environments.terms import Scope, Term, arguments_of, tables_of
@@ -171,22 +172,23 @@ class Encoding:
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{step}"
             match parameter.source:
-                case FromUser() if not parameter.required and parameter.name not in filters:
+                case FromUser(when=when) if when is not None and not when.compile(PLAIN)(Scope(state, values)):
+                    values[parameter.name] = parameter.default
+                case FromUser(when=None) if not parameter.required and parameter.name not in filters:
                     values[parameter.name] = parameter.default
                 case FromUser(Amount(lowest, highest)):
                     number = z3.Int(name)
                     self._solver.add(number >= lowest, number <= highest)
                     values[parameter.name] = number
-                case FromUser(FieldValue() | WordsOf() | Options() as domain):
+                case FromUser(FiniteDomain() as domain):
                     value = self._one_of(name, domain.words(self._initial))
-                    values[parameter.name] = (value,) if parameter.kind is TEXTS else value
+                    values[parameter.name] = (value,) if isinstance(parameter.kind, ListOf) else value
                 case FromUser(domain):
                     # Texts and dates that no precondition compares: any value will do.
                     values[parameter.name] = domain.draw(Random(0), self._initial)
                 case FromLookup(entity):
-                    values[parameter.name] = self._one_of(
-                        name, [row.values[entity.key] for row in state.tables[entity.table]]
-                    )
+                    key = self._one_of(name, [row.values[entity.key] for row in state.tables[entity.table]])
+                    values[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
                 case FromTrace():
                     # Its length is open, its emptiness is what matters: see _Pending.
                     values[parameter.name] = ("pending",)
@@ -218,6 +220,8 @@ class Encoding:
         used: dict[str, list[Value]] = {}
         for parameter in tool.parameters:
             value = arguments[parameter.name]
+            if isinstance(parameter.kind, ListOf) and isinstance(parameter.source, FromLookup):
+                (value,) = value  # a list of one: see _open_arguments
             if isinstance(parameter.source, FromLookup):
                 entity = parameter.source.entity
                 text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"

@@ -17,8 +17,9 @@ from environments.events import Event, Json, Said
 from environments.kinds import Kind, WrongFormat, WrongType
 from environments.simulation import call, decode_arguments
 from environments.state import State
-from solver.traces import PlannedCall, Trace, business_calls, without_calls
-from solver.wording import goal_calls, say_value
+from solver.goals import goal_calls
+from solver.traces import PlannedCall, Trace, business_calls, follow_path, without_calls
+from solver.wording import say_value
 
 __all__ = [
     "STYLES",
@@ -72,13 +73,15 @@ class ReadCall(BaseModel):
     arguments: dict[str, Annotated[ReadArgument, Field(union_mode="left_to_right")]]
 
 
-def asked_calls(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> tuple[PlannedCall, ...]:
+def asked_calls(
+    environment: Environment, initial: State, calls: Sequence[PlannedCall], style: Style
+) -> tuple[PlannedCall, ...]:
     """What a style asks for and nothing more: a goal asks for the changes (and what finds the way to them), a workflow
     for every business step."""
     business = business_calls(environment, calls)
     if style == "workflow":
         return business
-    needed = goal_calls(environment, business)
+    needed = goal_calls(environment, initial, business)
     return without_calls(business, (number for number in range(len(business)) if number not in needed))
 
 
@@ -183,7 +186,7 @@ def _says(text: str, value: str) -> bool:
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:
     """The objections that need no reader: leaks (also in the variables), missing parameters, emptiness."""
     calls = business_calls(environment, trace.calls)
-    numbers = goal_calls(environment, calls) if instruction.style == "goal" else range(len(calls))
+    numbers = goal_calls(environment, trace.initial, calls) if instruction.style == "goal" else range(len(calls))
     whole = f"{instruction.text}\n{instruction.variables}"
     objections = [f"it gives a hidden step away: {leak!r}" for leak in find_leaks(environment, whole)]
     objections += [f"it does not say {what}" for what in find_missing(environment, calls, numbers, instruction.text)]
@@ -244,10 +247,7 @@ def _resolve(argument: ReadArgument, events: Sequence[Event]) -> Json:
 def _follow(reference: ReadReference, events: Sequence[Event]) -> Json:
     if not 1 <= reference.from_call <= len(events):
         raise LookupError(reference.from_call)
-    value: object = events[reference.from_call - 1].result
-    for part in reference.path:
-        value = value[part]  # type: ignore[index]
-    return value  # type: ignore[return-value]
+    return follow_path(events[reference.from_call - 1].result, reference.path)
 
 
 def _same_call(environment: Environment, wanted: Event, read: Event) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from environments.declaration import Environment
-from environments.events import Event, FromResult, FromResults, Origin, Said
+from environments.events import Event, FromResult, FromResults, Json, Origin, Path, Said
 from environments.state import State
 
-__all__ = ["PlannedCall", "Trace", "business_calls", "without_calls"]
+__all__ = ["PlannedCall", "Trace", "business_calls", "follow_path", "without_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,14 @@ class Trace:
     @property
     def tools(self) -> tuple[str, ...]:
         return tuple(call.event.tool for call in self.calls)
+
+
+def follow_path(result: Json, path: Path) -> Json:
+    """What stands at that place of a result. Raises LookupError or TypeError if there is no such place."""
+    value: object = result
+    for part in path:
+        value = value[part]  # type: ignore[index]
+    return value  # type: ignore[return-value]
 
 
 def business_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:

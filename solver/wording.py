@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from environments.declaration import Environment, Tool
 from environments.events import Json
 from environments.kinds import MONEY, Kind
 from solver.traces import PlannedCall
 
-__all__ = ["goal_calls", "say_outcome", "say_step", "say_value", "variables_of"]
+__all__ = ["say_outcome", "say_step", "say_value", "variables_of"]
 
 
 def say_value(value: Json, kind: Kind) -> str:
@@ -34,17 +35,6 @@ def say_outcome(environment: Environment, calls: Sequence[PlannedCall], number: 
     return _fill(tool.phrases.outcome, environment, calls, number)
 
 
-def goal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
-    """The numbers of the calls that a goal is about: those that change something, and the look-ups they draw on."""
-    needed: set[int] = set()
-    for number in reversed(range(len(calls))):
-        call = calls[number]
-        if call.event.tool in environment.changing_tools or number in needed:
-            needed.add(number)
-            needed |= call.sources
-    return tuple(sorted(needed))
-
-
 def variables_of(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
     """What the user says in those calls, as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
     variables: dict[str, Json] = {}
@@ -67,17 +57,18 @@ def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], n
     words = {
         name: _say_argument(environment, tool, calls, call, name)
         for name, value in call.event.arguments.items()
-        if value is not None and (value is not False or tool.parameter(name).required)
+        if value is not None
     }
-    return _fill_words(phrase, words)
+    untrue = {name for name, value in call.event.arguments.items() if value is False}
+    return _fill_words(phrase, words, shown=words.keys() - untrue)
 
 
-def _fill_words(phrase: str, words: Mapping[str, str]) -> str:
+def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str]) -> str:
     def optional(match: re.Match[str]) -> str:
-        return " " + match["words"].strip() if match["name"] in words else ""
+        return " " + match["words"].strip() if match["name"] in shown else ""
 
     whole = re.sub(r"\[(?P<name>\w+):(?P<words>[^\]]*)\]", optional, phrase)
-    return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole)
+    return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
 
 
 def _say_argument(

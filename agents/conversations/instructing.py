@@ -17,9 +17,10 @@ from agents.roles.instruction_generator import Draft, Objections, plan_of, seat_
 from agents.roles.masking_evaluator import Review, seat_masking_evaluator
 from agents.speaker import CodeCheck, RoleFailure
 from environments.declaration import Environment
+from solver.goals import goal_calls
 from solver.masking import Instruction, Style, check_reading, check_wording
 from solver.traces import Trace, business_calls
-from solver.wording import goal_calls, variables_of
+from solver.wording import variables_of
 
 __all__ = ["Instructed", "write_instruction"]
 
@@ -48,9 +49,9 @@ async def write_instruction(
 ) -> Instructed:
     """Hold the conversation for one style; after ``most_rounds`` drafts that nobody accepts, nothing comes of it."""
     calls = business_calls(environment, trace.calls)
-    numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
+    numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
     variables = variables_of(calls, numbers)
-    plan = plan_of(environment, calls, style)
+    plan = plan_of(environment, calls, numbers, style)
     context = context.at(style=style)
 
     def instruction_of(text: str) -> Instruction:

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from autogen_core import FunctionCall
 from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
 
-from environments.events import FromResult, Json
-from solver.traces import PlannedCall
+from environments.events import FromResults, Json
+from solver.traces import PlannedCall, follow_path
 
 __all__ = ["act_out"]
 
@@ -37,10 +36,8 @@ def act_out(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], st
 
 
 def _argument(call: PlannedCall, name: str, told: Sequence[str]) -> Json:
-    origin = call.origins[name]
-    if not isinstance(origin, FromResult):
+    places = call.looked_up.get(name)
+    if places is None:
         return call.event.arguments[name]
-    value, _ = json.JSONDecoder().raw_decode(told[origin.step])
-    for part in origin.path:
-        value = value[part]
-    return cast("Json", value)
+    read = [follow_path(json.JSONDecoder().raw_decode(told[place.step])[0], place.path) for place in places]
+    return read if isinstance(call.origins[name], FromResults) else read[0]

@@ -12,7 +12,7 @@ from environments.events import Json
 from prompts.loader import load_prompt
 from solver.masking import Style
 from solver.traces import PlannedCall
-from solver.wording import goal_calls, say_outcome, say_step
+from solver.wording import say_outcome, say_step
 
 __all__ = ["Draft", "Objections", "plan_of", "seat_instruction_generator"]
 
@@ -33,12 +33,11 @@ class Objections(BaseModel):
     objections: tuple[str, ...]
 
 
-def plan_of(environment: Environment, calls: Sequence[PlannedCall], style: Style) -> list[Json]:
-    """What the user wants, as the roles read it: each business call with its arguments and in plain words.
+def plan_of(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], style: Style) -> list[Json]:
+    """What the user wants, as the roles read it: each business call of those numbers with its arguments and in words.
 
-    For a goal: only the calls that change something. Looked-up identifiers are left out: no user says them.
+    For a goal: only those that change something. Looked-up identifiers are left out: no user says them.
     """
-    numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
     plan: list[Json] = []
     for number in numbers:
         call = calls[number]

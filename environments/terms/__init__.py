@@ -26,21 +26,24 @@ from environments.terms.build import (
     if_given,
     is_empty,
     is_given,
+    item_variable,
     row_variable,
     tables_of,
     unguarded_arguments,
     value_of,
 )
-from environments.terms.rows import RowCondition, RowVariable, bind
-from environments.terms.tree import SUCCEEDED, Compiled, Scope, Term
+from environments.terms.rows import RowCondition, RowVariable, Variable, bind
+from environments.terms.tree import SUCCEEDED, Argument, Compiled, Scope, Term
 
 __all__ = [
     "SUCCEEDED",
+    "Argument",
     "Compiled",
     "RowCondition",
     "RowVariable",
     "Scope",
     "Term",
+    "Variable",
     "any_item",
     "apply",
     "argument",
@@ -55,6 +58,7 @@ __all__ = [
     "if_given",
     "is_empty",
     "is_given",
+    "item_variable",
     "row_variable",
     "tables_of",
     "unguarded_arguments",

@@ -32,6 +32,7 @@ __all__ = [
     "if_given",
     "is_empty",
     "is_given",
+    "item_variable",
     "row_variable",
     "tables_of",
     "unguarded_arguments",
@@ -66,10 +67,16 @@ def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Val
     return ValueOf(entity, row, condition(row), field, otherwise)
 
 
+def item_variable() -> tuple[Variable, Term]:
+    """A variable for the items of a list, and the term that stands for its item."""
+    variable = Variable("item")
+    return variable, Bound(variable)
+
+
 def any_item(items: Argument, condition: Callable[[Term], Term]) -> Term:
     """Some item of the list argument meets the condition."""
-    item = Variable("item")
-    return AnyItem(items, item, condition(Bound(item)))
+    variable, item = item_variable()
+    return AnyItem(items, variable, condition(item))
 
 
 def if_given(optional: Argument, body: Term, default: object = True) -> Term:

@@ -174,7 +174,10 @@ def _task(
         target_state=encode_state(trace.final, environment.entities),
         calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
         program=program,
-        business={style: print_program(environment, asked_calls(environment, trace.calls, style)) for style in STYLES},
+        business={
+            style: print_program(environment, asked_calls(environment, trace.initial, trace.calls, style))
+            for style in STYLES
+        },
         instructions=instructions,
         rounds=rounds,
     )

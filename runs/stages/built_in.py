@@ -24,7 +24,8 @@ def built_in_client(
             case "reference":
                 return ScriptedClient(act_out(task.planned))
             case "business":
-                return ScriptedClient(act_out(asked_calls(environment, task.requested, style)))
+                initial = task.initial(environment)
+                return ScriptedClient(act_out(asked_calls(environment, initial, task.requested, style)))
             case "idle":
                 return ScriptedClient(act_out(()))
             case _:

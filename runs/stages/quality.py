@@ -36,9 +36,9 @@ from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
 from runs.side_by_side import side_by_side
 from runs.stages.rows import Family, TaskRow
+from solver.goals import goal_calls
 from solver.masking import STYLES, ReadCall, Style, check_reading, find_leaks, find_missing, find_unknowable
 from solver.traces import PlannedCall, Trace, business_calls
-from solver.wording import goal_calls
 
 __all__ = ["CHECKS", "Check", "QualityFinding", "QualityRow", "check_tasks"]
 
@@ -182,7 +182,7 @@ def _of_instructions(environment: Environment, one: _Examined) -> Iterable[Quali
     calls = business_calls(environment, one.trace.calls)
     for style in one.task.styles:
         instruction = one.task.instructions[style]
-        numbers = goal_calls(environment, calls) if style == "goal" else range(len(calls))
+        numbers = goal_calls(environment, one.trace.initial, calls) if style == "goal" else range(len(calls))
         for missing in find_missing(environment, calls, numbers, instruction.text):
             yield _failed("complete", f"it does not say {missing}", style)
         ours = one.task.published is None

@@ -64,6 +64,8 @@ def _phrase(environment: Environment, tool: Tool, name: str, phrase: str) -> Ite
                 what=f"it says {said} always, and {parameter.name!r} may be left out",
                 remedy=f"write [{parameter.name}: ... {said} ...], which appears only where it is given",
             )
+        elif name == "thing" and tool.phrases and tool.phrases.outcome:
+            continue  # the outcome says it; the phrase only points at what the call made
         elif said not in phrase and not (boolean and f"[{parameter.name}:" in phrase):
             yield Flaw(
                 kind="phrase",

@@ -6,11 +6,12 @@ from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
 from environments.events import Event, FromResult, Json, Said
 from environments.state import State
+from solver.goals import goal_calls
 from solver.masking import Instruction, Style, check_wording, find_leaks, find_missing
 from solver.rules import load_rules
 from solver.synthesis import synthesize
 from solver.traces import PlannedCall, Trace, business_calls
-from solver.wording import goal_calls, say_outcome, say_step, say_value, variables_of
+from solver.wording import say_outcome, say_step, say_value, variables_of
 
 RULES = load_rules(load_setting("banking").rules_file)
 TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=8))
@@ -24,7 +25,7 @@ def write(trace: Trace, style: Style) -> Instruction:
         numbers = range(len(calls))
         steps = [f"{number + 1}. {say_step(ENVIRONMENT, calls, number)}" for number in numbers]
         return Instruction(style=style, text="\n".join(steps), variables=variables_of(calls, numbers))
-    numbers = goal_calls(ENVIRONMENT, calls)
+    numbers = goal_calls(ENVIRONMENT, trace.initial, calls)
     outcomes = [words for number in numbers if (words := say_outcome(ENVIRONMENT, calls, number))]
     return Instruction(style=style, text="\n".join(outcomes), variables=variables_of(calls, numbers))
 

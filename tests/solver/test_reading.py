@@ -8,11 +8,11 @@ from pydantic import ValidationError
 from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
 from environments.events import Json
+from solver.goals import goal_calls
 from solver.masking import ReadArgument, ReadCall, ReadReference, Style, check_reading
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 from solver.traces import PlannedCall, Trace, business_calls
-from solver.wording import goal_calls
 
 RULES = load_rules(load_setting("banking").rules_file)
 TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=11))
@@ -53,7 +53,7 @@ def test_the_true_calls_pass(number: int) -> None:
 def test_a_goal_needs_only_what_it_is_about() -> None:
     for trace in TRACES:
         calls = business_calls(ENVIRONMENT, trace.calls)
-        needed = set(goal_calls(ENVIRONMENT, calls))
+        needed = set(goal_calls(ENVIRONMENT, trace.initial, calls))
         # References are numbered by the calls that are kept.
         reading = without(trace, set(range(len(calls))) - needed)
         assert check_reading(ENVIRONMENT, trace, "goal", reading) == []

@@ -1,6 +1,7 @@
 """Wording: calls as a user would say them."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -11,10 +12,11 @@ from environments.declaration import Environment, FromUser, Parameter, Phrases, 
 from environments.domains import Options
 from environments.events import Derived, Event, FromResult, Json, Origin, Said
 from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS, Kind
+from solver.goals import goal_calls
 from solver.rules import load_rules
 from solver.synthesis import synthesize
 from solver.traces import PlannedCall, business_calls
-from solver.wording import goal_calls, say_outcome, say_step, say_value, variables_of
+from solver.wording import say_outcome, say_step, say_value, variables_of
 
 SAVINGS = PlannedCall(
     Event("GetAccountInformation", {"account_type": "savings"}, result={"accounts": [{"account_number": "1"}]}),
@@ -116,9 +118,10 @@ def test_a_look_up_without_a_thing_leaves_the_value() -> None:
 
 def test_a_goal_is_about_what_changes_and_what_that_draws_on() -> None:
     unused = planned("SearchTransactions", {"account_number": "1"}, account_number=FROM_SAVINGS)
-    assert goal_calls(ENVIRONMENT, [SAVINGS, PAYEE, unused, BILL]) == (0, 1, 3)
-    assert goal_calls(ENVIRONMENT, [SAVINGS, unused]) == ()
-    assert goal_calls(ENVIRONMENT, []) == ()
+    state = ENVIRONMENT.populate(Random(0))
+    assert goal_calls(ENVIRONMENT, state, [SAVINGS, PAYEE, unused, BILL]) == (0, 1, 3)
+    assert goal_calls(ENVIRONMENT, state, [SAVINGS, unused]) == ()
+    assert goal_calls(ENVIRONMENT, state, []) == ()
 
 
 def test_variables_name_each_value_once() -> None:

@@ -12,6 +12,7 @@ from environments.declaration import (
     Fails,
     FromUser,
     Insert,
+    InsertEach,
     KeyResult,
     Parameter,
     Part,
@@ -163,7 +164,13 @@ def random_environment(seed: int) -> Environment:
         )
 
     inserts = [Insert(random.choice((BOXES, MARKS)), {field: fresh().of(field) for field in KINDS})]
-    effects = tuple(random.sample([update(), update(), delete(), *inserts], 3))
+    label = f"{seed}/{random.random()}"
+    each = InsertEach(
+        next(entity for entity in (BOXES, MARKS) if entity is not inserts[0].entity),
+        argument("list"),
+        lambda item: {"word": item, "size": _Terms(label).number(), "live": item == "b"},
+    )
+    effects = tuple(random.sample([*random.sample([update(), update(), delete(), each], 2), *inserts], 3))
     tool = Tool(
         "Do",
         "Does what its seed says.",

@@ -94,7 +94,7 @@ class Opening:
             return row
         values = {
             name: row.values[name]
-            if name == entity.key and entity.key_prefix
+            if name == entity.key and entity.generates_keys
             else self._value(declared.kind, row.values[name])
             for name, declared in entity.fields.items()
         }
@@ -298,7 +298,7 @@ def _outcome_is(tool: Tool, reading: Reading, outcome: CallOutcome) -> z3.BoolRe
 
 
 def _without_generated_key(entity: Entity, values: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in values.items() if name != entity.key or not entity.key_prefix}
+    return {name: value for name, value in values.items() if name != entity.key or not entity.generates_keys}
 
 
 def _opened_argument(

@@ -1,0 +1,78 @@
+"""What a goal is about: the calls that make the target state what it is.
+
+A goal states an outcome, so what a later call undoes is no part of it: a door that is locked and unlocked again stays
+out, while the steps of a workflow keep both.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from environments.comparison import compare_states
+from environments.declaration import Environment
+from environments.events import FromResults, Json
+from environments.simulation import call
+from environments.state import State
+from solver.traces import PlannedCall, follow_path
+
+__all__ = ["goal_calls"]
+
+
+def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
+    """The numbers of the calls that a goal is about: those whose change is still there in the end, and the look-ups
+    they draw on. ``calls`` are business calls that all complete from the initial state."""
+    states = _replay(environment, initial, calls, range(len(calls)))
+    wanted = {number for number, planned in enumerate(calls) if planned.event.tool in environment.changing_tools}
+    candidates = [
+        pair for pair in combinations(sorted(wanted), 2) if states and _undoes(environment, states, calls, pair)
+    ]
+    for pair in candidates:
+        if not wanted.issuperset(pair):
+            continue
+        fewer = wanted.difference(pair)
+        without = _replay(environment, initial, calls, _with_sources(calls, fewer))
+        if without and not compare_states(environment, initial, states[-1], without[-1]):
+            wanted = fewer
+    return _with_sources(calls, wanted)
+
+
+def _undoes(
+    environment: Environment, states: Sequence[State], calls: Sequence[PlannedCall], pair: tuple[int, int]
+) -> bool:
+    """Whether the second call, made right after the first, leads back to the state before it."""
+    first, second = (calls[number].event for number in pair)
+    before = after = states[pair[0]]
+    for event in (first, second):
+        again, after = call(environment, after, event.tool, event.arguments)
+        if not again.completed:
+            return False
+    return not compare_states(environment, before, before, after)
+
+
+def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[int, ...]:
+    """The calls and all those whose results they draw on, directly or not, in order."""
+    needed = set(numbers)
+    for number in reversed(range(len(calls))):
+        if number in needed:
+            needed |= calls[number].sources
+    return tuple(sorted(needed))
+
+
+def _replay(
+    environment: Environment, state: State, calls: Sequence[PlannedCall], numbers: Iterable[int]
+) -> tuple[State, ...]:
+    """The states before, between and after the calls of those numbers; none if one of them does not complete."""
+    states, results = [state], dict[int, Json]()
+    for number in numbers:
+        arguments = dict(calls[number].event.arguments)
+        for name, places in calls[number].looked_up.items():
+            try:
+                found = [follow_path(results[place.step], place.path) for place in places]
+            except (LookupError, TypeError):
+                return ()
+            arguments[name] = found if isinstance(calls[number].origins[name], FromResults) else found[0]
+        event, state = call(environment, state, calls[number].event.tool, arguments)
+        if not event.completed:
+            return ()
+        results[number] = event.result
+        states.append(state)
+    return tuple(states)
