@@ -42,7 +42,7 @@ def variables_of(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[s
     for number in numbers:
         for name in calls[number].said:
             value = calls[number].event.arguments[name]
-            if value is None or value is False:
+            if value is None:
                 continue
             if any(other == value and label.rsplit("_", 1)[0] == name for label, other in variables.items()):
                 continue
