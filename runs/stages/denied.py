@@ -48,8 +48,10 @@ def _twin(environment: Environment, task: TaskRow) -> TaskRow:
     session = Session(environment, deny_authorization(environment, task.initial(environment)))
     initial = session.state
     asked = PlannedCall(session.call(AUTHORIZATION_TOOL, {}).event, {})
-    return task.model_copy(
-        update={
+    # Made anew: a copy would keep what the task has decoded of its own states.
+    return TaskRow.model_validate(
+        {
+            **{name: getattr(task, name) for name in TaskRow.model_fields},
             "id": f"{task.id}-denied",
             "family": "denied",
             "rules": rules,
