@@ -15,7 +15,7 @@ __all__ = ["ENVIRONMENT"]
 ENVIRONMENT = Environment(
     name="smart_home",
     title="Smart Home",
-    object_name="AugustSmartLock",
+    object_name="SmartLock",
     summary=(
         "The smart lock of one household's front door: lock and unlock it, manage guests and their access, make and "
         "revoke temporary access codes, and look at who came in."

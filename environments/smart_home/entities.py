@@ -22,7 +22,7 @@ __all__ = [
     "WITHOUT_END",
 ]
 
-GUEST_ID = Pattern("G-XXXXX", r"G-\d{5}")
+GUEST_ID = Pattern("guest_N", r"guest_\d+")
 ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")
 LOCK_STATUS = Choice(("locked", "unlocked"))
 WITHOUT_END = MOMENT.decode("9999-12-31 23:59")
@@ -36,7 +36,7 @@ GUESTS = Entity(
     table="guests",
     singular="guest",
     key="guest_id",
-    key_prefix="G-",
+    key_of=lambda number: f"guest_{number}",
     fields={"guest_id": Field(GUEST_ID), "guest_name": Field(TEXT), "guest_email": Field(TEXT)},
 )
 

@@ -43,7 +43,7 @@ def populate(random: Random) -> State:
     now = MOMENT.decode(f"{FIRST_DAY + dt.timedelta(random.randrange(300))} {random.randint(8, 20):02d}:00")
     count = random.randint(4, 5)
     names, emails = random.sample(GUEST_NAMES, count), random.sample(GUEST_EMAILS, count)
-    ids = [f"G-{number}" for number in random.sample(range(10_000, 100_000), count)]
+    ids = [f"guest_{number}" for number in random.sample(range(10_000, 100_000), count)]
     guests = [
         Row({"guest_id": guest_id, "guest_name": name, "guest_email": email})
         for guest_id, name, email in zip(ids, names, emails, strict=True)

@@ -18,7 +18,8 @@ from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
 from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import read_rows, write_rows
-from runs.published.logisafetybench import Domain, import_tasks
+from runs.published.domains import Domain
+from runs.published.logisafetybench import import_tasks
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
 from runs.release.making import WRITING_ROLES, make_set

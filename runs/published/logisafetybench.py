@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from environments.catalogue import Setting, load_setting
 from environments.comparison import compare_states
@@ -23,39 +23,12 @@ from environments.jail import Jail
 from environments.state import State, decode_state, encode_state
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
+from runs.published.domains import DOMAINS, Domain, PublishedDomain
 from runs.stages.rows import PublishedCase, TaskRow
 from solver.masking import STYLES, Instruction
 from solver.rules import Rule, check_rules
 
-__all__ = ["DOMAINS", "Domain", "Imported", "import_tasks"]
-
-Domain = Literal["bank_manager", "teladoc", "smart_lock"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """Where a published domain stands in our house, and how its files are called."""
-
-    environment: str
-    object_name: str
-    """The name under which recorded programs find the tools."""
-    rules_file: str
-    identifiers: str
-    """A regular expression for the identifiers that its programs print without quotes."""
-    state_tables: Mapping[str, str]
-    """Published table -> our table. Other parts of a published state are not ours to keep."""
-
-
-DOMAINS: Mapping[Domain, _Published] = {
-    "bank_manager": _Published(
-        environment="banking",
-        object_name="BankManager",
-        rules_file="psd2_rules.json",
-        identifiers=r"\d{3}-\d{4}-\d{4}|P-\d{6}",
-        state_tables={"accounts": "accounts", "payees": "payees"},
-    ),
-}
-"""The domains whose environment exists here. More arrive with their environments."""
+__all__ = ["Imported", "import_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +69,19 @@ def import_tasks(directory: Path, domain: Domain, jail: Jail) -> Imported:
 def _task(
     row: Mapping[str, Any],
     case: Mapping[str, Any],
-    published: _Published,
+    published: PublishedDomain,
     environment: Environment,
     rules: Sequence[Rule],
     jail: Jail,
 ) -> TaskRow:
-    initial = decode_state(_state(case["initial_state"], published, row["trace_id"]), environment.entities)
-    program = repair_program(row["ground_truth_program"], published.identifiers)
+    day = _day(row["trace_id"])
+    initial = decode_state(published.state(case["initial_state"], day), environment.entities)
+    variables = published.variables(_variables(row["init_block"], row["trace_id"]))
+    program = _with_variables(published.repair(row["ground_truth_program"]), variables)
     ran = run_program(jail, environment, initial, program, {})
     verdicts = judge_rules(rules, ran.events, ())
-    notes = list(_differences(environment, published, initial, ran, case))
-    notes.append(
-        "our state also keeps transactions, so payee, date and service account number of each payment count, as the "
-        "reference has them; the published state keeps balances alone"
-    )
+    notes = [*_differences(environment, published, initial, ran, case, day), *published.notes]
     notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
-    variables = _variables(row["init_block"], row["trace_id"])
     return TaskRow(
         id=row["trace_id"],
         source="LogiSafetyBench",
@@ -133,7 +103,7 @@ def _task(
         notes=tuple(notes),
         published=PublishedCase(
             object_name=published.object_name,
-            variables=variables,
+            variables=_variables(row["init_block"], row["trace_id"]),
             initial_state=case["initial_state"],
             final_state=case["final_state"],
             claimed_rules=tuple(rule.id for rule in rules if rule.formula in row["guided_ltls"]),
@@ -141,9 +111,11 @@ def _task(
     )
 
 
-def repair_program(program: str, identifiers: str) -> str:
-    """The program with bare identifiers in argument position quoted."""
-    return re.sub(rf"(=\s*|\[\s*|,\s*)({identifiers})(?=\s*[,)\]])", r"\1'\2'", program)
+def _with_variables(program: str, variables: Mapping[str, Json]) -> str:
+    """The program with the values of its variables as they are here: a reference program sets them itself."""
+    for name, value in variables.items():
+        program = re.sub(rf"(?m)^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value!r}", program)
+    return program
 
 
 def _business_program(program: str, environment: Environment) -> str:
@@ -152,36 +124,24 @@ def _business_program(program: str, environment: Environment) -> str:
 
 
 def _differences(
-    environment: Environment, published: _Published, initial: State, ran: Ran, case: Mapping[str, Any]
+    environment: Environment, published: PublishedDomain, initial: State, ran: Ran, case: Mapping[str, Any], day: str
 ) -> Iterator[str]:
     if ran.execution.died:
         yield f"the repaired reference program died: {ran.execution.error}"
     for event in ran.events:
         if not event.completed:
             yield f"the repaired reference's {event.tool} did not complete: {event.error or 'success is false'}"
-    ours = {table: ran.final.tables[table] for table in published.state_tables.values()}
-    theirs = decode_state(_state(case["final_state"], published, case["trace_id"]), environment.entities)
-    for difference in compare_states(environment, initial, theirs, State({**theirs.tables, **ours})):
+    theirs = decode_state(published.state(case["final_state"], day), environment.entities)
+    beyond = {table: rows for table, rows in ran.final.tables.items() if table not in published.kept}
+    expected = State({**theirs.tables, **beyond})
+    for difference in compare_states(environment, initial, expected, ran.final):
         yield f"target differs from the published one: {difference}"
 
 
-def _state(raw: Mapping[str, Any], published: _Published, trace_id: str) -> dict[str, Json]:
-    state: dict[str, Json] = {ours: _in_cents(raw.get(theirs, {})) for theirs, ours in published.state_tables.items()}
+def _day(trace_id: str) -> str:
+    """The day on which a trace was made, which is in its id."""
     day = re.search(r"_(\d{4})(\d{2})(\d{2})_", trace_id)
-    today = "-".join(day.groups()) if day else "2025-12-10"
-    state["session"] = {"current": {"session_id": "current", "authorized": True, "today": today}}
-    return state
-
-
-def _in_cents(value: Json) -> Json:
-    """Published balances carry fractions of a cent, which no account holds; they are rounded."""
-    match value:
-        case float():
-            return round(value, 2)
-        case dict():
-            return {name: _in_cents(part) for name, part in value.items()}
-        case _:
-            return value
+    return "-".join(day.groups()) if day else "2025-12-10"
 
 
 def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
@@ -195,7 +155,7 @@ def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
     return variables
 
 
-def _rules(directory: Path, published: _Published, setting: Setting) -> tuple[Rule, ...]:
+def _rules(directory: Path, published: PublishedDomain, setting: Setting) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     try:
         for entry in _read(directory, published.rules_file, dict)["valid_ltl_rules"]:

@@ -101,9 +101,9 @@ def test_a_search_finds_what_the_name_contains() -> None:
 
 def test_a_new_guest_has_an_identifier_and_no_access() -> None:
     event, after = do("AddGuest", GOOD["AddGuest"])
-    assert event.result == {"guest_id": "G-00004"}
-    assert tables(after)["guests"]["G-00004"] == {"guest_id": "G-00004", **GOOD["AddGuest"]}
-    assert do("RevokeGuestAccess", {"guest_ids": ["G-00004"]}, after)[0].outcome == "raised"
+    assert event.result == {"guest_id": "guest_4"}
+    assert tables(after)["guests"]["guest_4"] == {"guest_id": "guest_4", **GOOD["AddGuest"]}
+    assert do("RevokeGuestAccess", {"guest_ids": ["guest_4"]}, after)[0].outcome == "raised"
 
 
 def test_a_grant_is_one_access_for_each_guest() -> None:
@@ -131,7 +131,7 @@ def test_a_deleted_guest_leaves_the_access_behind() -> None:
     assert list(tables(after)["guests"]) == [EXPIRED]
     assert tables(after)["accesses"] == tables(STATE)["accesses"]
     assert do("RevokeGuestAccess", {"guest_ids": [INSIDE]}, after)[0].outcome == "raised"
-    assert do("AddGuest", GOOD["AddGuest"], after)[0].result == {"guest_id": "G-00004"}, "an identifier comes once"
+    assert do("AddGuest", GOOD["AddGuest"], after)[0].result == {"guest_id": "guest_4"}, "an identifier comes once"
 
 
 def test_a_code_is_made_and_revoked_once() -> None:

@@ -10,7 +10,7 @@ from environments.state import State, decode_state, encode_state
 
 __all__ = ["CODE", "EXPIRED", "FAILED", "GOOD", "GRANT", "INSIDE", "OUTSIDE", "RAISED", "STATE", "do", "tables"]
 
-INSIDE, EXPIRED, OUTSIDE = "G-11111", "G-22222", "G-33333"
+INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"
 """A guest with access, one whose access is over, one without."""
 CODE, OLD_CODE, REVOKED_CODE = "123456", "654321", "111222"
 
@@ -89,7 +89,7 @@ GOOD: dict[str, dict[str, Json]] = {
     "RevokeTemporaryAccessCode": {"access_code": CODE},
     "ViewAccessHistory": {"start_time": "2026-01-15 00:00", "end_time": "2026-01-31 22:00"},
 }
-UNKNOWN = "G-99999"
+UNKNOWN = "guest_99999"
 
 # For each documented exception of each tool, in the order of the documentation: calls that provoke it.
 RAISED: dict[str, list[list[dict[str, Json]]]] = {

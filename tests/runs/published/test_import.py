@@ -11,7 +11,8 @@ from environments.errors import InputError
 from environments.jail import Jail, Jails
 from runs.grading.judge import judge
 from runs.programs import read_programs
-from runs.published.logisafetybench import DOMAINS, import_tasks, repair_program
+from runs.published.domains import DOMAINS
+from runs.published.logisafetybench import import_tasks
 from runs.stages.attempt import run_programs
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
@@ -20,7 +21,7 @@ needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the publish
 
 def test_bare_identifiers_are_quoted() -> None:
     program = "a = B.F(x=P-123456, y=123-4567-8901, z='P-123456', n=5-3)\nB.G(ids=[P-000001, P-000002])"
-    repaired = repair_program(program, DOMAINS["bank_manager"].identifiers)
+    repaired = DOMAINS["bank_manager"].repair(program)
     assert (
         repaired == "a = B.F(x='P-123456', y='123-4567-8901', z='P-123456', n=5-3)\nB.G(ids=['P-000001', 'P-000002'])"
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from environments.banking import ENVIRONMENT as BANKING
+from environments.catalogue import load_setting
 from environments.events import Json
 from environments.jail import Jail, Jails, Returned
 from runs.grading.judge import judge
@@ -16,6 +17,7 @@ from runs.metrics import count_outcomes, failure_shares
 from runs.programs import read_programs, read_verdicts_beside
 from runs.published.comparison import compare_profiles, read_comparison, write_comparison
 from runs.published.differences import PROFILE_CAUSES, between_profiles
+from runs.published.domains import DOMAINS, Domain
 from runs.published.grading import AUDIT_CHECK, judge_pairs_published, judge_published
 from runs.published.logisafetybench import import_tasks
 from runs.published.mock import MOCKS, BankMock, LockMock
@@ -234,18 +236,22 @@ def test_the_published_figures_come_out_of_the_records(domain: str, name: str) -
 
 @pytest.mark.shared
 @needs_published
-def test_recorded_verdicts_are_reproduced_or_the_reason_is_known(jail: Jail, tmp_path: Path) -> None:
-    tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
-    paths = sorted(PUBLISHED.glob("records/eval_bank_manager_*.json"))
+@pytest.mark.parametrize(("domain", "count", "stale"), [("bank_manager", 400, 2), ("smart_lock", 160, 7)])
+def test_recorded_verdicts_are_reproduced_or_the_reason_is_known(
+    domain: Domain, count: int, stale: int, jail: Jail, tmp_path: Path
+) -> None:
+    environment = load_setting(DOMAINS[domain].environment).environment
+    tasks = import_tasks(PUBLISHED, domain, jail).tasks
+    paths = sorted(PUBLISHED.glob(f"records/eval_{domain}_*.json"))
     rows = [row for path in paths for row in read_programs(path)]
     recorded = [verdict for path in paths for verdict in read_verdicts_beside(path)]
     with Jails() as jails:
-        attempts = run_programs(BANKING, tasks, rows, jails)
-    comparison = compare_profiles(BANKING, tasks, attempts, recorded, jail)
-    assert len(recorded) == 400
+        attempts = run_programs(environment, tasks, rows, jails)
+    comparison = compare_profiles(environment, tasks, attempts, recorded, jail)
+    assert len(recorded) == count
     causes = Counter(row.cause for row in comparison.unreproduced)
     causes.pop("Python version", None)  # one f-string that parses from Python 3.12 on
-    assert causes == {"stale audit violation": 2}
+    assert causes == {"stale audit violation": stale}
     assert all(row.cause != "unexplained" for row in comparison.differences)
     write_comparison(comparison, tmp_path)
     again = read_comparison(tmp_path)
