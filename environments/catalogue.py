@@ -14,7 +14,7 @@ from environments.folder import Setting, read_built_in, read_folder
 
 __all__ = ["BUILT_IN", "Setting", "is_folder", "load_setting"]
 
-BUILT_IN = ("banking", "smart_home")
+BUILT_IN = ("banking", "telehealth", "smart_home")
 """The packages beside this file that declare an environment; each is called like its package."""
 
 

@@ -17,7 +17,7 @@ from random import Random
 
 from environments.domains import Domain
 from environments.errors import InputError
-from environments.events import Event
+from environments.events import Event, Json
 from environments.kinds import BOOLEAN, Kind, ListOf, Value
 from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
 from environments.state import Entity, State
@@ -45,6 +45,7 @@ __all__ = [
     "Parameter",
     "Part",
     "Phrases",
+    "PhrasesBy",
     "Raises",
     "Result",
     "RowsResult",
@@ -179,13 +180,47 @@ class Phrases:
 
     Attributes:
         step: a business step, as an order.
-        outcome: the change of state as a fact wished for, for tools that change what a goal is about.
-        thing: what a look-up finds, as a noun phrase.
+        outcome: the change of state as a fact wished for, for calls that change what a goal is about.
+        thing: what a look-up finds or a call makes, as a noun phrase.
     """
 
     step: str
     outcome: str | None = None
     thing: str | None = None
+
+    def of(self, arguments: Mapping[str, Json]) -> "Phrases":
+        """The phrases of a call with these arguments."""
+        return self
+
+    @property
+    def variants(self) -> Mapping[str, "Phrases"]:
+        """The phrases for every value that they depend on."""
+        return {"": self}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.step, self.outcome or "", self.thing or "")
+
+
+@dataclass(frozen=True, slots=True)
+class PhrasesBy:
+    """Phrases that depend on the value of an argument: an appointment is viewed, or moved, or cancelled."""
+
+    parameter: str
+    cases: Mapping[str, Phrases]
+
+    def of(self, arguments: Mapping[str, Json]) -> Phrases:
+        """The phrases of a call with these arguments."""
+        return self.cases[str(arguments[self.parameter])]
+
+    @property
+    def variants(self) -> Mapping[str, Phrases]:
+        """The phrases for every value that they depend on."""
+        return self.cases
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (f"{{{self.parameter}}}", *(text for phrases in self.cases.values() for text in phrases.texts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +247,7 @@ class Tool:
     emits: str | None = None
     compliance: bool = False
     critical: bool = False
-    phrases: Phrases | None = None
+    phrases: Phrases | PhrasesBy | None = None
     telltales: tuple[str, ...] = ()
     hint: str | None = None
 
@@ -410,9 +445,9 @@ def _unset_fields(effect: Update | Insert | InsertEach) -> list[str]:
     return sorted(needed - set(_values(effect)))
 
 
-def _phrased(phrases: Phrases | None) -> set[str]:
+def _phrased(phrases: Phrases | PhrasesBy | None) -> set[str]:
     """The parameters that the phrases speak of, as ``{name}`` or ``[name: words]``."""
-    texts = [phrases.step, phrases.outcome or "", phrases.thing or ""] if phrases else []
+    texts = phrases.texts if phrases else ()
     return {name for text in texts for name in re.findall(r"[{\[](\w+)[}:]", text)}
 
 

@@ -19,6 +19,7 @@ from environments.terms import RowCondition, Scope, arguments_of, bind, row_vari
 
 __all__ = [
     "Amount",
+    "AnyOf",
     "DayAfter",
     "DayBefore",
     "Digits",
@@ -80,6 +81,23 @@ class Options(FiniteDomain):
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         return random.choice(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(FiniteDomain):
+    """A value of any one of a few domains, such as the name of a doctor or a specialty."""
+
+    domains: tuple[FiniteDomain, ...]
+
+    @property
+    def looks_at(self) -> frozenset[str]:
+        return frozenset[str]().union(*(domain.looks_at for domain in self.domains))
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        return tuple(word for domain in self.domains for word in domain.words(state))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return random.choice(self.domains).draw(random, state, arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ __all__ = [
     "BOOLEAN",
     "DATE",
     "INTEGER",
+    "MINUTES_A_DAY",
     "MOMENT",
     "MONEY",
     "TEXT",
@@ -35,6 +36,7 @@ __all__ = [
     "Value",
     "WrongFormat",
     "WrongType",
+    "holds_text",
 ]
 
 MINUTES_A_DAY = 24 * 60
@@ -301,6 +303,11 @@ DATE = _Date()
 MOMENT = _Moment()
 TIME = _Time()
 TEXTS = ListOf(TEXT)
+
+
+def holds_text(kind: Kind) -> bool:
+    """Whether values of the kind are strings inside, or lists of them; else they are numbers or truths."""
+    return isinstance(kind, _Text | Pattern | Choice | ListOf)
 
 
 def _number(value: Json) -> float:

@@ -6,7 +6,7 @@ expressions where something is open and gives solver expressions: that is the en
 entry here, because Python's operators work on both carriers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from environments.kinds import Value
@@ -17,12 +17,12 @@ __all__ = ["PLAIN", "Logic", "PlainLogic"]
 class Logic(Protocol):
     """What a carrier of values must offer beside Python's own operators + - < <= > >=."""
 
-    def all(self, truths: Sequence[Value]) -> Value:
-        """True if every one is; true for none."""
+    def all(self, truths: Iterable[Value]) -> Value:
+        """True if every one is; true for none. Need not look at all of them."""
         ...
 
-    def any(self, truths: Sequence[Value]) -> Value:
-        """True if at least one is; false for none."""
+    def any(self, truths: Iterable[Value]) -> Value:
+        """True if at least one is; false for none. Need not look at all of them."""
         ...
 
     def negate(self, truth: Value) -> Value: ...
@@ -39,10 +39,10 @@ class Logic(Protocol):
 class PlainLogic:
     """Python values in, Python values out."""
 
-    def all(self, truths: Sequence[Value]) -> Value:
+    def all(self, truths: Iterable[Value]) -> Value:
         return all(truths)
 
-    def any(self, truths: Sequence[Value]) -> Value:
+    def any(self, truths: Iterable[Value]) -> Value:
         return any(truths)
 
     def negate(self, truth: Value) -> Value:

@@ -144,8 +144,10 @@ class CompiledTool:
         listed: list[tuple[Value, Row]] = []
         parts: list[Mapping[str, Rows]] = []
         for row in bind(scope, listing.row, scope.state.tables[listing.declared.entity.table]):
-            listed.append((self._logic.all([row.present, listing.where(scope)]), row))
-            parts.append({part.name: self._inside(part, inner, where, scope) for part, inner, where in listing.parts})
+            here = row.present if row.present is False else self._logic.all([row.present, listing.where(scope)])
+            listed.append((here, row))
+            wanted = listing.parts if here is not False else ()
+            parts.append({part.name: self._inside(part, inner, where, scope) for part, inner, where in wanted})
         return Rows(tuple(listed), tuple(parts))
 
     def _inside(self, part: Part, variable: RowVariable, where: Compiled, scope: Scope) -> Rows:

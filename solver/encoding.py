@@ -27,7 +27,6 @@ from environments.declaration import (
 from environments.domains import Amount, FiniteDomain
 from environments.events import Event, Json
 from environments.kinds import ListOf, Value
-from environments.logic import PLAIN
 from environments.simulation import CompiledTool, Rows, call
 from environments.state import State
 from environments.terms import Scope, Term, arguments_of, tables_of
@@ -172,7 +171,8 @@ class Encoding:
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{step}"
             match parameter.source:
-                case FromUser(when=when) if when is not None and not when.compile(PLAIN)(Scope(state, values)):
+                case FromUser(when=when) if when and when.compile(self._logic)(Scope(state, values)) is not True:
+                    # Whether an argument is given must be settled; where it hangs on an open one, it is not.
                     values[parameter.name] = parameter.default
                 case FromUser(when=None) if not parameter.required and parameter.name not in filters:
                     values[parameter.name] = parameter.default

@@ -12,16 +12,17 @@ from environments.declaration import Environment
 from environments.events import FromResults, Json
 from environments.simulation import call
 from environments.state import State
-from solver.traces import PlannedCall, follow_path
+from solver.traces import PlannedCall, Trace, business_calls, follow_path
+from solver.wording import says_outcome
 
-__all__ = ["goal_calls"]
+__all__ = ["depends_on_order", "goal_calls"]
 
 
 def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
     """The numbers of the calls that a goal is about: those whose change is still there in the end, and the look-ups
     they draw on. ``calls`` are business calls that all complete from the initial state."""
     states = _replay(environment, initial, calls, range(len(calls)))
-    wanted = {number for number, planned in enumerate(calls) if planned.event.tool in environment.changing_tools}
+    wanted = {number for number, planned in enumerate(calls) if _may_change(environment, planned)}
     candidates = [
         pair for pair in combinations(sorted(wanted), 2) if states and _undoes(environment, states, calls, pair)
     ]
@@ -33,6 +34,31 @@ def goal_calls(environment: Environment, initial: State, calls: Sequence[Planned
         if without and not compare_states(environment, initial, states[-1], without[-1]):
             wanted = fewer
     return _with_sources(calls, wanted)
+
+
+def depends_on_order(environment: Environment, trace: Trace) -> bool:
+    """Whether no goal can say what the trace does, since a goal leaves the order of its changes open.
+
+    An appointment that is moved twice ends where it was moved last: *it has been moved to Monday* and *it has been
+    moved to Tuesday* cannot both be wished for. An order in which a call is refused does no harm: whoever takes it
+    learns so.
+    """
+    calls = business_calls(environment, trace.calls)
+    needed = goal_calls(environment, trace.initial, calls)
+    changes = [number for number in needed if _may_change(environment, calls[number])]
+    for earlier, later in combinations(changes, 2):
+        first = _with_sources(calls, [later])
+        if earlier in first:
+            continue
+        order = [number for number in needed if number < earlier or number in first]
+        states = _replay(environment, trace.initial, calls, [*order, *(n for n in needed if n not in order)])
+        if states and compare_states(environment, trace.initial, trace.final, states[-1]):
+            return True
+    return False
+
+
+def _may_change(environment: Environment, call: PlannedCall) -> bool:
+    return call.event.tool in environment.changing_tools and says_outcome(environment, call)
 
 
 def _undoes(

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from environments.comparison import compare_states
 from environments.declaration import Environment
 from environments.events import Event, Json, Said
-from environments.kinds import Kind, WrongFormat, WrongType
+from environments.kinds import Choice, Kind, WrongFormat, WrongType
 from environments.simulation import call, decode_arguments
 from environments.state import State
 from solver.goals import goal_calls
@@ -129,10 +129,15 @@ def find_missing(
             value = calls[number].event.arguments[name]
             if value is None or isinstance(value, bool):
                 continue
-            spoken = value if isinstance(value, list) else _spellings(value, tool.parameter(name).kind)
-            present = [_says(text, str(item)) for item in spoken]
-            if not (all(present) if isinstance(value, list) else any(present)):
-                missing.append(f"{tool.name}.{name} = {say_value(value, tool.parameter(name).kind)}")
+            kind = tool.parameter(name).kind
+            if isinstance(value, list):
+                said = all(_says(text, str(item)) for item in value)
+            elif isinstance(kind, Choice):
+                said = _says_a_form(text, str(value))
+            else:
+                said = any(_says(text, str(item)) for item in _spellings(value, kind))
+            if not said:
+                missing.append(f"{tool.name}.{name} = {say_value(value, kind)}")
     return list(dict.fromkeys(missing))
 
 
@@ -181,6 +186,11 @@ def _spellings(value: Json, kind: Kind) -> list[Json]:
 def _says(text: str, value: str) -> bool:
     # 22.6 must not be found inside 122.65, nor 122.65 inside 9,122.65.
     return re.search(rf"(?<![\w.])(?<!\d,){re.escape(value)}(?!\w|[.,]\d)", text) is not None
+
+
+def _says_a_form(text: str, choice: str) -> bool:
+    """One of a few words may be inflected: what the call names ``cancel``, the user wants ``cancelled``."""
+    return re.search(rf"\b{re.escape(choice.removesuffix('e'))}\w*", text, re.IGNORECASE) is not None
 
 
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:

@@ -7,7 +7,7 @@ vocabulary and no other.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import z3
@@ -52,10 +52,10 @@ class SymbolicLogic:
         """The strings that an open string can be; None if it is not known."""
         return self._ranges.get(variable.decl().name())
 
-    def all(self, truths: Sequence[Value]) -> Value:
+    def all(self, truths: Iterable[Value]) -> Value:
         return _fold(truths, absorbing=False, combine=z3.And)
 
-    def any(self, truths: Sequence[Value]) -> Value:
+    def any(self, truths: Iterable[Value]) -> Value:
         return _fold(truths, absorbing=True, combine=z3.Or)
 
     def negate(self, truth: Value) -> Value:
@@ -106,7 +106,7 @@ class SymbolicLogic:
         return value
 
 
-def _fold(truths: Sequence[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:
+def _fold(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:
     open_truths: list[Value] = []
     for truth in truths:
         if z3.is_expr(truth):

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from environments.declaration import Environment, Tool
+from environments.declaration import Environment, Phrases, Tool
 from environments.events import Json
 from environments.kinds import MONEY, Kind
 from solver.traces import PlannedCall
 
-__all__ = ["say_outcome", "say_step", "say_value", "variables_of"]
+__all__ = ["say_outcome", "say_step", "say_value", "says_outcome", "variables_of"]
 
 
 def say_value(value: Json, kind: Kind) -> str:
@@ -23,16 +23,32 @@ def say_value(value: Json, kind: Kind) -> str:
 
 def say_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
     """Call ``number`` as a business step, in the imperative."""
-    tool = environment.tools[calls[number].event.tool]
-    return _fill(tool.phrases.step if tool.phrases else "", environment, calls, number)
+    phrases = _phrases(environment, calls[number])
+    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
 
 
 def say_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
     """The change of state that call ``number`` makes, as a fact wished for; None if it makes none."""
-    tool = environment.tools[calls[number].event.tool]
-    if tool.phrases is None or tool.phrases.outcome is None:
+    phrases = _phrases(environment, calls[number])
+    if phrases is None or phrases.outcome is None:
         return None
-    return _fill(tool.phrases.outcome, environment, calls, number)
+    return _sentence(_fill(phrases.outcome, environment, calls, number))
+
+
+def says_outcome(environment: Environment, call: PlannedCall) -> bool:
+    """Whether a goal can speak of the call. A tool may be able to change something, and be called only to look."""
+    phrases = _phrases(environment, call)
+    return phrases is not None and phrases.outcome is not None
+
+
+def _phrases(environment: Environment, call: PlannedCall) -> Phrases | None:
+    phrases = environment.tools[call.event.tool].phrases
+    return phrases.of(call.event.arguments) if phrases else None
+
+
+def _sentence(words: str) -> str:
+    """With a capital where it begins, which may be with a thing looked up."""
+    return words[:1].upper() + words[1:]
 
 
 def variables_of(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
@@ -79,8 +95,8 @@ def _say_argument(
         return say_value(call.event.arguments[name], tool.parameter(name).kind)
     things: list[str] = []
     for place in places:
-        looked_up = environment.tools[calls[place.step].event.tool]
-        if looked_up.phrases is None or looked_up.phrases.thing is None:
+        phrases = _phrases(environment, calls[place.step])
+        if phrases is None or phrases.thing is None:
             return say_value(call.event.arguments[name], tool.parameter(name).kind)
-        things.append(_fill(looked_up.phrases.thing, environment, calls, place.step))
+        things.append(_fill(phrases.thing, environment, calls, place.step))
     return " and ".join(things)

@@ -44,4 +44,4 @@ def _items(value: object) -> Iterable[object]:
 
 def _stated(value: object, request: str) -> bool:
     forms = {str(value), f"{value:.2f}"} if isinstance(value, int | float) else {str(value)}
-    return any(form in request for form in forms)
+    return any(form.lower() in request.lower() for form in forms)

@@ -64,7 +64,7 @@ def _rule(citation: str, id: str, formula: str, quote: str) -> dict[str, str]:  
 
 def _tools(phrase: str, tools: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The best tool for each alternative of the phrase (*a transfer of funds or the payment of a bill*)."""
-    parts = re.split(r",? (?:or|and) (?:every )?", phrase)
+    parts = re.split(r"(?:, (?:or |and )?| (?:or|and) )(?:every )?", phrase)
     found = [tool for part in parts if (tool := _tool(part, tools))]
     return list(dict.fromkeys(found))
 

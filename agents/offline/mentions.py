@@ -1,8 +1,9 @@
-"""The things that a line of a request mentions and that have to be looked up or were made before.
+"""The things that a line of a request mentions and that have to be looked up or were made before: *the savings
+account*, *the new guest "Edda Marsh"*, *the consultation with the doctor found with the keywords "cardiology"*.
 
-All that is known of them is in the documentation: some tool's results carry an identifier in the format that a
-parameter asks for, so what that tool finds or makes can be meant by a noun phrase with the tool's own arguments in it:
-*the savings account*, *the guest found by searching for "Marsh"*, *the new guest "Edda Marsh"*.
+All that is known of them is in the documentation: some tool's result carries an identifier in the format that a
+parameter asks for, so what that tool finds or makes can be meant by a noun phrase with the tool's own arguments in it.
+A required argument is taken by its place behind the noun, an optional one only where the words before it name it.
 """
 
 import re
@@ -10,79 +11,82 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MOMENT", "QUOTED", "Documented", "Identifier", "Mention", "find_mentions", "format_of", "identifier_of"]
+__all__ = ["QUOTED", "TIMES", "Documented", "Mention", "Source", "format_of", "mentions_in", "options_of", "sources_of"]
 
 Documented = Mapping[str, Any]
 
-DATE = r"\d{4}-\d{2}-\d{2}"
-MOMENT = rf"{DATE}(?: \d{{2}}:\d{{2}})?"
 QUOTED = r'"([^"]*)"'
+TIMES = {
+    "YYYY-MM-DD": r"\d{4}-\d{2}-\d{2}(?! \d{2}:)",
+    "YYYY-MM-DD HH:mm": r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}",
+    "HH:mm": r"(?<!-\d{2} )\b\d{2}:\d{2}",
+}
+"""How a line writes a value of each of the formats that tell a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Identifier:
-    """Where a tool's result carries an identifier, and its format. ``makes``: of something that the call makes."""
+class Source:
+    """A call by which one comes by a thing.
 
+    Attributes:
+        noun: a pattern for what the thing is called: *booking* or *booking code* for a ``booking_code``.
+        path: to the identifier in the result.
+        shape: the identifier's format.
+        makes: whether the call makes the thing rather than finding it.
+    """
+
+    tool: str
+    noun: str
     path: tuple[str | int, ...]
-    field: str
     shape: str
     makes: bool
 
     @property
-    def noun(self) -> str:
-        """A pattern for the thing: *booking* or *booking code* for a ``booking_code``."""
-        first, *more = self.field.split("_")
-        return f"{first}(?: {' '.join(more)})?" if more else first
+    def field(self) -> str:
+        return str(self.path[-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A thing in a line: the tool whose result identifies it, and where in the line it stands.
+    """A thing mentioned in a line: the call it comes from, with its arguments, and where in the line it stands.
 
-    Attributes:
-        arguments: what the tool must be called with to find it; None for a thing that an earlier call made.
-        made_by: the number of that call, from 1.
+    An argument that is a thing in its turn is a mention itself.
     """
 
-    tool: str
-    identifier: Identifier
+    source: Source
+    arguments: dict[str, Any]
     start: int
     end: int
-    arguments: dict[str, Any] | None = None
-    made_by: int = 0
 
 
-def find_mentions(line: str, tools: Mapping[str, Documented], calls: Sequence[Mapping[str, Any]]) -> list[Mention]:
-    """Everything in the line that a look-up with one required parameter would find, or that a call so far made."""
-    found: list[Mention] = []
+def sources_of(tools: Mapping[str, Documented]) -> list[Source]:
+    """All calls by which one comes by a thing: look-ups with something to look for, and those that make one."""
+    found: list[Source] = []
     for name, tool in tools.items():
-        identifier = identifier_of(tool)
-        if identifier is None:
-            continue
-        if identifier.makes:
-            found += _made(line, name, identifier, calls)
-            continue
-        required = [parameter for parameter in tool["parameters"] if parameter["required"]]
-        if len(required) == 1:
-            for start, end, value in _looked_up(line, required[0], identifier.noun):
-                found.append(Mention(name, identifier, start, end, {required[0]["name"]: value}))
-    return found
+        for result in tool["returns"]:
+            listed = result["type"].startswith("array of objects")
+            fields = result.get("fields", {}) if listed else {result["name"]: result["type"]}
+            identifier = next(_identifiers(fields), None)
+            if identifier and tool["parameters"]:
+                field, shape = identifier
+                first, *more = field.split("_")
+                noun = f"{first}(?: {' '.join(more)})?" if more else first
+                found.append(Source(name, noun, (result["name"], 0, field) if listed else (field,), shape, not listed))
+                break
+    searched = {source.noun for source in found if not source.makes}
+    # Where a thing can be searched for as well, the one that was made is *the new* one.
+    return [
+        Source(s.tool, f"new {s.noun}", s.path, s.shape, s.makes) if s.makes and s.noun in searched else s
+        for s in found
+    ]
 
 
-def identifier_of(tool: Documented) -> Identifier | None:
-    """The identifier that the rows of a look-up carry first, or that of what the call makes."""
-    for result in tool["returns"]:
-        for field, kind in result.get("fields", {}).items():
-            if shape := _shape(str(kind)):
-                return Identifier((result["name"], 0, field), field, shape, makes=False)
-        if shape := _shape(str(result["type"])):
-            return Identifier((result["name"],), result["name"], shape, makes=True)
-    return None
-
-
-def _shape(kind: str) -> str | None:
-    match = re.search(r"format ([^,]+)", kind)
-    return match[1] if match else None
+def _identifiers(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The fields in a format of their own: ``P-XXXXXX``, not a date."""
+    for field, kind in fields.items():
+        shape = re.search(r"format ([^,]+)", kind) if isinstance(kind, str) else None
+        if shape and shape[1] not in TIMES:
+            yield field, shape[1]
 
 
 def format_of(parameter: Documented) -> str | None:
@@ -90,28 +94,89 @@ def format_of(parameter: Documented) -> str | None:
     return match[1] if match else None
 
 
-def _looked_up(line: str, parameter: Documented, noun: str) -> Iterator[tuple[int, int, Any]]:
-    """*the savings account*; *the payee ... "word" "word"*."""
-    options = re.search(r"One of: (.+)\.$", parameter["description"])
-    if options:
-        alternatives = "|".join(re.escape(option) for option in options[1].split(", "))
-        for match in re.finditer(rf"\bthe ({alternatives}) {noun}\b", line):
-            yield match.start(), match.end(), match[1]
-        return
-    several = parameter["type"].startswith("array")
-    values = r'("[^"]*"(?: "[^"]*")*)' if several else r'("[^"]*")'
-    for match in re.finditer(rf'\bthe {noun}s?\b[^",]*{values}', line):
-        words = re.findall(QUOTED, match[1])
-        yield match.start(), match.end(), words if several else words[0]
+def options_of(parameter: Documented) -> list[str]:
+    match = re.search(r"One of: (.+)\.$", parameter["description"])
+    return match[1].split(", ") if match else []
 
 
-def _made(line: str, name: str, identifier: Identifier, calls: Sequence[Mapping[str, Any]]) -> Iterator[Mention]:
-    """*the new guest "Edda Marsh"*, *the temporary access code for 2026-05-01 10:00 to ...*: the last that fits."""
-    value = rf'(?:"[^"]*"|{MOMENT})'
-    for match in re.finditer(rf"\bthe \w+ {identifier.noun}(?: for)? ({value}(?: to {value})*)", line):
-        values = [text.strip('"') for text in re.findall(value, match[1])]
-        for number in range(len(calls), 0, -1):
-            call = calls[number - 1]
-            if call["tool"] == name and set(values) <= set(map(str, call["arguments"].values())):
-                yield Mention(name, identifier, match.start(), match.end(), made_by=number)
-                break
+def mentions_in(line: str, tools: Mapping[str, Documented], sources: Sequence[Source]) -> list[Mention]:
+    """The things mentioned in the line from left to right; those inside another stand in its arguments."""
+    found: list[Mention] = []
+    for match in re.finditer(r"\bthe\b", line, re.IGNORECASE):
+        if not found or match.start() >= found[-1].end:
+            mention = _mention_at(line, match.start(), tools, sources)
+            found += [mention] if mention else []
+    return found
+
+
+def _mention_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> Mention | None:
+    """The thing that the line mentions from there on, by the source that explains most of the line, and of those that
+    explain as much by the one with the longer noun."""
+    explained = (_explained(line, start, tools, sources, source) for source in sources)
+    found = (mention for mention in explained if mention)
+    return max(found, key=lambda mention: (mention.end, len(mention.source.noun)), default=None)
+
+
+def _explained(
+    line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source], source: Source
+) -> Mention | None:
+    parameters: Sequence[Documented] = tools[source.tool]["parameters"]
+    choosing = next((parameter for parameter in parameters if options_of(parameter)), None)
+    before = "|".join(map(re.escape, options_of(choosing))) if choosing else r"\w+"
+    head = re.compile(rf"the (?:(?P<word>{before}) )?{source.noun}s?\b", re.IGNORECASE).match(line, start)
+    if head is None:
+        return None
+    arguments: dict[str, Any] = {choosing["name"]: head["word"]} if choosing and head["word"] else {}
+    end = head.end()
+    while (clause := _clause_at(line, end, tools, sources)) is not None:
+        parameter = _taker(parameters, arguments, clause)
+        if parameter is None:
+            break
+        several = parameter["type"].startswith("array")
+        arguments[parameter["name"]] = clause.value if several or isinstance(clause.value, Mention) else clause.value[0]
+        end = clause.end
+    complete = source.makes or all(p["name"] in arguments for p in parameters if p["required"])
+    return Mention(source, arguments, start, end) if arguments and complete else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A few words and the value behind them: quoted texts, a time, or another thing."""
+
+    words: tuple[str, ...]
+    value: list[str] | Mention
+    shape: str | None
+    end: int
+
+
+def _clause_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> _Clause | None:
+    lead = re.compile(r",?((?: [a-z]+)*?) (?=\"|\d|the\b)").match(line, start)
+    if lead is None:
+        return None
+    words = tuple(lead[1].split())
+    if line.startswith("the", lead.end()):
+        mention = _mention_at(line, lead.end(), tools, sources)
+        if mention is not None:
+            return _Clause(words, mention, mention.source.shape, mention.end)
+        further = _clause_at(line, lead.end() + len("the"), tools, sources)
+        return further and _Clause((*words, *further.words), further.value, further.shape, further.end)
+    for shape, pattern in ((None, f"{QUOTED}(?: {QUOTED})*"), *TIMES.items()):
+        value = re.compile(pattern).match(line, lead.end())
+        if value:
+            return _Clause(words, re.findall(QUOTED, value[0]) if shape is None else [value[0]], shape, value.end())
+    return None
+
+
+def _taker(parameters: Sequence[Documented], taken: Mapping[str, Any], clause: _Clause) -> Documented | None:
+    """The parameter that a value is for: the one that the words before it name, else the first that is required."""
+    fitting = [
+        parameter
+        for parameter in parameters
+        if parameter["name"] not in taken
+        and format_of(parameter) == clause.shape
+        and parameter["type"] in {"string", "array of strings"}
+        and not options_of(parameter)
+    ]
+    named = [parameter for parameter in fitting if set(parameter["name"].split("_")) & set(clause.words)]
+    by_place = [parameter for parameter in fitting if parameter["required"]]
+    return next(iter(named + by_place), None)

@@ -13,7 +13,7 @@ SILENT = frozenset(
         "the their them this to user where which with you your",
     )
 )
-IRREGULAR = {"paid": "pay", "made": "make", "sent": "send", "found": "find"}
+IRREGULAR = {"paid": "pay", "made": "make", "sent": "send", "found": "find", "left": "leave", "cancelled": "cancel"}
 
 
 def words_of(text: str) -> list[str]:

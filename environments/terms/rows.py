@@ -1,6 +1,7 @@
 """Terms that speak of rows: variables, quantifiers over tables and lists, and the key of a row to come."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +85,8 @@ class Exists(Term):
         table, variable, condition = self.entity.table, self.variable, self.condition.compile(logic)
 
         def compiled(scope: Scope) -> Value:
-            return logic.any(
-                [logic.all([row.present, condition(scope)]) for row in bind(scope, variable, scope.state.tables[table])]
-            )
+            with closing(bind(scope, variable, scope.state.tables[table])) as rows:
+                return logic.any(logic.all((row.present, condition(scope))) for row in rows if row.present is not False)
 
         return compiled
 
@@ -113,8 +113,9 @@ class ValueOf(Term):
 
         def compiled(scope: Scope) -> Value:
             matches = [
-                (logic.all([row.present, condition(scope)]), row.values[name])
+                (logic.all((row.present, condition(scope))), row.values[name])
                 for row in bind(scope, variable, scope.state.tables[table])
+                if row.present is not False
             ]
             value = otherwise
             for truth, candidate in reversed(matches):
@@ -142,7 +143,8 @@ class AnyItem(Term):
         items, variable, condition = self.items.compile(logic), self.variable, self.condition.compile(logic)
 
         def compiled(scope: Scope) -> Value:
-            return logic.any([condition(scope) for _ in bind(scope, variable, items(scope))])
+            with closing(bind(scope, variable, items(scope))) as bound:
+                return logic.any(condition(scope) for _ in bound)
 
         return compiled
 
@@ -178,8 +180,9 @@ def field_read(term: Term) -> tuple[str, str] | None:
             return None
 
 
-def bind(scope: Scope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Iterator[Any]:
-    """Each value in turn, bound to the variable while the loop's body looks at it."""
+def bind(scope: Scope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Generator[Any]:
+    """Each value in turn, bound to the variable while the loop's body looks at it. Close it where the loop may stop
+    early, or the variable stays bound."""
     outer = scope.bound.get(variable)
     try:
         for value in values:

@@ -77,6 +77,9 @@ class Term:
     def __sub__(self, other: object) -> "Term":
         return Binary("-", operator.sub, self, as_term(other))
 
+    def __mul__(self, factor: int) -> "Term":
+        return Binary("*", operator.mul, self, Constant(factor))
+
     def __neg__(self) -> "Term":
         return Binary("-", operator.sub, Constant(0), self)
 
@@ -160,7 +163,7 @@ class Every(Term):
 
     def compile(self, logic: Logic) -> Compiled:
         compiled, every = [term.compile(logic) for term in self.terms], logic.all
-        return lambda scope: every([term(scope) for term in compiled])
+        return lambda scope: every(term(scope) for term in compiled)
 
     def parts(self) -> Iterator[Term]:
         return iter(self.terms)
@@ -175,7 +178,7 @@ class Either(Term):
 
     def compile(self, logic: Logic) -> Compiled:
         compiled, either = [term.compile(logic) for term in self.terms], logic.any
-        return lambda scope: either([term(scope) for term in compiled])
+        return lambda scope: either(term(scope) for term in compiled)
 
     def parts(self) -> Iterator[Term]:
         return iter(self.terms)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agents.casting import Casting
@@ -19,6 +19,7 @@ from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
 from runs.side_by_side import side_by_side
 from runs.stages.rows import CallRow, TaskRow, TraceRow
+from solver.goals import depends_on_order
 from solver.masking import STYLES, Instruction, Style, asked_calls
 from solver.programs import print_program
 from solver.rules import Rule
@@ -68,15 +69,42 @@ async def build_tasks(
     for row in traces:  # before any conversation is paid for
         _check_made_under(environment, rules, row)
     built = Built()
-    waiting = list(traces)
+    waiting = iter(traces)
     slots = asyncio.Semaphore(concurrency)
-    while waiting and len(built.tasks) < count:
-        wave, waiting = waiting[: count - len(built.tasks)], waiting[count - len(built.tasks) :]
+    while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
         pairs = await side_by_side(_write_pair(environment, row, casting, ledger, most_rounds, slots) for row in wave)
         for row, pair in zip(wave, pairs, strict=True):
             _settle(built, environment, rules, row, pair, jail)
             on_task()
     return built
+
+
+def _next_wave(
+    built: Built, environment: Environment, rules: Sequence[Rule], waiting: Iterator[TraceRow], size: int
+) -> list[TraceRow]:
+    """The next traces that are worth a conversation; those that are not are dropped and counted."""
+    wave: list[TraceRow] = []
+    while len(wave) < size and (row := next(waiting, None)) is not None:
+        reason = _unfit(environment, rules, row.trace(environment))
+        if reason is None:
+            wave.append(row)
+        else:
+            built.traces += 1
+            built.dropped[reason] += 1
+    return wave
+
+
+def _unfit(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str | None:
+    """Why no task can be made of a trace, in words for the funnel; None if one can."""
+    if depends_on_order(environment, trace):
+        return "no goal can say it: what it changes depends on the order"
+    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
+        return "no rule is triggered"
+    for number, event in enumerate(trace.events):
+        rest = (*trace.events[:number], *trace.events[number + 1 :])
+        if event.tool in environment.compliance_tools and all(v.kept for v in judge_rules(rules, rest, ())):
+            return f"no rule needs its call of {event.tool}"
+    return None
 
 
 async def _write_pair(

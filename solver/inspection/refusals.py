@@ -14,7 +14,7 @@ from random import Random
 import z3
 
 from environments.declaration import Environment, Parameter, Tool
-from environments.kinds import Choice, Kind, Pattern, Value, WrongFormat, WrongType
+from environments.kinds import Choice, Kind, Pattern, Value, WrongFormat, WrongType, holds_text
 from environments.simulation import compiled_tool
 from environments.state import Entity, Row, State
 from environments.terms import Scope, Term, arguments_of
@@ -196,7 +196,7 @@ class _OpenState:
                 )
             case "boolean":
                 return z3.Bool(name)
-            case "string" if "format" not in schema:
+            case "string" if holds_text(kind):
                 return self.logic.open_text(name, self.solver, self._words(kind))
             case _:
                 return z3.Int(name)

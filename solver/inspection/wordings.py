@@ -1,10 +1,11 @@
 """Phrases that cannot be put into an instruction, and words in them that would give a compliance step away."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from random import Random
 
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, Tool
+from environments.declaration import Environment, FromLookup, FromTrace, FromUser, PhrasesBy, Tool
 from solver.inspection.drawing import draw_arguments
 from solver.inspection.flaws import Flaw
 from solver.masking import find_leaks
@@ -26,35 +27,55 @@ def inspect_wordings(environment: Environment) -> Iterator[Flaw]:
     for tool in environment.tools.values():
         if tool.phrases is None:
             continue
-        yield from _phrase(environment, tool, "step", tool.phrases.step)
-        if tool.phrases.outcome is not None:
-            yield from _phrase(environment, tool, "outcome", tool.phrases.outcome)
-        elif tool.name in environment.changing_tools:
-            yield Flaw(
-                kind="phrase",
-                place=f"tool {tool.name!r}, phrases",
-                what="it changes what a goal is about, and no phrase says so",
-                remedy="give it an `outcome`, or no goal can ask for it",
-            )
-        teaches = {result.entity.table for result in tool.teaching} & looked_up
-        if tool.phrases.thing is not None:
-            yield from _phrase(environment, tool, "thing", tool.phrases.thing)
-        elif teaches:
-            yield Flaw(
-                kind="phrase",
-                place=f"tool {tool.name!r}, phrases",
-                what=f"other tools refer to the {sorted(teaches)[0]} that it finds, and no phrase names one",
-                remedy="give it a `thing` ('the {type} account'), or users must say identifiers",
-            )
+        for name in ("step", "outcome", "thing"):
+            texts = {case: getattr(phrases, name) for case, phrases in tool.phrases.variants.items()}
+            yield from _phrases(environment, tool, name, {case: text for case, text in texts.items() if text})
+        yield from _missing(environment, tool, looked_up)
         yield from _values(environment, tool)
 
 
-def _phrase(environment: Environment, tool: Tool, name: str, phrase: str) -> Iterator[Flaw]:
+def _missing(environment: Environment, tool: Tool, looked_up: AbstractSet[str]) -> Iterator[Flaw]:
+    variants = tool.phrases.variants.values() if tool.phrases else ()
+    if tool.name in environment.changing_tools and all(phrases.outcome is None for phrases in variants):
+        yield Flaw(
+            kind="phrase",
+            place=f"tool {tool.name!r}, phrases",
+            what="it changes what a goal is about, and no phrase says so",
+            remedy="give it an `outcome`, or no goal can ask for it",
+        )
+    teaches = {result.entity.table for result in tool.teaching} & looked_up
+    if teaches and all(phrases.thing is None for phrases in variants):
+        yield Flaw(
+            kind="phrase",
+            place=f"tool {tool.name!r}, phrases",
+            what=f"other tools refer to the {sorted(teaches)[0]} that it finds, and no phrase names one",
+            remedy="give it a `thing` ('the {type} account'), or users must say identifiers",
+        )
+
+
+def _phrases(environment: Environment, tool: Tool, name: str, cases: Mapping[str, str]) -> Iterator[Flaw]:
+    """The phrases of one name, for every case of the argument that they may depend on."""
+    for case, phrase in cases.items():
+        # What one case has no use for, another may say.
+        optional = [f"{{{parameter.name}}}" for parameter in tool.parameters if not parameter.required]
+        elsewhere = " ".join(said for said in optional if any(said in text for text in cases.values()))
+        chooses = tool.phrases.parameter if isinstance(tool.phrases, PhrasesBy) else None
+        if name == "thing" and not tool.lookups:
+            # Of what a call made, users say what tells it from others; of what is looked up, all that finds it.
+            elsewhere = " ".join(f"{{{parameter.name}}}" for parameter in tool.parameters)
+        yield from _phrase(environment, tool, f"{name} of {case}" if case else name, phrase, elsewhere, chooses)
+
+
+def _phrase(
+    environment: Environment, tool: Tool, name: str, phrase: str, elsewhere: str, chooses: str | None
+) -> Iterator[Flaw]:
     place = f"tool {tool.name!r}, phrase {name!r}"
     always = re.sub(r"\[\w+:[^\]]*\]", "", phrase)
     for parameter in tool.parameters:
         said = f"{{{parameter.name}}}"
-        if isinstance(parameter.source, FromTrace):
+        if isinstance(parameter.source, FromTrace) or parameter.name == chooses:
+            continue
+        if said in elsewhere and said not in phrase:
             continue
         boolean = parameter.kind.schema()["type"] == "boolean"
         if not parameter.required and said in always:
@@ -64,8 +85,6 @@ def _phrase(environment: Environment, tool: Tool, name: str, phrase: str) -> Ite
                 what=f"it says {said} always, and {parameter.name!r} may be left out",
                 remedy=f"write [{parameter.name}: ... {said} ...], which appears only where it is given",
             )
-        elif name == "thing" and tool.phrases and tool.phrases.outcome:
-            continue  # the outcome says it; the phrase only points at what the call made
         elif said not in phrase and not (boolean and f"[{parameter.name}:" in phrase):
             yield Flaw(
                 kind="phrase",

@@ -13,7 +13,7 @@ from agents.ledger import Context, MemoryLedger
 from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from agents.roles.policy_extractor import Proposal, ProposedRule
-from environments.catalogue import load_setting
+from environments.catalogue import BUILT_IN, Setting, load_setting
 from solver.masking import Style
 from solver.rules import load_rules
 from solver.synthesis import synthesize
@@ -46,9 +46,9 @@ def trace() -> Trace:
     return next(synthesize(SETTING.environment, RULES, count=1, length=8, seed=7))
 
 
-async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger):
+async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger, setting: Setting = SETTING):
     return await write_instruction(
-        SETTING.environment,
+        setting.environment,
         trace,
         style,
         casting=cast,
@@ -59,7 +59,18 @@ async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger):
 
 
 @pytest.mark.parametrize("style", ["goal", "workflow"])
-async def test_the_offline_roles_agree_in_one_round(trace: Trace, style: Style) -> None:
+@pytest.mark.parametrize("world", BUILT_IN)
+async def test_the_offline_roles_agree_in_one_round_whatever_the_world(world: str, style: Style) -> None:
+    setting = load_setting(world)
+    rules = load_rules(setting.rules_file)
+    for seed in range(3):
+        trace = next(synthesize(setting.environment, rules, count=1, length=8, seed=seed))
+        written = await write(trace, style, Cast(), MemoryLedger(), setting)
+        assert (written.ending, written.rounds) == ("accepted", 1), seed
+
+
+@pytest.mark.parametrize("style", ["goal", "workflow"])
+async def test_who_speaks_in_a_round(trace: Trace, style: Style) -> None:
     ledger = MemoryLedger()
     written = await write(trace, style, Cast(), ledger)
     assert (written.ending, written.rounds) == ("accepted", 1)
@@ -128,10 +139,10 @@ async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str)
     assert [failure.context.role for failure in failures] == [role]
 
 
-async def extract(cast: Cast):
+async def extract(cast: Cast, setting: Setting = SETTING):
     return await extract_rules(
-        SETTING.environment,
-        SETTING.regulation,
+        setting.environment,
+        setting.regulation,
         casting=cast,
         context=Context(stage="rules", role="policy_extractor"),
         ledger=MemoryLedger(),
@@ -258,9 +269,18 @@ def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[s
     assert [flaw.rule for flaw in flaws] == blamed
 
 
-async def test_the_offline_extractor_finds_rules_in_the_restatement() -> None:
-    extraction = await extract(Cast())
+@pytest.mark.parametrize(
+    ("world", "formula"),
+    [
+        ("banking", "!((!CheckAuthorization) U PayBill)"),
+        ("telehealth", "!((!ConsultDoctor) U RequestPrescription)"),
+        ("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)"),
+    ],
+)
+async def test_the_offline_extractor_finds_rules_in_the_restatement(world: str, formula: str) -> None:
+    setting = load_setting(world)
+    extraction = await extract(Cast(), setting)
     assert extraction.rounds == 1
-    assert "!((!CheckAuthorization) U PayBill)" in {rule.formula for rule in extraction.rules}
-    assert all(rule.provisions[0] in SETTING.regulation.by_citation for rule in extraction.rules)
+    assert formula in {rule.formula for rule in extraction.rules}
+    assert all(rule.provisions[0] in setting.regulation.by_citation for rule in extraction.rules)
     assert extraction.not_checkable

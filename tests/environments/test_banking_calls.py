@@ -4,10 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from environments.banking import ENVIRONMENT
 from environments.events import Json
-from environments.state import decode_state
-from tests.support.small_bank import BILL, GOOD, MAIN, SPARE, STATE, TRANSFER, do, tables
+from tests.support.small_bank import BILL, MAIN, SPARE, TRANSFER, do, tables
 
 
 def test_a_transfer_moves_money_and_leaves_two_transactions() -> None:
@@ -39,17 +37,6 @@ def test_the_last_cent_can_be_spent() -> None:
     event, after = do("PayBill", {**BILL, "amount": 100})
     assert event.completed
     assert tables(after)["accounts"][MAIN]["balance"] == 0.0
-
-
-@pytest.mark.parametrize("name", ["TransferFunds", "PayBill", "GetAccountStatement"])
-def test_no_rule_is_a_precondition(name: str) -> None:
-    """Without a check, without a search, without an entry, and even where the session is not authorized."""
-    session = tables(STATE)["session"]["current"]
-    denied = decode_state(
-        {**tables(STATE), "session": {"current": {**session, "authorized": False}}}, ENVIRONMENT.entities
-    )
-    assert do("CheckAuthorization", {}, denied)[0].result == {"authorized": False}
-    assert do(name, GOOD[name], denied)[0].completed
 
 
 def test_an_audit_entry_holds_what_it_was_given() -> None:

@@ -1,13 +1,11 @@
-"""Each refusal that banking documents can be provoked, changes nothing, and is the only reason of its provocation."""
-
-from dataclasses import replace
+"""Calls of banking that are malformed or are none at all. What is documented is in test_documented_promises."""
 
 import pytest
 
 from environments.banking import ENVIRONMENT
 from environments.events import Json
-from environments.simulation import INVALID_CALL, call
-from tests.support.small_bank import BILL, FAILED, GOOD, MAIN, RAISED, STATE, STATEMENT, TRANSFER, do
+from environments.simulation import INVALID_CALL
+from tests.support.small_bank import BILL, MAIN, STATE, STATEMENT, TRANSFER, do
 
 # Values of the right type in a wrong format.
 MALFORMED: list[tuple[str, dict[str, Json]]] = [
@@ -37,28 +35,6 @@ REJECTED: list[tuple[str, dict[str, Json], str]] = [
 ]
 
 
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_the_plain_call_completes(name: str) -> None:
-    event, _ = do(name, GOOD[name])
-    assert (event.tool, event.outcome, event.error) == (name, "completed", None)
-    assert event.arguments == GOOD[name]
-
-
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_every_documented_exception_can_be_provoked_and_changes_nothing(name: str) -> None:
-    documented = ENVIRONMENT.tools[name].raises
-    assert len(RAISED[name]) == len(documented)
-    for raised, provocations in zip(documented, RAISED[name], strict=True):
-        for arguments in provocations:
-            event, after = do(name, arguments)
-            assert (event.outcome, event.result) == ("raised", None)
-            assert event.error is not None
-            assert event.error.startswith(f"{raised.exception}: ")
-            if raised.when is not None:
-                assert event.error == f"{raised.exception}: {raised.description}"
-            assert after is STATE
-
-
 @pytest.mark.parametrize(("name", "arguments"), MALFORMED)
 def test_a_malformed_value_raises_a_documented_exception(name: str, arguments: dict[str, Json]) -> None:
     event, after = do(name, arguments)
@@ -66,26 +42,6 @@ def test_a_malformed_value_raises_a_documented_exception(name: str, arguments: d
     assert event.error is not None
     assert event.error.split(":")[0] in {raised.exception for raised in ENVIRONMENT.tools[name].raises}
     assert after is STATE
-
-
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_every_documented_failure_can_be_provoked_and_changes_nothing(name: str) -> None:
-    documented = ENVIRONMENT.tools[name].fails
-    assert len(FAILED.get(name, [])) == len(documented)
-    for arguments in FAILED.get(name, []):
-        event, after = do(name, arguments)
-        assert (event.outcome, event.result, event.error) == ("failed", {"success": False}, None)
-        assert after is STATE
-
-
-def test_each_documented_failure_is_the_only_reason_of_its_provocation() -> None:
-    """So that every single reason matters: without it the call would go through."""
-    for name, provocations in FAILED.items():
-        tool = ENVIRONMENT.tools[name]
-        for number, arguments in enumerate(provocations):
-            fails = tuple(failure for place, failure in enumerate(tool.fails) if place != number)
-            without = replace(ENVIRONMENT, tools={name: replace(tool, fails=fails)})
-            assert call(without, STATE, name, arguments)[0].completed, tool.fails[number].description
 
 
 @pytest.mark.parametrize(("name", "arguments", "reason"), REJECTED)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
 from environments.simulation import INVALID_CALL
-from environments.state import encode_state
-from tests.support.small_bank import GOOD, MAIN, STATE, do
+from tests.support.small_bank import MAIN
+from tests.support.small_clinic import ADA, PLANNED
+from tests.support.worlds import TOOLS, WORLDS
 
 ANY_JSON: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -17,36 +17,33 @@ ANY_JSON: st.SearchStrategy[Any] = st.recursive(
     | st.integers()
     | st.floats()
     | st.text(max_size=12)
-    | st.sampled_from([MAIN, "P-000001"]),
+    | st.sampled_from([MAIN, "P-000001", ADA, PLANNED, "2026-03-03"]),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=6), below, max_size=3),
     max_leaves=6,
 )
 
 
-def arguments_for(name: str) -> st.SearchStrategy[dict[str, Any]]:
+def arguments_for(world: str, name: str) -> st.SearchStrategy[dict[str, Any]]:
     """Anything, and what is nearly right."""
-    nearly = st.fixed_dictionaries(
-        {},
-        optional={
-            key: st.just(GOOD[name][key]) | ANY_JSON for key in ENVIRONMENT.signatures[name] if key in GOOD[name]
-        },
-    )
-    return nearly | st.dictionaries(st.sampled_from(list(ENVIRONMENT.signatures[name]) or ["x"]) | st.text(), ANY_JSON)
+    signature, good = WORLDS[world].environment.signatures[name], WORLDS[world].good[name]
+    nearly = st.fixed_dictionaries({}, optional={key: st.just(good[key]) | ANY_JSON for key in good})
+    return nearly | st.dictionaries(st.sampled_from(list(signature) or ["x"]) | st.text(), ANY_JSON)
 
 
-@settings(max_examples=120)
-@given(st.sampled_from(list(ENVIRONMENT.tools)).flatmap(lambda name: st.tuples(st.just(name), arguments_for(name))))
-def test_calls_are_total(drawn: tuple[str, dict[str, Any]]) -> None:
-    name, arguments = drawn
-    event, after = do(name, arguments)
-    tool = ENVIRONMENT.tools[name]
+@settings(max_examples=200)
+@given(st.sampled_from(TOOLS).flatmap(lambda tool: st.tuples(st.just(tool), arguments_for(*tool))))
+def test_calls_are_total(drawn: tuple[tuple[str, str], dict[str, Any]]) -> None:
+    (world, name), arguments = drawn
+    small = WORLDS[world]
+    event, after = small.do(name, arguments)
+    tool = small.environment.tools[name]
     assert event.arguments == arguments or any(value != value for value in arguments.values())
-    assert (after is STATE) or (event.completed and tool.effects)
+    assert (after is small.state) or (event.completed and tool.effects)
     match event.outcome:
         case "completed" | "failed":
             assert isinstance(event.result, dict)
             assert event.error is None
-            encode_state(after, ENVIRONMENT.entities)
+            small.tables(after)
         case "raised":
             assert event.error is not None
             assert event.error.split(":")[0] in {raised.exception for raised in tool.raises}
@@ -58,8 +55,8 @@ def test_calls_are_total(drawn: tuple[str, dict[str, Any]]) -> None:
 
 
 @settings(max_examples=40)
-@given(st.text(), st.dictionaries(st.text(max_size=4), ANY_JSON, max_size=2))
-def test_any_name_of_a_tool_may_be_called(name: str, arguments: dict[str, Any]) -> None:
-    event, after = do(name, arguments)
-    assert event.outcome == "rejected" or name in ENVIRONMENT.tools
-    assert after is STATE
+@given(st.sampled_from(list(WORLDS)), st.text(), st.dictionaries(st.text(max_size=4), ANY_JSON, max_size=2))
+def test_any_name_of_a_tool_may_be_called(world: str, name: str, arguments: dict[str, Any]) -> None:
+    event, after = WORLDS[world].do(name, arguments)
+    assert event.outcome == "rejected" or name in WORLDS[world].environment.tools
+    assert after is WORLDS[world].state

@@ -1,6 +1,5 @@
 """What the smart-home tools do, and each way in which they refuse."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -16,60 +15,14 @@ from environments.state import State, decode_state
 from tests.support.small_home import (
     CODE,
     EXPIRED,
-    FAILED,
     GOOD,
     GRANT,
     INSIDE,
-    LOCKED,
     OUTSIDE,
-    RAISED,
     STATE,
     do,
     tables,
 )
-
-
-def state_for(name: str, *, refused: bool = False) -> State:
-    """The state in which the door can, or can not, be moved as the tool does."""
-    return LOCKED if (name == "UnlockDoor") is not refused and name in {"LockDoor", "UnlockDoor"} else STATE
-
-
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_the_plain_call_completes(name: str) -> None:
-    event, _ = do(name, GOOD[name], state_for(name))
-    assert (event.outcome, event.error) == ("completed", None)
-    assert isinstance(event.result, dict)
-    assert list(event.result) == [result.name for result in ENVIRONMENT.tools[name].results]
-
-
-@pytest.mark.parametrize("name", ENVIRONMENT.tools)
-def test_every_documented_exception_can_be_provoked_and_changes_nothing(name: str) -> None:
-    documented = ENVIRONMENT.tools[name].raises
-    assert len(RAISED[name]) == len(documented)
-    state = state_for(name, refused=True)
-    for raised, provocations in zip(documented, RAISED[name], strict=True):
-        for arguments in provocations:
-            event, after = do(name, arguments, state)
-            assert (event.outcome, event.result) == ("raised", None), arguments
-            assert event.error is not None
-            assert event.error.startswith(f"{raised.exception}: ")
-            assert after is state
-
-
-@pytest.mark.parametrize("name", FAILED)
-def test_every_documented_failure_can_be_provoked_and_is_its_only_reason(name: str) -> None:
-    tool = ENVIRONMENT.tools[name]
-    assert len(FAILED[name]) == len(tool.fails)
-    for arguments in FAILED[name]:
-        event, after = do(name, arguments)
-        assert (event.outcome, event.result) == ("failed", {"success": False})
-        assert after is STATE
-        without = replace(ENVIRONMENT, tools={name: replace(tool, fails=())})
-        assert call(without, STATE, name, arguments)[0].completed
-
-
-def test_no_tool_fails_that_has_no_provocation_here() -> None:
-    assert {name for name, tool in ENVIRONMENT.tools.items() if tool.fails} == set(FAILED)
 
 
 @pytest.mark.parametrize("time", ["2026-01-15", "last week", "2026-01-15 25:00"])
@@ -175,15 +128,6 @@ def test_the_history_of_a_period_with_both_ends() -> None:
             )
         ]
     }
-
-
-@pytest.mark.parametrize("name", ["UnlockDoor", "GrantGuestAccess", "DeleteGuest", "GenerateTemporaryAccessCode"])
-def test_no_rule_is_a_precondition(name: str) -> None:
-    """Without a check, without an entry, and even where the session is not authorized."""
-    session: Json = {"current": {**tables(STATE)["session"]["current"], "authorized": False}}
-    state = decode_state({**tables(state_for(name)), "session": session}, ENVIRONMENT.entities)
-    assert do("CheckAuthorization", {}, state)[0].result == {"authorized": False}
-    assert do(name, GOOD[name], state)[0].completed
 
 
 def test_what_the_declaration_says_of_kinds_of_tools() -> None:

@@ -146,7 +146,7 @@ def test_the_command_is_installed() -> None:
 
 
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
-    assert lawtrace.json("env", "list")["environments"] == ["banking", "smart_home"]
+    assert lawtrace.json("env", "list")["environments"] == ["banking", "telehealth", "smart_home"]
     shown = lawtrace.json("env", "show", "banking")
     assert len(shown["rules"]) == 7
     assert shown["provisions"]["Article 97(1)(a)"]["tools"] == ["CheckAuthorization", "GetAccountStatement"]

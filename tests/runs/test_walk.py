@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agents.ledger import MessageSent, ModelCalled
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
+from environments.catalogue import BUILT_IN, load_setting
+from environments.comparison import compare_states
 from environments.errors import CannotCarryOut
 from runs.files import read_rows
 from runs.layout import RunFolder
@@ -34,28 +34,45 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
 
 
-def test_the_built_in_models_end_as_they_must(walked: RunResult) -> None:
-    outcomes = Counter((verdict.model, verdict.outcome) for verdict in walked.verdicts)
+@pytest.fixture(scope="module", params=BUILT_IN)
+def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    recipe = SMALL.model_copy(update={"environment": request.param})
+    return run(recipe, tmp_path_factory.mktemp("walk") / "run")
+
+
+def test_the_built_in_models_end_as_they_must(walked_anywhere: RunResult) -> None:
+    outcomes: dict[str, set[str]] = {}
+    for verdict in walked_anywhere.verdicts:
+        outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
+    # Some goals ask for nothing that a rule looks at, such as a review: who does just that has broken none.
+    harmless = outcomes.pop("business, goal") - {"unsafe_success"}
+    assert harmless <= {"safe_success"}
     assert outcomes == {
-        ("reference", "safe_success"): 6,
-        ("business", "unsafe_success"): 6,
-        ("idle", "benign_failure"): 6,
-        ("refuse", "no_program"): 6,
+        "reference, goal": {"safe_success"},
+        "reference, workflow": {"safe_success"},
+        "business, workflow": {"unsafe_success"},
+        "idle, goal": {"benign_failure"},
+        "idle, workflow": {"benign_failure"},
+        "refuse, goal": {"no_program"},
+        "refuse, workflow": {"no_program"},
     }
 
 
-def test_every_deletion_of_a_compliance_call_is_noticed(walked: RunResult) -> None:
-    deletions = walked.findings.deletions
+def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: RunResult) -> None:
+    deletions = walked_anywhere.findings.deletions
     assert deletions is not None
     assert deletions.deletions == deletions.turned_unsafe >= 6
 
 
-def test_no_task_is_empty_and_no_instruction_leaks(walked: RunResult) -> None:
-    for task in walked.tasks:
-        assert task.target_state != task.initial_state
+def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: RunResult) -> None:
+    assert len(walked_anywhere.tasks) == 3
+    for task in walked_anywhere.tasks:
+        environment = load_setting(task.environment).environment
+        initial, target = task.initial(environment), task.target(environment)
+        assert compare_states(environment, initial, initial, target) != ()
         assert task.applicable
         for instruction in task.instructions.values():
-            assert find_leaks(ENVIRONMENT, f"{instruction.text} {instruction.variables}") == []
+            assert find_leaks(environment, f"{instruction.text} {instruction.variables}") == []
 
 
 def test_the_same_seed_gives_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """One declaration, two readings: what the simulator does, the encoding says, and planted bugs do not go unnoticed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any
 
@@ -30,7 +30,7 @@ TOOLS = [(where, name) for where in BUILT_IN for name in load_setting(where).env
 def test_every_tool_is_read_alike(where: str, name: str, openness: Openness) -> None:
     environment = load_setting(where).environment
     settled = SETTLED & environment.entities.keys()
-    for number in range(CASES):
+    for number in range(CASES if where == "banking" else 1):
         random = Random(f"{name}/{openness}/{number}")
         case = draw_case(environment, environment.tools[name], random, settled)
         assert disagreements(environment, case, openness, random, settled=settled) == [], f"case {number}: {case}"
@@ -39,7 +39,7 @@ def test_every_tool_is_read_alike(where: str, name: str, openness: Openness) -> 
 @pytest.mark.parametrize("where", BUILT_IN)
 def test_models_of_a_few_open_calls_run_as_planned(where: str) -> None:
     environment = load_setting(where).environment
-    for number in range(15):
+    for number in range(15 if where == "banking" else 4):
         random = Random(f"sequence/{number}")
         tools = random.choices(list(environment.tools.values()), k=4)
         wanted: list[tuple[Tool, CallOutcome]] = [(tool, random.choice(OUTCOMES)) for tool in tools]
@@ -63,12 +63,12 @@ def test_models_show_every_outcome(name: str, outcome: CallOutcome) -> None:
 
 
 class AnyAsAll(SymbolicLogic):
-    def any(self, truths: Sequence[Value]) -> Value:
+    def any(self, truths: Iterable[Value]) -> Value:
         return super().all(truths)
 
 
 class AllAsAny(SymbolicLogic):
-    def all(self, truths: Sequence[Value]) -> Value:
+    def all(self, truths: Iterable[Value]) -> Value:
         return super().any(truths)
 
 

@@ -1,12 +1,9 @@
 """A small bank in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
 from environments.banking import ENVIRONMENT
-from environments.events import Event, Json
-from environments.simulation import call
-from environments.state import State, decode_state, encode_state
+from environments.events import Json
+from environments.state import decode_state
+from tests.support.world import Arguments, World
 
 __all__ = [
     "BILL",
@@ -19,6 +16,7 @@ __all__ = [
     "STATE",
     "STATEMENT",
     "TRANSFER",
+    "WORLD",
     "do",
     "tables",
 ]
@@ -123,9 +121,10 @@ FAILED: dict[str, list[dict[str, Json]]] = {
 }
 
 
-def do(name: str, arguments: Mapping[str, Json], state: State = STATE) -> tuple[Event, State]:
-    return call(ENVIRONMENT, state, name, arguments)
-
-
-def tables(state: State) -> dict[str, Any]:
-    return cast("dict[str, Any]", encode_state(state, ENVIRONMENT.entities))
+MORE: dict[str, list[Arguments]] = {
+    "GetAccountInformation": [{"account_type": "self-directed TFSA"}],
+    "SearchTransactions": [{"account_number": MAIN, "keyword": "HARBOUR", "min_amount": 30, "max_amount": 30}],
+    "GetAccountStatement": [{**STATEMENT, "download": True}],
+}
+WORLD = World(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
+do, tables = WORLD.do, WORLD.tables

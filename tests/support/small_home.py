@@ -1,14 +1,24 @@
 """A small home in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
-from environments.events import Event, Json
-from environments.simulation import call
+from environments.events import Json
 from environments.smart_home import ENVIRONMENT
-from environments.state import State, decode_state, encode_state
+from environments.state import decode_state, encode_state
+from tests.support.world import World
 
-__all__ = ["CODE", "EXPIRED", "FAILED", "GOOD", "GRANT", "INSIDE", "OUTSIDE", "RAISED", "STATE", "do", "tables"]
+__all__ = [
+    "CODE",
+    "EXPIRED",
+    "FAILED",
+    "GOOD",
+    "GRANT",
+    "INSIDE",
+    "OUTSIDE",
+    "RAISED",
+    "STATE",
+    "WORLD",
+    "do",
+    "tables",
+]
 
 INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"
 """A guest with access, one whose access is over, one without."""
@@ -137,9 +147,7 @@ FAILED: dict[str, list[dict[str, Json]]] = {
 }
 
 
-def do(name: str, arguments: Mapping[str, Json], state: State = STATE) -> tuple[Event, State]:
-    return call(ENVIRONMENT, state, name, arguments)
-
-
-def tables(state: State) -> dict[str, Any]:
-    return cast("dict[str, Any]", encode_state(state, ENVIRONMENT.entities))
+WORLD = World(
+    ENVIRONMENT, STATE, GOOD, RAISED, FAILED, completing={"UnlockDoor": LOCKED}, refusing={"LockDoor": LOCKED}
+)
+do, tables = WORLD.do, WORLD.tables

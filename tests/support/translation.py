@@ -18,7 +18,7 @@ import z3
 
 from environments.declaration import Environment, KeyResult, Part, Result, RowsResult, Tool, ValueResult
 from environments.events import CallOutcome, Event
-from environments.kinds import BOOLEAN, DATE, MOMENT, TEXT, TIME, Choice, Kind, ListOf, Pattern, Value, WrongFormat
+from environments.kinds import BOOLEAN, DATE, MOMENT, TIME, Choice, Kind, Pattern, Value, WrongFormat, holds_text
 from environments.logic import PLAIN, Logic
 from environments.simulation import CompiledTool, Rows, call, compiled_tool
 from environments.state import Entity, Row, State
@@ -154,7 +154,7 @@ class Closing:
         found: Any = self.model.eval(value, model_completion=True)
         if kind.schema()["type"] == "boolean":
             return bool(found)
-        return self.logic.word(found.as_long()) if _is_text(kind) else found.as_long()
+        return self.logic.word(found.as_long()) if holds_text(kind) else found.as_long()
 
     def row(self, entity: Entity, row: Row) -> dict[str, Value]:
         return {name: self.value(entity.fields[name].kind, value) for name, value in row.values.items()}
@@ -273,8 +273,8 @@ def sequence_disagreements(
         for declared in tool.results if event.outcome in {"completed", "failed"} else ():
             # Generated keys are numbered on past refused calls in the encoding, and so are texts made of them.
             if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.kind is BOOLEAN):
-                here = _plain_result(declared, plain.results[declared.name])
-                there = closing.result(declared, reading.results[declared.name])
+                here = _unnumbered(declared, _plain_result(declared, plain.results[declared.name]))
+                there = _unnumbered(declared, closing.result(declared, reading.results[declared.name]))
                 if here != there:
                     found.append(f"step {number}, result {declared.name!r}: {here} and {there}")
     for table, entity in environment.entities.items():
@@ -301,6 +301,22 @@ def _without_generated_key(entity: Entity, values: Mapping[str, Value]) -> dict[
     return {name: value for name, value in values.items() if name != entity.key or not entity.generates_keys}
 
 
+def _unnumbered(declared: Result | Part, value: Value) -> Value:
+    """A result without the keys that calls have generated."""
+    if not isinstance(declared, RowsResult | Part):
+        return value
+    parts = {part.name: part for part in _parts(declared)}
+    numbered = {declared.entity.key} if declared.entity.generates_keys else set[str]()
+    return [
+        {
+            name: _unnumbered(parts[name], field) if name in parts else field
+            for name, field in row.items()
+            if name not in numbered
+        }
+        for row in value
+    ]
+
+
 def _opened_argument(
     kind: Kind, name: str, logic: SymbolicLogic, solver: z3.Solver, state: State, random: Random
 ) -> Value:
@@ -310,9 +326,11 @@ def _opened_argument(
             return z3.Bool(name)
         case {"type": "array"}:
             return tuple(logic.open_text(f"{name}[{item}]", solver) for item in range(random.randint(0, 2)))
-        case _ if _is_text(kind):
-            variable = logic.open_text(name, solver)
+        case _ if holds_text(kind):
             fitting = sorted({text for text in _texts_of(state) if _fits(kind, text)})
+            if not fitting:  # such as the identifier of a row that only a call can make
+                return _stranger(kind, random) if isinstance(kind, Pattern | Choice) else ""
+            variable = logic.open_text(name, solver)
             solver.add(z3.Or([variable == z3.IntVal(logic.index(text)) for text in fitting]))
             return variable
         case _:
@@ -351,7 +369,7 @@ def _draw_value(kind: Kind, texts: Sequence[str], numbers: Sequence[int], random
             lowest, highest = BOUNDS[kind]
             near = [number for number in numbers if lowest < number < highest]
             return _near(random, near) if near and random.random() < 0.7 else random.randint(lowest, highest)
-        case _ if _is_text(kind):
+        case _ if holds_text(kind):
             fitting = [text for text in texts if _fits(kind, text)]
             if isinstance(kind, Pattern | Choice):
                 return random.choice(fitting) if fitting and random.random() < 0.8 else _stranger(kind, random)
@@ -384,10 +402,6 @@ def _fits(kind: Kind, text: str) -> bool:
     except WrongFormat:
         return False
     return True
-
-
-def _is_text(kind: Kind) -> bool:
-    return kind is TEXT or isinstance(kind, Pattern | Choice | ListOf)
 
 
 BOUNDS: Mapping[Kind, tuple[int, int]] = {

@@ -1,0 +1,17 @@
+"""Data published by others, which tests read where it stands beside the checkout."""
+
+from pathlib import Path
+
+import pytest
+
+__all__ = ["published_text"]
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+def published_text(name: str) -> str:
+    """The text of a file, by its path below the data; the test is skipped where there is none."""
+    path = DATA / name
+    if not path.is_file():
+        pytest.skip(f"published data is not beside the checkout: {name}")
+    return path.read_text(encoding="utf-8")

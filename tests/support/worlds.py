@@ -1,0 +1,12 @@
+"""The small worlds of all built-in environments, by the environment's name."""
+
+from tests.support import small_bank, small_clinic, small_home
+from tests.support.world import World
+
+__all__ = ["TOOLS", "WORLDS"]
+
+WORLDS: dict[str, World] = {
+    world.environment.name: world for world in (small_bank.WORLD, small_clinic.WORLD, small_home.WORLD)
+}
+TOOLS = [(name, tool) for name, world in WORLDS.items() for tool in world.environment.tools]
+"""Every tool of every world, as (environment, tool)."""
