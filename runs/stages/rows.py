@@ -3,8 +3,9 @@
 States and results appear in outside form (JSON as the tools show it), so that a file can be read without lawtrace.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -136,6 +137,13 @@ class TaskRow(_Row):
     rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
     notes: tuple[str, ...] = ()
     published: PublishedCase | None = None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "TaskRow":
+        """As for any model; but what this one has derived and kept may not be true of the copy."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("_states", "styles"):
+            vars(copied).pop(name, None)
+        return copied
 
     def initial(self, environment: Environment) -> State:
         return self._decoded(environment)[0]
