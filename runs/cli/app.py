@@ -1,31 +1,89 @@
-"""The grammar of the command line: which verbs there are, and where each is."""
+"""The grammar of the command line: which verbs there are, and where each is.
+
+A verb's module is imported when the verb is called: what one command needs (AutoGen, Z3, scipy, matplotlib) no other
+command, and no ``--help``, waits for.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from runs.cli import attempt, audit, compare, doctor, env, grade, inspect, legal, ltlf, rules, run, tasks, traces
+__all__ = ["VERBS", "app"]
 
-__all__ = ["app"]
+# Each verb: where it is, and the line that the help shows.
+VERBS = {
+    "run": ("run:run", "Walk the whole way from a regulation to verdicts and a report."),
+    "resume": ("run:resume", "Go on with an interrupted run; nothing that was answered is asked again."),
+    "report": ("inspect:report", "Write the report of each run again, and print its table."),
+    "compare": ("compare:compare", "Which attempts flipped between two runs, and why."),
+    "messages": ("inspect:messages", "Read the conversations of a run."),
+    "audit": ("audit:audit_command", "Judge conversations that already happened."),
+    "doctor": ("doctor:doctor", "Which sandboxes work, which endpoints answer, which versions are here."),
+    "attempt": ("attempt:attempt", "Put a model to each task."),
+    "grade": ("grade:grade", "Judge programs in the jail: goal reached, rules kept?"),
+    "env": ("env:app", "Environments: list them, show what one declares, check it."),
+    "rules": ("rules:app", "Rules: draw them from a regulation, check them."),
+    "ltlf": ("ltlf:app", "LTLf: verdicts on traces, and automata."),
+    "traces": ("traces:app", "Traces: synthesise compliant ones, see what they can cover."),
+    "tasks": ("tasks:app", "Tasks: build, check and release them, import published ones."),
+    "legal": ("legal:app", "The legal bench: decisions, questions, agents that answer them."),
+}
+
+
+class _Verbs(TyperGroup):
+    """Lists every verb by its line of help, and loads the one that is called."""
+
+    def resolve_command(  # pyright: ignore[reportIncompatibleMethodOverride] -- the context's own class is private
+        self, ctx: typer.Context, args: list[str]
+    ) -> tuple[str, TyperCommand | TyperGroup, list[str]]:
+        verb, _, rest = super().resolve_command(ctx, args)
+        return str(verb), _load(str(verb)), rest
+
+
+def _load(verb: str) -> TyperCommand | TyperGroup:
+    module, name = VERBS[verb][0].split(":")
+    found = getattr(import_module(f"runs.cli.{module}"), name)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(verb)(found)
+        found = alone
+    found.rich_markup_mode = app.rich_markup_mode
+    command = typer.main.get_command(found)
+    command.name = verb
+    return cast("TyperCommand | TyperGroup", command)
+
 
 app = typer.Typer(
     name="lawtrace",
-    help="Measures whether an LLM that calls tools keeps the regulations that nobody repeated to it.",
+    cls=_Verbs,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
 )
-app.command("run")(run.run)
-app.command("resume")(run.resume)
-app.command("audit")(audit.audit_command)
-app.command("report")(inspect.report)
-app.command("compare")(compare.compare)
-app.command("messages")(inspect.messages)
-app.command("doctor")(doctor.doctor)
-app.command("attempt")(attempt.attempt)
-app.command("grade")(grade.grade)
-app.add_typer(env.app, name="env")
-app.add_typer(rules.app, name="rules")
-app.add_typer(ltlf.app, name="ltlf")
-app.add_typer(traces.app, name="traces")
-app.add_typer(tasks.app, name="tasks")
-app.add_typer(legal.app, name="legal")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lawtrace {version('lawtrace')}")
+        raise typer.Exit
+
+
+@app.callback()
+def lawtrace(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Measures whether an LLM that calls tools keeps the regulations that nobody repeated to it."""
+
+
+def _not_yet_loaded() -> None:
+    """Stands for a verb in the list of verbs; `_Verbs` puts the real one in its place."""
+
+
+for _name, (_place, _line) in VERBS.items():
+    app.command(_name, short_help=_line)(_not_yet_loaded)

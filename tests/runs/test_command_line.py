@@ -145,6 +145,13 @@ def test_the_command_is_installed() -> None:
     assert "doctor" in ended.stdout
 
 
+def test_no_command_waits_for_what_another_needs() -> None:
+    asked = "import sys, typer; from runs.cli import app; typer.main.get_command(app); print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {name.partition(".")[0] for name in ended.stdout.split()}
+    assert not loaded & {"agents", "solver", "autogen_core", "z3", "scipy", "matplotlib", "openai"}
+
+
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == ["banking", "telehealth", "smart_home"]
     shown = lawtrace.json("env", "show", "banking")
@@ -229,7 +236,9 @@ def test_traces_made_under_other_rules_are_the_users_mistake(lawtrace: Shell, tm
 def test_every_command_takes_json() -> None:
     def leaves(command: object, path: str) -> list[tuple[str, object]]:
         if isinstance(command, TyperGroup):
-            return [leaf for name, sub in command.commands.items() for leaf in leaves(sub, f"{path} {name}")]
+            context = command.context_class(command)
+            subs = [(name, command.resolve_command(context, [name])[1]) for name in command.commands]
+            return [leaf for name, sub in subs for leaf in leaves(sub, f"{path} {name}")]
         return [(path, command)]
 
     for path, command in leaves(typer.main.get_command(app), "lawtrace"):
