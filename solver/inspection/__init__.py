@@ -3,7 +3,7 @@
     for flaw in inspect(environment, rules, regulation):
         print(flaw.place, flaw.what, flaw.remedy)
 
-What makes a declaration meaningless is refused when it is built (`environments.declaration.check_tool`). Here is what
+What makes a declaration meaningless is refused when it is built (`environments.coherence`). Here is what
 would make it useless, or quietly wrong. A claim that something can never be is proved; where there is no proof, nothing
 is said.
 """

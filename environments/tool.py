@@ -1,0 +1,127 @@
+"""One tool as it is declared: its parameters and where a caller takes them from, its refusals, effects and results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from environments.domains import Domain
+from environments.effects import Effect
+from environments.events import Event
+from environments.kinds import Kind, Value
+from environments.phrases import Phrases, PhrasesBy
+from environments.results import KeyResult, Result, RowsResult
+from environments.state import Entity
+from environments.terms import Term
+
+if TYPE_CHECKING:
+    from environments.declaration import Environment
+
+__all__ = ["Fails", "FromLookup", "FromTrace", "FromUser", "Parameter", "Raises", "Source", "Tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class FromUser:
+    """The user says it. ``domain`` draws a sensible value. An optional parameter is given in a ``share`` of the calls,
+    or, with ``when``, exactly where that holds of the arguments before it."""
+
+    domain: Domain
+    share: float = 1.0
+    when: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FromLookup:
+    """The key of a row of that entity, which the caller must have seen in an earlier result; a list of such keys where
+    the parameter's kind is a list."""
+
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class FromTrace:
+    """A function of the calls so far, which nobody says and no result contains. ``name`` says what it is."""
+
+    name: str
+    function: Callable[["Environment", tuple[Event, ...]], Value]
+
+
+Source = FromUser | FromLookup | FromTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter. ``malformed`` names the documented exception for a value of the right type in a wrong format; None
+    where the document has no exception for it, so that such a value is none that the tool takes."""
+
+    name: str
+    kind: Kind
+    description: str
+    source: Source
+    required: bool = True
+    default: Value = None
+    malformed: str | None = "InvalidRequestException"
+
+
+@dataclass(frozen=True, slots=True)
+class Raises:
+    """A documented exception and the condition under which it is raised. Nothing changes then."""
+
+    exception: str
+    description: str
+    when: Term | None = None
+    """None: only for arguments in a wrong format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """A condition under which the tool answers that it did not succeed. Nothing changes then."""
+
+    description: str
+    when: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """One tool.
+
+    Attributes:
+        summary: what it does, in a sentence or two; models read it.
+        emits: the name of the event that the audit list must carry for each completed call, if any.
+        compliance: whether masking hides it because it only serves the rules.
+        critical: whether S.C. coverage counts it.
+        phrases: how a user puts a call into words; compliance tools have none, since users never ask for them.
+        telltales: word stems that would give a compliance tool away in an instruction.
+        hint: when the documentation says the tool should be called. Off by default: it gives the rules away.
+    """
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    raises: tuple[Raises, ...] = ()
+    fails: tuple[Fails, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    results: tuple[Result, ...] = ()
+    emits: str | None = None
+    compliance: bool = False
+    critical: bool = False
+    phrases: Phrases | PhrasesBy | None = None
+    telltales: tuple[str, ...] = ()
+    hint: str | None = None
+
+    def parameter(self, name: str) -> Parameter:
+        return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    @property
+    def teaching(self) -> tuple[RowsResult | KeyResult, ...]:
+        """The results through which a call makes a row known: rows that carry their key, and the key of a new row."""
+        return (*self.lookups, *(result for result in self.results if isinstance(result, KeyResult)))
+
+    @property
+    def lookups(self) -> tuple[RowsResult, ...]:
+        """The results in which a caller finds a row by what it looks like, and reads its key."""
+        rows = (result for result in self.results if isinstance(result, RowsResult) and result.teaches)
+        return tuple(result for result in rows if result.entity.key in result.fields)
+
+    @property
+    def written_tables(self) -> frozenset[str]:
+        return frozenset(effect.entity.table for effect in self.effects)
