@@ -30,12 +30,20 @@ class Provision(BaseModel):
 
     citation: str = Field(min_length=1)
     text: str = Field(min_length=1)
+    opening: str | None = None
+    """The words above it that its sentence begins with, where it is a point of a list. The law's own."""
+    heading: str | None = None
+    """The title of the article or section that it stands in."""
     reading: str | None = None
     """How the provision is applied to the tools at hand, where that goes beyond its words. Ours, not the law's."""
 
+    def words(self) -> str:
+        """The law's words, as they can be quoted: the opening of its list and its own."""
+        return " ".join(f"{self.opening or ''} {self.text}".split())
+
     def whole(self) -> str:
         """The text, and apart from it the reading."""
-        text = " ".join(self.text.split())
+        text = self.words()
         return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
 
 
@@ -64,7 +72,7 @@ class Regulation(BaseModel):
         """The whole text, as a model under test reads it. Our readings would tell it the rules: they stay out."""
         lines = [f"{self.title} ({self.source})", ""]
         for provision in self.provisions:
-            words = provision.whole() if readings else " ".join(provision.text.split())
+            words = provision.whole() if readings else provision.words()
             lines.append(f"{provision.citation}: {words}")
         return "\n".join(lines)
 

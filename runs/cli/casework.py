@@ -17,9 +17,9 @@ from agents.ledger import Context
 from environments.casebook.case import AGENTS, Case
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import PART_LABELS, PARTS, check_order, load_parts, write_parts
-from environments.casebook.documents.reading import read_lines
 from environments.casebook.documents.tree import Document
 from environments.casebook.ingest import build_case
+from environments.documents.reading import read_lines
 from environments.errors import CannotCarryOut
 from runs.cli.output import make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside

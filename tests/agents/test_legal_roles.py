@@ -16,8 +16,8 @@ from agents.roles import RoleName
 from agents.roles.question_writer import WrittenQuestion, check_question, is_duplicate
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import PartRange
-from environments.casebook.documents.reading import text_lines
 from environments.casebook.ingest import build_case
+from environments.documents.plain import text_lines
 from environments.errors import InputError
 
 TEXT = """1. The Office fines Bottle Works.

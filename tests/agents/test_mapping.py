@@ -12,7 +12,7 @@ from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import check_coverage
-from environments.casebook.documents.reading import text_lines
+from environments.documents.plain import text_lines
 
 DOCUMENT = parse_document(
     text_lines(

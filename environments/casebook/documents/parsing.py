@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from environments.casebook.documents.reading import Line
 from environments.casebook.documents.tree import Document, Paragraph, Section
+from environments.documents.lines import Line
 from environments.errors import InputError
 
 __all__ = ["parse_document"]

@@ -2,8 +2,8 @@
 
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import PartRange
-from environments.casebook.documents.reading import text_lines
 from environments.casebook.ingest import build_case
+from environments.documents.plain import text_lines
 from runs.legal.lengths import element_shares, part_lengths
 from tests.support.small_cases import BOTTLES
 

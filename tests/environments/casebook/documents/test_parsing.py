@@ -9,8 +9,10 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.reading import html_lines, read_lines, text_lines
 from environments.casebook.documents.tree import Document
+from environments.documents.html import html_lines
+from environments.documents.plain import text_lines
+from environments.documents.reading import read_lines
 from environments.errors import InputError
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
@@ -155,7 +157,7 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
         ("x.pdf", b"no pdf", "not a PDF that can be read"),
         ("x.docx", b"", "is .pdf, .html or .txt"),
         ("x.txt", b"\xff\xfe", "not UTF-8"),
-        ("x.txt", b" \n", "holds no text"),
+        ("x.txt", b" \n", "is empty"),
     ],
 )
 def test_a_file_that_is_no_decision_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:

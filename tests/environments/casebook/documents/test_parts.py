@@ -17,8 +17,8 @@ from environments.casebook.documents.parts import (
     paragraphs_by_part,
     write_parts,
 )
-from environments.casebook.documents.reading import text_lines
 from environments.casebook.ingest import build_case
+from environments.documents.plain import text_lines
 from environments.errors import InputError
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))))

@@ -1,0 +1,92 @@
+"""HTML and XHTML to lines, a block a line. Entities are looked up and never expanded from the document itself."""
+
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+
+from environments.documents.lines import Line
+
+__all__ = ["html_lines"]
+
+_BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "article", "br", "tr", "pre", "dd", "dt"})
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_SILENT = frozenset({"script", "style", "head", "nav", "footer", "template"})
+_NESTING = frozenset({"ol", "ul", "table"})
+
+
+class _HtmlLines(HTMLParser):
+    """Each block becomes a line; headings say so."""
+
+    def __init__(self, headings: Mapping[str, int], notes: frozenset[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[Line] = []
+        self._heading_classes = headings
+        self._note_classes = notes
+        self._words: list[str] = []
+        self._level = 0
+        self._note = False
+        self._silent = 0
+        self._depth = 0
+        self._lists: list[int | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        classes = (dict(attrs).get("class") or "").split()
+        if tag in _SILENT:
+            self._silent += 1
+        elif tag in _HEADINGS:
+            self._end()
+            self._level = _HEADINGS[tag]
+        elif tag in _NESTING:
+            self._end()
+            self._depth += 1
+            if tag != "table":
+                start = dict(attrs).get("start") or "1"
+                self._lists.append(int(start) if tag == "ol" and start.isdigit() else None)
+        elif tag in _BLOCKS:
+            self._end()
+            self._level = max((self._heading_classes.get(name, 0) for name in classes), default=0)
+            self._note = not self._note_classes.isdisjoint(classes)
+            if tag == "li" and self._lists and (number := self._lists[-1]) is not None:
+                self._words.append(f"{number}. ")
+                self._lists[-1] = number + 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _SILENT:
+            self._silent = max(0, self._silent - 1)
+        elif tag in _NESTING:
+            self._end()
+            self._depth = max(0, self._depth - 1)
+            if tag != "table" and self._lists:
+                self._lists.pop()
+        elif tag in _HEADINGS or tag in _BLOCKS:
+            self._end()
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._words.append(data)
+
+    def close(self) -> None:
+        super().close()
+        self._end()
+
+    def _end(self) -> None:
+        text = " ".join("".join(self._words).split())
+        if text and not re.fullmatch(r"\d+\.", text):
+            self.lines.append(Line(text, level=self._level, depth=self._depth, note=self._note))
+            self._words.clear()
+        elif not text:
+            self._words.clear()
+        self._level, self._note = 0, False
+
+
+def html_lines(
+    text: str, *, headings: Mapping[str, int] | None = None, notes: frozenset[str] = frozenset()
+) -> list[Line]:
+    """The blocks of a page, each as one line.
+
+    ``headings``: classes of blocks that are headings, with their level; ``notes``: classes of footnotes.
+    """
+    parser = _HtmlLines(headings or {}, notes)
+    parser.feed(text)
+    parser.close()
+    return parser.lines

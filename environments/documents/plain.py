@@ -1,0 +1,86 @@
+"""Plain text to lines, without page numbers and what repeats from page to page.
+
+Pages end in a form feed where the form is known to have pages. Text that was drawn from PDF has often lost them, but
+not the page numbers: indented far, counting from one, glued to the first words of the next page.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from environments.documents.lines import Line
+
+__all__ = ["split_furniture", "text_lines"]
+
+_INDENTED = re.compile(r"^\s{10,}(?P<words>\d.*)$")
+_PARAGRAPH = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]?\s")
+_ALONE = re.compile(r"^\s*(?:page\s+)?(?P<number>\d{1,3})(?:\s+of\s+\d+)?\s*$", re.IGNORECASE)
+_EDGE = 2
+_REPEATED = 3
+"""A line that opens or closes so many pages, word for word but for digits, belongs to the page and not to the text."""
+
+
+def text_lines(text: str) -> list[Line]:
+    """The lines of plain text without page numbers and what repeats from page to page; blank lines are left out."""
+    return _sorted(text)[0]
+
+
+def split_furniture(text: str) -> tuple[str, ...]:
+    """What `text_lines` leaves out, blank lines aside."""
+    return tuple(_sorted(text)[1])
+
+
+def _sorted(text: str) -> tuple[list[Line], list[str]]:
+    """The lines of the text, and those that belong to its pages."""
+    pages = text.split("\f") if "\f" in text else _split_at_numbers(text)
+    furniture = _furniture(pages)
+    lines: list[Line] = []
+    left_out: list[str] = []
+    for number, page in enumerate(pages, 1):
+        kept = [line.rstrip() for line in page.splitlines() if line.strip()]
+        for place, line in enumerate(kept):
+            at_edge = place < _EDGE or place >= len(kept) - _EDGE
+            alone = _ALONE.match(line)
+            repeated = _shape(line) in furniture and not _PARAGRAPH.match(line)
+            numbered = alone is not None and len(pages) > 1 and int(alone["number"]) == number
+            if at_edge and (repeated or numbered):
+                left_out.append(line)
+            else:
+                lines.append(Line(line, number))
+    return lines, left_out
+
+
+def _split_at_numbers(text: str) -> list[str]:
+    """Pages of a text that kept only the page numbers: each ends where the next expected number stands far indented."""
+    pages: list[list[str]] = [[]]
+    for line in text.splitlines():
+        rest = _after_page_number(line, len(pages))
+        if rest is None:
+            pages[-1].append(line)
+        else:
+            pages.append([rest])
+    return ["\n".join(page) for page in pages]
+
+
+def _after_page_number(line: str, expected: int) -> str | None:
+    """What a line says behind the page number, if it begins with that; None if it does not. A paragraph's own number
+    may follow at once (``36.`` opens page 4 with paragraph 6)."""
+    indented = _INDENTED.match(line)
+    if indented is None or not indented["words"].startswith(str(expected)):
+        return None
+    rest = indented["words"].removeprefix(str(expected))
+    if rest[:1].isdigit() and not _PARAGRAPH.match(rest):
+        return None
+    return rest.removeprefix(",")
+
+
+def _furniture(pages: Sequence[str]) -> set[str]:
+    seen = Counter[str]()
+    for page in pages:
+        lines = [line for line in page.splitlines() if line.strip() and not _PARAGRAPH.match(line)]
+        seen.update({_shape(line) for line in (*lines[:_EDGE], *lines[-_EDGE:])})
+    return {shape for shape, count in seen.items() if count >= max(_REPEATED, len(pages) / 2) and len(pages) > 1}
+
+
+def _shape(line: str) -> str:
+    return re.sub(r"\d+", "#", " ".join(line.split()))

@@ -1,0 +1,26 @@
+"""From a file to lines, by the file's ending."""
+
+from pathlib import Path
+
+from environments.documents.bounds import read_text
+from environments.documents.html import html_lines
+from environments.documents.lines import Line
+from environments.documents.pdf import pdf_text
+from environments.documents.plain import text_lines
+from environments.errors import InputError
+
+__all__ = ["read_lines"]
+
+
+def read_lines(path: Path) -> list[Line]:
+    """The lines of a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; CannotCarryOut without the extra
+    ``pdf``."""
+    match path.suffix.lower():
+        case ".pdf":
+            return text_lines(pdf_text(path))
+        case ".txt" | ".text":
+            return text_lines(read_text(path))
+        case ".html" | ".htm" | ".xhtml":
+            return html_lines(read_text(path))
+        case _:
+            raise InputError(f"{path}: a decision is .pdf, .html or .txt")

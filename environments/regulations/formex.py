@@ -1,0 +1,105 @@
+"""Formex, the XML of the EU's Publications Office, to lines.
+
+Read as a stream: nothing that the document declares is expanded or fetched, so it can neither grow in memory nor reach
+outside. A document type may be named; entities may not be declared.
+"""
+
+from collections.abc import Mapping
+from xml.parsers import expat
+
+from environments.documents.lines import Line
+from environments.errors import InputError
+
+__all__ = ["formex_lines"]
+
+_HEADINGS: Mapping[str, int] = {"TI": 1, "STI": 1, "TI.ART": 4, "STI.ART": 4, "TITLE": 1, "TI.CJT": 1}
+_BLOCKS = frozenset(
+    {"P", "TXT", "NO.PARAG", "NO.P", "NO.CONSID", "ALINEA", "NP", "ITEM", "PARAG", "ARTICLE"}
+    | {"CELL", "ROW", "VISA", "CONSID", "DIVISION", "CONTENTS", "GR.SEQ"}
+)
+_SILENT = frozenset(
+    {"INFO.CONSLEG", "INFO.PROD", "BIB.INSTANCE", "BIB.INSTANCE.CONS", "NO.CELEX", "GR.CORRIG", "GR.MOD.ACT"}
+    | {"DOCUMENT.REF", "LG.DOC", "NO.DOC"}
+)
+"""What is about the document, and not in it."""
+_DEEPEST = 300
+
+
+def formex_lines(data: bytes) -> list[Line]:
+    """The blocks of the text, each as one line. Raises InputError for XML that is broken, or that declares entities."""
+    reader = _Reader()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.words
+    parser.EntityDeclHandler = _refuse
+    parser.UnparsedEntityDeclHandler = _refuse
+    parser.ExternalEntityRefHandler = _refuse
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise InputError(f"not well-formed XML: {error}") from error
+    reader.finish()
+    return reader.lines
+
+
+def _refuse(*_: object) -> int:
+    raise InputError("the document declares or names entities of its own, which are never expanded; remove them")
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self._notes: list[Line] = []
+        self._open: list[str] = []
+        self._buffer: list[str] = []
+        self._note: list[str] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if len(self._open) >= _DEEPEST:
+            raise InputError(f"elements are nested more than {_DEEPEST} deep, which no law is")
+        if tag in {"QUOT.START", "QUOT.END"} and not self._silent():
+            self._pieces().append(_quote(attributes.get("CODE", "")))
+        if tag in _BLOCKS or tag in _HEADINGS or tag == "LIST":
+            self._end_line()
+        self._open.append(tag)
+
+    def end(self, tag: str) -> None:
+        if tag in _BLOCKS or tag in _HEADINGS or tag == "LIST":
+            self._end_line()
+        self._open.pop()
+        if tag == "NOTE":
+            self._notes.append(Line(" ".join("".join(self._note).split()), note=True))
+            self._note.clear()
+
+    def words(self, text: str) -> None:
+        if not self._silent():
+            self._pieces().append(text)
+
+    def finish(self) -> None:
+        self.lines += self._notes
+
+    def _pieces(self) -> list[str]:
+        return self._note if "NOTE" in self._open else self._buffer
+
+    def _silent(self) -> bool:
+        return not _SILENT.isdisjoint(self._open)
+
+    def _end_line(self) -> None:
+        if "NOTE" in self._open:
+            self._note.append(" ")
+            return
+        text = " ".join("".join(self._buffer).split())
+        self._buffer.clear()
+        if text:
+            # What an act puts in another act's mouth opens no article of its own.
+            level = 0 if "QUOT.S" in self._open else max((_HEADINGS.get(tag, 0) for tag in self._open), default=0)
+            self.lines.append(Line(text, level=level, depth=self._open.count("LIST")))
+
+
+def _quote(code: str) -> str:
+    try:
+        return chr(int(code, 16))
+    except ValueError:
+        return "'"

@@ -1,0 +1,134 @@
+"""What numbers a paragraph or point: ``1.``, ``(a)``, ``(iii)``, ``2a.``; and which of them may follow which."""
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Label", "Reading", "first_of", "read_labels", "readings"]
+
+_LABEL = re.compile(
+    r"\s*(?P<label>"
+    r"\((?:\d{1,3}[a-z]{0,2}|[a-z][a-h]?|(?P<once>[a-z])(?P=once)|[ivxlc]{1,8}|[A-Z]|[IVXL]{1,5})\)"
+    r"|\d{1,3}[a-z]{0,2}\.(?!\d)"
+    r"|(?:\d{1,3}|[a-z]|[ivx]{1,5})\)"
+    r")(?=\s|$|\()"
+)
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_SHAPE = re.compile(r"[0-9A-Za-z]+")
+
+_LARGEST_GAP = 20
+_LAST_INSERTED = "h"
+"""Of the points inserted behind another: nobody inserts eight, and *(or)* and *(no)* are words."""
+_NUMERALS = (
+    *((100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+Value = tuple[int, str]
+"""The number, and what was inserted behind it: ``2a`` is (2, "a")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One thing that a label may mean: the style it is written in, and which one of its style it is."""
+
+    style: str
+    value: Value
+
+    @property
+    def first(self) -> bool:
+        return self.value == (1, "")
+
+    def follows(self, other: "Reading") -> bool:
+        """Whether it is the next one of the same style: the next number, or one inserted behind the last."""
+        if self.style != other.style:
+            return False
+        (number, inserted), (last, before) = self.value, other.value
+        return (number == last + 1 and inserted in {"", "a"}) or (number == last and inserted > before)
+
+    def is_after(self, other: "Reading") -> bool:
+        """Whether it comes later in the same list, with not too many missing between them."""
+        return self.style == other.style and 0 <= self.value[0] - other.value[0] <= _LARGEST_GAP and self != other
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label as printed, and what it may mean."""
+
+    text: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def cited(self) -> str:
+        """As it is cited: ``1.`` and ``1)`` as ``(1)``."""
+        found = _SHAPE.search(self.text)
+        assert found is not None
+        return f"({found[0]})"
+
+
+def read_labels(text: str) -> tuple[tuple[Label, ...], str]:
+    """The labels that a line begins with (``(a)(1) The provider ...`` has two), and what stands behind them."""
+    labels: list[Label] = []
+    while (found := _LABEL.match(text)) is not None:
+        meant = readings(found["label"])
+        if not meant or (labels and not found["label"].startswith("(")):
+            break
+        labels.append(Label(found["label"], meant))
+        text = text[found.end() :]
+    return tuple(labels), text.strip()
+
+
+def readings(label: str) -> tuple[Reading, ...]:
+    """What a label may mean: ``(i)`` is the ninth letter or the first numeral."""
+    found = _SHAPE.search(label)
+    assert found is not None
+    core, frame = found[0], label.replace(found[0], "#", 1)
+    if core[0].isdigit():
+        digits = re.match(r"\d+", core)
+        assert digits is not None
+        return (Reading(f"1 {frame}", (int(digits[0]), core[digits.end() :])),)
+    case = "a" if core.islower() else "A"
+    meant: list[Reading] = []
+    lower = core.lower()
+    if len(core) == 1:
+        meant.append(Reading(f"{case} {frame}", (ord(lower) - 96, "")))
+    elif len(core) == 2 and lower[0] == lower[1]:
+        meant.append(Reading(f"{case} {frame}", (26 + ord(lower[0]) - 96, "")))  # aa comes after z
+        if lower[1] <= _LAST_INSERTED:
+            meant.append(Reading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))  # or is inserted behind a
+    elif len(core) == 2 and lower[1] <= _LAST_INSERTED:
+        meant.append(Reading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))
+    if (roman := _roman(lower)) is not None:
+        meant.append(Reading(f"{'i' if case == 'a' else 'I'} {frame}", (roman, "")))
+    return tuple(meant)
+
+
+def first_of(reading: Reading) -> str:
+    """The label that the list of a reading begins with: ``(i)`` for ``(iv)``."""
+    style, frame = reading.style.split(" ", 1)
+    return frame.replace("#", style)
+
+
+def _roman(text: str) -> int | None:
+    if not set(text) <= set(_ROMAN):
+        return None
+    values = [_ROMAN[letter] for letter in text]
+    total = sum(-v if any(w > v for w in values[n + 1 : n + 2]) else v for n, v in enumerate(values))
+    return total if _written(total) == text else None
+
+
+def _written(number: int) -> str:
+    text = ""
+    for value, letters in (
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ):
+        while number >= value:
+            text, number = text + letters, number - value
+    return text

@@ -1,0 +1,120 @@
+"""OSCAL catalogs (JSON) to the tree: groups are divisions, controls are units, statement items are points.
+
+Only what a control demands is law: its statement. Guidance is kept as passages that nobody cites. A place for a value
+that an organisation chooses (``{{ insert: param, ac-1_prm_1 }}``) is filled with what the catalog calls the value.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from environments.errors import InputError
+from environments.regulations.tree import LegalText, Node
+
+__all__ = ["parse_oscal"]
+
+_INSERT = re.compile(r"\{\{\s*insert:\s*param,\s*([\w.-]+)\s*\}\}")
+_DEEPEST = 30
+
+Object = Mapping[str, Any]
+
+
+def parse_oscal(text: str) -> LegalText:
+    """The tree of a catalog. Raises InputError naming what is missing."""
+    try:
+        content: object = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}") from error
+    catalog = _get(content, "catalog")
+    if not isinstance(catalog, dict):
+        raise InputError("not an OSCAL catalog: it has no member 'catalog'; resolve a profile to a catalog first")
+    values = dict(_parameters(cast("Object", catalog), 0))
+    nodes = tuple(_nodes(cast("Object", catalog), values, 0))
+    if not nodes:
+        raise InputError("the catalog holds no control")
+    title = _get(_get(cast("object", catalog), "metadata"), "title")
+    return LegalText(title=title if isinstance(title, str) else "", nodes=nodes)
+
+
+def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[Node]:
+    if depth > _DEEPEST:
+        raise InputError(f"groups are nested more than {_DEEPEST} deep")
+    for group in _objects(holder, "groups"):
+        yield Node(
+            kind="division", heading=_text(group, "title", values), nodes=tuple(_nodes(group, values, depth + 1))
+        )
+    for control in _objects(holder, "controls"):
+        label = _label(control) or str(control.get("id", ""))
+        yield Node(
+            kind="unit",
+            label=label,
+            citation=label,
+            heading=_text(control, "title", values),
+            nodes=(
+                *(node for part in _objects(control, "parts") for node in _part(part, label, values, depth + 1)),
+                *_nodes(control, values, depth + 1),
+            ),
+        )
+
+
+def _part(part: Object, above: str, values: Mapping[str, str], depth: int) -> Iterator[Node]:
+    if depth > _DEEPEST:
+        raise InputError(f"{above}: parts are nested more than {_DEEPEST} deep")
+    prose, name = _text(part, "prose", values), part.get("name")
+    if name not in {"statement", "item"}:
+        pieces = [
+            prose,
+            *(node.text for below in _objects(part, "parts") for node in _part(below, above, values, depth + 1)),
+        ]
+        if words := " ".join(filter(None, pieces)):
+            yield Node(kind="note", label=str(part.get("title") or ""), text=words)
+        return
+    label = _label(part)
+    citation = f"{above}{label}"
+    below = tuple(node for item in _objects(part, "parts") for node in _part(item, citation, values, depth + 1))
+    if label:
+        yield Node(kind="point", label=label, citation=citation, text=prose, nodes=below)
+    else:
+        if prose:
+            yield Node(kind="passage", citation=above, text=prose)
+        yield from below
+
+
+def _label(holder: Object) -> str:
+    found = [p for p in _objects(holder, "props") if p.get("name") == "label" and "class" not in p]
+    return str(found[0].get("value", "")) if found else ""
+
+
+def _parameters(holder: object, depth: int) -> Iterator[tuple[str, str]]:
+    """What each value that an organisation chooses is called; of a choice, its options."""
+    if depth > _DEEPEST or not isinstance(holder, dict):
+        return
+    for parameter in _objects(cast("Object", holder), "params"):
+        choice = _get(parameter.get("select"), "choice")
+        options = map(str, cast("list[object]", choice)) if isinstance(choice, list) else ()
+        name = parameter.get("label") or " or ".join(options)
+        yield str(parameter.get("id", "")), f"[{name or 'a value'}]"
+    for member in ("groups", "controls"):
+        for below in _objects(cast("Object", holder), member):
+            yield from _parameters(below, depth + 1)
+
+
+def _text(holder: Object, member: str, values: Mapping[str, str]) -> str:
+    words = holder.get(member)
+    if not isinstance(words, str):
+        return ""
+    for _ in range(3):  # a value's name may name another value
+        words = _INSERT.sub(lambda found: values.get(found[1], found[1]), words)
+    return " ".join(words.split())
+
+
+def _objects(holder: Object, member: str) -> list[Object]:
+    members: object = holder.get(member)
+    if not isinstance(members, list):
+        return []
+    return [cast("Object", one) for one in cast("list[object]", members) if isinstance(one, dict)]
+
+
+def _get(holder: object, member: str) -> object:
+    return cast("Object", holder).get(member) if isinstance(holder, dict) else None

@@ -1,0 +1,418 @@
+"""From lines to the tree of a legal text.
+
+What a line opens is told by its label and by what is open above it: ``(b)`` goes on with the list that has reached
+``(a)``, whatever list that is; a first label that goes on with nothing opens a list below what was read last. Where the
+form tells how deep a line stands, that decides before anything else. What is no label is words, and words are kept.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from environments.documents.lines import Line
+from environments.errors import InputError
+from environments.regulations.labels import Label, Reading, first_of, read_labels
+from environments.regulations.tree import LegalText, Node, NodeKind
+
+__all__ = ["parse_legal_text"]
+
+_UNIT = re.compile(
+    r"^(?:(?P<article>Article\s+\d+[a-z]{0,2})|(?P<section>§{1,2}\s*[\d.]*\d+[a-z]?)\.?)"
+    r"(?:\s*[.:–—-])?(?:\s+(?P<heading>\S.*))?$"
+)
+_NUMBERED = re.compile(
+    r"^(?P<label>(?:Section|Sec\.|Regulation|Rule|Clause)?\s*\d+(?:\.\d+)*[A-Z]?)[.:]?\s+(?P<heading>\S.*)$"
+)
+_ORDINAL = r"(?:[IVXLC]+|\d+|[A-Z])\b"
+_ANNEX = re.compile(rf"^(?P<label>(?:annex|appendix|schedule)(?:\s+{_ORDINAL})?)\s*[:.–—-]?\s*(?P<heading>.*)$", re.I)
+_DIVISION = re.compile(
+    rf"^(?P<label>(?:part|title|chapter|section|subpart|subchapter|book)\s+{_ORDINAL})\s*[:.–—-]?\s*(?P<heading>.*)$",
+    re.I,
+)
+_RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
+_NOTE = re.compile(r"^\[.*\]$")
+_WHEREAS = re.compile(r"^whereas:?$", re.I)
+_ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
+_FINISHED = re.compile(r"(?:[.;:,—–]|\b(?:and|or))[”’\"')\]]*$")
+_ANNEXES = ("Annex", "Appendix", "Schedule")
+_HEADING_WORDS = 30
+_WRAPPED = 0.15
+"""The share of lines that begin with a small letter above which lines are taken to be broken for width."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A node while its lines come in. ``depth``: of the line it began with."""
+
+    kind: NodeKind
+    label: str = ""
+    citation: str = ""
+    heading: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    nodes: list["_Open"] = field(default_factory=list["_Open"])
+    reading: Reading | None = None
+    depth: int | None = None
+    rank: int = 0
+
+    def closed(self) -> Node:
+        nodes = tuple(node.closed() for node in self.nodes)
+        return Node(
+            kind=self.kind,
+            label=self.label,
+            citation=self.citation,
+            heading=self.heading,
+            text=" ".join(self.pieces),
+            nodes=nodes,
+        )
+
+    @property
+    def last_words(self) -> str:
+        return self.pieces[-1] if self.pieces else ""
+
+
+def parse_legal_text(lines: Sequence[Line]) -> LegalText:
+    """The tree. Raises InputError if there are no words in it."""
+    parser = _Parser([line for line in lines if line.text.strip()])
+    parser.read()
+    if not parser.root.nodes:
+        raise InputError("the document holds no text that could be a provision")
+    return LegalText(
+        title="\n".join(parser.title),
+        nodes=tuple(node.closed() for node in parser.root.nodes),
+        notes=tuple(parser.notes),
+        doubts=tuple(parser.doubts),
+    )
+
+
+class _Parser:
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.notes = [line.text.strip() for line in lines if line.note]
+        self._lines = [line for line in lines if not line.note]
+        self.title: list[str] = []
+        self.doubts: list[str] = []
+        self.root = _Open("division", rank=-1)
+        self._path: list[_Open] = [self.root]
+        self._cited: dict[str, int] = {}
+        self._passages = 0
+        self._recitals = False
+        texts = [line.text.strip() for line in self._lines]
+        marked = any(line.level and _UNIT.match(line.text.strip()) for line in self._lines)
+        self._only_marked = marked
+        self._has_units = any(_UNIT.match(text) or _ANNEX.match(text) for text in texts)
+        self._wrapped = sum(text[0].islower() for text in texts) > _WRAPPED * len(texts)
+        self._text_before = ""
+
+    def read(self) -> None:
+        if not self._has_units:
+            self.doubts.append("no article, section or annex is headed; paragraphs are cited by their own numbers")
+        for place, line in enumerate(self._lines):
+            text = " ".join(line.text.split())
+            if not (self._opens_unit(line, text) or self._opens_division(line, text) or self._is_heading(line, text)):
+                self._read_text(place, line, text)
+            self._text_before = text
+
+    # What opens a unit or a division.
+
+    def _opens_unit(self, line: Line, text: str) -> bool:
+        if line.level == 0 if self._only_marked else line.level is None and not self._may_begin():
+            return False
+        found = _UNIT.match(text)
+        if found is not None and self._is_unit(line, found):
+            self._begin_unit(" ".join((found["article"] or found["section"]).split()), text, found, line)
+            return True
+        annex = _ANNEX.match(text)
+        if annex is not None and (line.level or (annex["label"].isupper() and not text.endswith("."))):
+            label = annex["label"]
+            number = label.split(" ", 1)[1:] or [""]
+            self._begin_unit(f"{label.split()[0].capitalize()} {number[0]}".strip(), text, annex, line)
+            return True
+        numbered = _NUMBERED.match(text) if line.level and not self._has_units else None
+        if numbered is not None:
+            label = numbered["label"]
+            self._begin_unit(label if label[0].isalpha() else f"Section {label}", text, numbered, line)
+            return True
+        return False
+
+    def _is_unit(self, line: Line, found: re.Match[str]) -> bool:
+        """A cross-reference may stand at the beginning of a line, too: *Article 98(1) shall apply.*"""
+        if line.level or found["section"]:
+            heading = found["heading"] or ""
+            return bool(line.level) or not heading or heading[0].isupper()
+        return found["heading"] is None or (
+            found["heading"][0].isupper() and not found["heading"].endswith((".", ",", ";"))
+        )
+
+    def _begin_unit(self, citation: str, text: str, found: re.Match[str], line: Line) -> None:
+        label, heading = _parted(text, found)
+        self._recitals = False
+        while self._path[-1].kind != "division" or self._path[-1].citation:
+            self._path.pop()
+        self._open(_Open("unit", label, self._unique(citation), heading, depth=line.depth))
+
+    def _opens_division(self, line: Line, text: str) -> bool:
+        found = _DIVISION.match(text)
+        if found is None or len(text.split()) > _HEADING_WORDS or (line.level == 0 and self._only_marked):
+            return False
+        label, heading = _parted(text, found)
+        if text.endswith((".", ",", ";")) or heading[:1].islower() or not (line.level or self._may_begin()):
+            return False
+        if heading and not line.level and not text[0].isupper():
+            return False
+        word, ordinal = found["label"].split()
+        word = word.lower()
+        if word == "section" and not self._has_units:
+            return False
+        annex = next((node for node in self._path if node.citation.startswith(_ANNEXES)), None)
+        rank = _RANKS[word]
+        if annex is None:
+            while self._path[-1].kind != "division" or self._path[-1].rank >= rank:
+                self._path.pop()
+            self._open(_Open("division", label, "", heading, rank=rank))
+        else:
+            while self._path[-1] is not annex and (self._path[-1].kind != "division" or self._path[-1].rank >= rank):
+                self._path.pop()
+            above = self._path[-1].citation
+            citation = self._unique(f"{above}, {word.capitalize()} {ordinal}")
+            self._open(_Open("division", label, citation, heading, rank=rank))
+        return True
+
+    def _is_heading(self, line: Line, text: str) -> bool:
+        current = self._path[-1]
+        bare = current.label and not current.heading and not current.pieces and not current.nodes
+        plain = not read_labels(text)[0] and not _NOTE.match(text)
+        if line.level:
+            if bare and current.kind in {"unit", "division"}:
+                current.heading = text
+            elif self._has_units and current is self.root and not self.root.nodes:
+                self.title.append(text)
+            elif current.kind == "unit" and not current.pieces and not current.nodes:
+                current.heading = f"{current.heading} {text}".strip()
+            else:
+                self._begin_headed(text, line.level)
+            return True
+        if (
+            not plain
+            or (line.level == 0 and not bare)
+            or current.kind not in {"unit", "division"}
+            or current is self.root
+        ):
+            return False
+        looks = len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
+        if bare and looks and (line.level is None or not self._only_marked):
+            current.heading = text
+            return True
+        goes_on = looks and text[0].islower() and self._wrapped and current.heading == self._text_before
+        if goes_on and not current.pieces and not current.nodes:
+            current.heading = f"{current.heading} {text}"
+            self._text_before = current.heading
+            return True
+        return False
+
+    def _begin_headed(self, text: str, level: int) -> None:
+        """A heading that nothing numbers."""
+        rank = 10 + level
+        inside = self._has_units and any(node.kind == "unit" for node in self._path)
+        while len(self._path) > 1 and (self._path[-1].kind == "point" or self._path[-1].rank >= rank):
+            if inside and self._path[-1].kind == "unit":
+                break
+            self._path.pop()
+        citation = "" if self._has_units and not inside else self._unique(text)
+        if inside:
+            citation = self._unique(f"{self._path[-1].citation}, {text}")
+        self._open(_Open("division", "", citation, text, rank=rank))
+
+    # Recitals, points and words.
+
+    def _read_text(self, place: int, line: Line, text: str) -> None:
+        current = self._path[-1]
+        if self._has_units and not any(node.kind in {"unit", "recital"} or node.citation for node in self._path):
+            if _WHEREAS.match(text) or _ENACTED.match(text):
+                self._recitals = text.lower().startswith("whereas")
+                self._loose(text)
+                return
+            if current is self.root and not self.root.nodes and not self._recitals:
+                self.title.append(text)
+                return
+        if _ENACTED.match(text):
+            self._recitals = False
+            del self._path[1:]
+            self._loose(text)
+            return
+        if _NOTE.match(text):
+            self._note(text)
+            return
+        labels, rest = read_labels(text) if self._recitals or self._cites() else ((), text)
+        if not labels or not self._may_be_labelled(line, rest):
+            self._words(line, text)
+            return
+        for label in labels:
+            self._point(place, line, label)
+        if rest:
+            self._path[-1].pieces.append(rest)
+
+    def _cites(self) -> bool:
+        """Whether what is open can be cited, so that a point of it can."""
+        return not self._has_units or any(node.citation for node in self._path)
+
+    def _may_begin(self) -> bool:
+        """Whether what was read last is finished, or the form does not break lines."""
+        return not self._wrapped or not self._text_before or bool(_FINISHED.search(self._text_before)) or self._headed()
+
+    def _headed(self) -> bool:
+        current = self._path[-1]
+        return not current.pieces and not current.nodes
+
+    def _may_be_labelled(self, line: Line, rest: str) -> bool:
+        if line.depth is not None or not self._wrapped:
+            return True
+        return self._may_begin()
+
+    def _point(self, place: int, line: Line, label: Label) -> None:
+        if self._recitals:
+            del self._path[1:]
+            number = label.cited.strip("()")
+            self._open(_Open("recital", label.text, self._unique(f"Recital {number}"), depth=line.depth))
+            return
+        if line.depth is not None:
+            while self._path[-1].kind in {"point", "passage"} and (self._path[-1].depth or 0) > line.depth:
+                self._path.pop()
+        reading, sibling = self._choose(place, line, label)
+        if sibling is not None:
+            while self._path[-1] is not sibling:
+                self._path.pop()
+            self._path.pop()
+        while self._path[-1].kind in {"passage", "note"}:
+            self._path.pop()
+        above = self._path[-1]
+        inner = above.kind == "point" or (
+            above.kind == "unit" and not above.citation.startswith(("Annex", "Append", "Sched"))
+        )
+        if above is self.root or not above.citation:
+            citation = f"paragraph {label.cited}"
+        else:
+            citation = f"{above.citation}{label.cited}" if inner else f"{above.citation}, {label.cited}"
+        self._open(_Open("point", label.text, self._unique(citation), reading=reading, depth=line.depth))
+
+    def _choose(self, place: int, line: Line, label: Label) -> tuple[Reading, _Open | None]:
+        """What the label means, and the open point that it follows in the same list; None for the first of a list."""
+        points = [node for node in reversed(self._path) if node.kind == "point" and node.reading is not None]
+        if line.depth is not None and (level := [node for node in points if node.depth == line.depth]):
+            points = level
+        elif line.depth is not None and points and all((node.depth or 0) < line.depth for node in points):
+            points = []  # deeper than all that is open: a list of its own
+        going_on = [(r, node) for node in points for r in label.readings if node.reading and r.follows(node.reading)]
+        beginning = [reading for reading in label.readings if reading.first]
+        if going_on and beginning:
+            reading, sibling = going_on[0]
+            return (reading, sibling) if self._goes_on(place, reading, beginning[0]) else (beginning[0], None)
+        if going_on:
+            return going_on[0]
+        if beginning:
+            return beginning[0], None
+        if self._splits_run_in(label):
+            return self._choose(place, line, label)
+        later = [(r, node) for node in points for r in label.readings if node.reading and r.is_after(node.reading)]
+        if later:
+            self.doubts.append(f"{label.text} follows {later[0][1].citation}: a number is missing between them")
+            return later[0]
+        if self._path[-1].kind == "point":
+            self.doubts.append(f"{label.text} below {self._path[-1].citation} begins no list and goes on with none")
+        return label.readings[0], None
+
+    def _splits_run_in(self, label: Label) -> bool:
+        """Whether the first point of the label's list stands within the words read last (*Time limit. (i) Keep ...*),
+        where nothing told it from a cross-reference; it becomes a point of its own then."""
+        current = self._path[-1]
+        for reading in label.readings:
+            first = first_of(reading)
+            before, found, rest = current.last_words.partition(f" {first} ")
+            if reading.value == (2, "") and found and before.endswith((".", ":", "—", ";")):
+                current.pieces[-1] = before
+                (begun,) = read_labels(first)[0]
+                meant = next(meant for meant in begun.readings if meant.style == reading.style)
+                citation = self._unique(f"{current.citation}{begun.cited}")
+                self._open(_Open("point", first, citation, pieces=[rest], reading=meant, depth=current.depth))
+                return True
+        return False
+
+    def _goes_on(self, place: int, going_on: Reading, beginning: Reading) -> bool:
+        """Whether ``(i)`` is the letter after ``(h)`` or the first numeral: what comes sooner, ``(j)`` or ``(ii)``?"""
+        if self._path[-1].last_words.endswith((":", "—", "–")):
+            return False
+        for line in self._lines[place + 1 : place + 200]:
+            labels, _ = read_labels(line.text)
+            for label in labels:
+                for reading in label.readings:
+                    if reading.follows(going_on):
+                        return True
+                    if reading.follows(beginning):
+                        return False
+            if _UNIT.match(line.text.strip()):
+                break
+        return True
+
+    def _words(self, line: Line, text: str) -> None:
+        current = self._path[-1]
+        if self._has_units and not self._cites():
+            self._loose(text)
+            return
+        if current is self.root or (current.kind == "division" and not self._has_units):
+            self._count(text)
+            return
+        if line.depth is not None:
+            while self._path[-1].kind == "point" and (self._path[-1].depth or 0) > line.depth:
+                self._path.pop()
+        elif not self._wrapped and (owner := self._list_owner(current)) and current.last_words.endswith("."):
+            # The point has ended the whole sentence: what follows belongs to what opened the outermost list.
+            while self._path[-1] is not owner:
+                self._path.pop()
+        current = self._path[-1]
+        if current.nodes:
+            current.nodes.append(_Open("passage", citation=current.citation, pieces=[text]))
+        else:
+            current.pieces.append(text)
+
+    def _list_owner(self, current: _Open) -> _Open | None:
+        if current.kind != "point":
+            return None
+        above = self._path[: self._path.index(current)]
+        return next((node for node in above if node.last_words.endswith((":", "—", "–"))), None)
+
+    def _loose(self, text: str) -> None:
+        """Words outside every unit: kept, and cited by nobody."""
+        while self._path[-1].kind not in {"division"}:
+            self._path.pop()
+        self._path[-1].nodes.append(_Open("passage", pieces=[text]))
+
+    def _count(self, text: str) -> None:
+        """Words that no number and no unit holds: each paragraph is counted, unless a line goes on with it."""
+        current = self._path[-1]
+        below = current.nodes[-1] if current.nodes else None
+        if self._wrapped and below is not None and below.kind == "unit" and not _FINISHED.search(below.last_words):
+            below.pieces.append(text)
+            return
+        self._passages += 1
+        citation = f"{current.citation}, passage" if current.citation else "passage"
+        current.nodes.append(_Open("unit", citation=self._unique(f"{citation} {self._passages}"), pieces=[text]))
+
+    def _note(self, text: str) -> None:
+        while self._path[-1].kind in {"point", "passage"}:
+            self._path.pop()
+        self._path[-1].nodes.append(_Open("note", pieces=[text]))
+
+    def _open(self, node: _Open) -> None:
+        self._path[-1].nodes.append(node)
+        self._path.append(node)
+
+    def _unique(self, citation: str) -> str:
+        self._cited[citation] = self._cited.get(citation, 0) + 1
+        if self._cited[citation] == 1:
+            return citation
+        self.doubts.append(f"{citation} occurs {self._cited[citation]} times")
+        return f"{citation} [{self._cited[citation]}]"
+
+
+def _parted(text: str, found: re.Match[str]) -> tuple[str, str]:
+    """The label of a unit with the marks behind it, and the heading that follows."""
+    heading = found["heading"] or ""
+    return text.removesuffix(heading).rstrip(), heading
