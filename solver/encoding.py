@@ -21,12 +21,14 @@ from environments.declaration import (
     FromLookup,
     FromTrace,
     FromUser,
+    KeyResult,
     RowsResult,
     Tool,
 )
 from environments.domains import Amount, FiniteDomain
 from environments.events import Event, Json
 from environments.kinds import ListOf, Value
+from environments.logic import PLAIN
 from environments.simulation import CompiledTool, Rows, call
 from environments.state import State
 from environments.terms import Scope, Term, arguments_of, tables_of
@@ -118,9 +120,8 @@ class Encoding:
         selectors = list(self._selectors.values())
         result = self._solver.check(*selectors, *goals)
         if result == z3.sat:
-            calls = self._calls(self._solver.model())
-            # Where a condition was left open, Z3 may have chosen a truth that the call does not have.
-            return Answer(calls if not self.unread or self._is_kept(calls) else None, None)
+            # Where a condition was left open, or an argument given that nobody would give, Z3 may have gone astray.
+            return Answer(self._carried_out(self._calls(self._solver.model())), None)
         if result != z3.unsat:
             return Answer(None, None)
         # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
@@ -132,19 +133,33 @@ class Encoding:
                 core = without
         return Answer(None, tuple(self._obstacles[str(literal)] for literal in core))
 
-    def _is_kept(self, calls: Sequence[Call]) -> bool:
-        """Whether the calls complete and keep every rule when they are run."""
+    def _carried_out(self, planned: Sequence[Call]) -> tuple[Call, ...] | None:
+        """The calls as they are when they are run; None unless each completes and together they keep every rule.
+
+        A row that a call makes is called otherwise there: here every call that could make one has a row of its own.
+        """
         state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
-        for planned in calls:
-            arguments = dict(planned.arguments)
-            for parameter in self.environment.tools[planned.tool].parameters:
-                if isinstance(parameter.source, FromTrace):
-                    derived = parameter.source.function(self.environment, tuple(events))
-                    arguments[parameter.name] = parameter.kind.encode(derived)
-            event, state = call(self.environment, state, planned.tool, arguments)
+        calls: list[Call] = []
+        names: dict[Json, Json] = {}
+        for step, wish in enumerate(planned):
+            tool = self.environment.tools[wish.tool]
+            said = {name: _renamed(value, names) for name, value in wish.arguments.items()}
+            derived = {
+                parameter.name: parameter.kind.encode(parameter.source.function(self.environment, tuple(events)))
+                for parameter in tool.parameters
+                if isinstance(parameter.source, FromTrace)
+            }
+            event, state = call(self.environment, state, tool.name, {**said, **derived})
+            if not event.completed:
+                return None
             events.append(event)
+            calls.append(Call(tool.name, said))
+            result = cast("Mapping[str, Json]", event.result)
+            for made in tool.results:
+                if isinstance(made, KeyResult) and made.name in self._steps[step].results[tool.name]:
+                    names[cast("str", self._steps[step].results[tool.name][made.name])] = result[made.name]
         monitor.run(events)
-        return all(event.completed for event in events) and set(monitor.at_end().values()) <= {"kept"}
+        return tuple(calls) if set(monitor.at_end().values()) <= {"kept"} else None
 
     def _encode(self, state: State) -> State:
         logic, known, pending = self._logic, _Known(self.environment, state, self._logic), _Pending(self.environment)
@@ -171,8 +186,7 @@ class Encoding:
         for parameter in tool.parameters:
             name = f"{tool.name}.{parameter.name}@{step}"
             match parameter.source:
-                case FromUser(when=when) if when and when.compile(self._logic)(Scope(state, values)) is not True:
-                    # Whether an argument is given must be settled; where it hangs on an open one, it is not.
+                case FromUser(when=when) if when is not None and self._is_left_out(when, Scope(state, values)):
                     values[parameter.name] = parameter.default
                 case FromUser(when=None) if not parameter.required and parameter.name not in filters:
                     values[parameter.name] = parameter.default
@@ -194,6 +208,10 @@ class Encoding:
                     values[parameter.name] = ("pending",)
         return values
 
+    def _is_left_out(self, when: Term, scope: Scope) -> bool:
+        # Where that hangs on an open argument, it is given: tools ignore what they do not need (see _encoded).
+        return when.compile(self._logic)(scope) is False
+
     def _one_of(self, name: str, values: Sequence[Value]) -> Value:
         """One of the values, left open; where there are none, a text that no row has."""
         if not values:
@@ -201,7 +219,7 @@ class Encoding:
         if isinstance(values[0], str):
             return self._logic.open_text(name, self._solver, values)
         if isinstance(values[0], bool):
-            return values[0]
+            return z3.Bool(name) if len(set(values)) > 1 else values[0]
         number = z3.Int(name)
         self._solver.add(z3.Or([number == value for value in values]))
         return number
@@ -262,9 +280,13 @@ class Encoding:
 
     def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
         encoded: dict[str, Json] = {}
+        values: dict[str, Value] = {}
         for parameter in self.environment.tools[name].parameters:
-            value = self._closed(arguments[parameter.name], model)
-            if value is not None and not isinstance(parameter.source, FromTrace):
+            values[parameter.name] = value = self._closed(arguments[parameter.name], model)
+            when = parameter.source.when if isinstance(parameter.source, FromUser) else None
+            # Nobody says when an access ends that has no end.
+            needless = when is not None and not when.compile(PLAIN)(Scope(self._initial, values))
+            if value is not None and not needless and not isinstance(parameter.source, FromTrace):
                 encoded[parameter.name] = parameter.kind.encode(value)
         return encoded
 
@@ -273,8 +295,16 @@ class Encoding:
             return tuple(self._closed(item, model) for item in cast("tuple[Value, ...]", value))
         if not z3.is_expr(value):
             return value
+        if isinstance(value, z3.BoolRef):
+            return z3.is_true(model.eval(value, model_completion=True))
         number = model.eval(value, model_completion=True).as_long()
         return self._logic.word(number) if self._logic.is_text(value) else number
+
+
+def _renamed(value: Json, names: Mapping[Json, Json]) -> Json:
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value
 
 
 class _Known:

@@ -1,12 +1,15 @@
 """The search on every environment there is, with its own rules: no start fails, every feasible pair is shown."""
 
+from itertools import product as all_pairs
 from random import Random
 
 import pytest
 
 from environments.catalogue import BUILT_IN, load_setting
 from solver.demands import Asked
+from solver.encoding import Encoding
 from solver.interest import Interest
+from solver.ltlf import compile_formula, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_formulas
 from solver.rules import load_rules
@@ -43,3 +46,41 @@ def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
         for seed in range(40)
     ]
     assert sum(carried) >= 38
+
+
+@pytest.mark.parametrize(("profile", "length"), [("coverage", 4), ("tasks", 6)])
+@pytest.mark.parametrize("where", BUILT_IN)
+def test_z3_and_the_product_have_the_same_pairs(where: str, profile: Profile, length: int) -> None:
+    """Z3 speaks of one initial state, the product of all: so Z3 is asked from one with each of the first facts."""
+    setting = load_setting(where)
+    environment = setting.environment
+    asked = Asked(environment, load_rules(setting.rules_file), profile)
+    product = Product(environment, asked.automata(length))
+    automata = {demand.text: demand.automaton for demand in asked.demands(length)}
+    states = [environment.populate(Random(seed)) for seed in range(8)]
+    beginnings = {product.start(product.graph.start(state)): state for state in states}
+    found: set[tuple[str, str]] = set()
+    for state in beginnings.values():
+        encoding = Encoding(environment, automata, length=length, initial=state)
+        for first, second in all_pairs(environment.tools, repeat=2):
+            answer = encoding.ask_pair(first, second)
+            assert answer.decided, (first, second)
+            if answer.calls is not None:
+                found.add((first, second))
+    assert found == product.adjacent_pairs(length)
+
+
+def test_z3_gives_access_without_an_end_and_access_that_ends() -> None:
+    environment = load_setting("smart_home").environment
+    given: list[object] = []
+    for rule in ("F GrantGuestAccess(permanent)", "F GrantGuestAccess(not permanent)"):
+        encoding = Encoding(
+            environment,
+            {rule: compile_formula(parse(rule))},
+            length=2,
+            initial=environment.populate(Random(0)),
+        )
+        calls = encoding.ask().calls
+        assert calls is not None
+        given.append(sorted(set(calls[1].arguments)))
+    assert given == [["guest_ids", "permanent"], ["end_time", "guest_ids", "permanent", "start_time"]]
