@@ -4,6 +4,7 @@ An entry says what happened, where (`Context`), and nothing about how it is stor
 file, `MemoryLedger` in a list, `NullLedger` nowhere. All entries are frozen and told apart by ``kind``.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Protocol, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -14,17 +15,20 @@ __all__ = [
     "CallRetried",
     "Context",
     "Entry",
+    "EntryKind",
     "FailureReason",
     "FunctionCalled",
     "Ledger",
     "MemoryLedger",
     "MessageSent",
+    "ModelAsked",
     "ModelCalled",
     "NullLedger",
     "RequestMessage",
     "RoleFailed",
+    "RunResumed",
     "StageFinished",
-    "parse_entry",
+    "entry_of",
 ]
 
 FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
@@ -107,6 +111,16 @@ class RequestMessage(_Frozen):
     content: str
 
 
+class ModelAsked(_Frozen):
+    """A request is about to leave for an endpoint. Without an answer or a failure after it, it was in flight when the
+    run stopped."""
+
+    kind: Literal["asked"] = "asked"
+    context: Context
+    request_hash: str
+    occurrence: int
+
+
 class ModelCalled(_Frozen):
     """One answered call of a model.
 
@@ -170,24 +184,37 @@ class StageFinished(_Frozen):
     rows: int
 
 
+class RunResumed(_Frozen):
+    """The run goes on after it was interrupted. ``in_flight``: the calls that had left and brought nothing back; they
+    are made again."""
+
+    kind: Literal["resumed"] = "resumed"
+    in_flight: tuple[Context, ...] = ()
+
+
 Entry = Annotated[
-    MessageSent | ModelCalled | CallRetried | RoleFailed | StageFinished,
+    MessageSent | ModelAsked | ModelCalled | CallRetried | RoleFailed | StageFinished | RunResumed,
     Field(discriminator="kind"),
 ]
+EntryKind = Literal["message", "asked", "model_call", "retry", "failure", "stage", "resumed"]
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
-def parse_entry(text: str | bytes) -> Entry:
-    """Reads one entry from its JSON text. Raises pydantic's ``ValidationError`` if it is none."""
-    return _ENTRY.validate_json(text)
+def entry_of(fields: Mapping[str, object]) -> Entry:
+    """The entry with those fields. Raises pydantic's ``ValidationError`` if it is none."""
+    return _ENTRY.validate_python(fields)
 
 
 class Ledger(Protocol):
     """Keeps entries."""
 
     def record(self, entry: Entry) -> None:
-        """Returns once the entry is durable: what follows may cost money."""
+        """Returns once the entry is committed: it outlives this process."""
+        ...
+
+    async def settle(self) -> None:
+        """Returns once all that was recorded so far outlives the machine, too: what follows may cost money."""
         ...
 
 
@@ -200,9 +227,15 @@ class MemoryLedger:
     def record(self, entry: Entry) -> None:
         self.entries.append(entry)
 
+    async def settle(self) -> None:
+        """Nothing outlives this process."""
+
 
 class NullLedger:
     """Keeps nothing."""
 
     def record(self, entry: Entry) -> None:
+        pass
+
+    async def settle(self) -> None:
         pass

@@ -3,10 +3,11 @@
     RecordedClient   an entry for every call; cancellation; one for each conversation
       Limit          no more calls at once than allowed
         Deadline     our own, for the call with all its retries
-          Retrying   transport faults only, each one recorded
-            Endpoint | Replay | Direct
+          Announced  a mark that the call leaves, on the disk before it does; for endpoints only
+            Retrying   transport faults only, each one recorded
+              Endpoint | Replay | Direct
 
-Live, replayed and scripted roles differ in the innermost layer only.
+Live, replayed and scripted roles differ in the innermost layers only.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from typing import Self
 
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
+from agents.clients.asking import Announced
 from agents.clients.base import MODEL_INFO
 from agents.clients.calls import Answerer
 from agents.clients.deadline import Deadline
@@ -137,9 +139,11 @@ class ModelClients:
         self, innermost: Answerer, context: Context, parameters: ModelParameters, model_info: ModelInfo = MODEL_INFO
     ) -> RecordedClient:
         seconds = self._settings.deadline_seconds
-        retrying = Retrying(innermost, self._ledger, self._settings.retry, seconds)
+        inner: Answerer = Retrying(innermost, self._ledger, self._settings.retry, seconds)
+        if isinstance(innermost, Endpoint):
+            inner = Announced(inner, self._ledger)
         return RecordedClient(
-            Limit(Deadline(retrying, seconds), self._slots, self._clock),
+            Limit(Deadline(inner, seconds), self._slots, self._clock),
             context,
             ledger=self._ledger,
             occurrences=self._occurrences,

@@ -28,15 +28,11 @@ class Conversation:
 
 
 def conversations(record: Record, *, task: str | None = None, role: str | None = None) -> Sequence[Conversation]:
-    """The conversations in the order in which they began; of one task, or with the lines of one role only.
-
-    A run that was interrupted and resumed holds the conversation it was in twice, word for word up to where it
-    stopped, since recorded answers are given again. The same words in the same place are therefore shown once.
-    """
-    groups: dict[tuple[str, str | None, str | None, str | None, int], dict[Line, None]] = {}
+    """The conversations in the order in which they began; of one task, or with the lines of one role only."""
+    groups: dict[tuple[str, str | None, str | None, str | None, int], list[Line]] = {}
     for entry in record.entries(kind=("message", "failure"), task=task, role=role):
         if isinstance(entry, MessageSent | RoleFailed):
             context = entry.context
             place = (context.stage, context.task, context.style, context.conversation, context.trial)
-            groups.setdefault(place, {})[entry] = None
+            groups.setdefault(place, []).append(entry)
     return [Conversation(*place, lines=tuple(lines)) for place, lines in groups.items()]

@@ -1,4 +1,4 @@
-"""The file beneath a record: how it is opened, who may write, and what its errors mean."""
+"""The file beneath a record: its tables, how it is opened, who may write, and what its errors mean."""
 
 import sqlite3
 from collections.abc import Generator
@@ -9,38 +9,66 @@ from environments.errors import CannotCarryOut, InputError
 
 __all__ = [
     "RECORD_FILE",
+    "SCHEMA",
     "SCHEMA_VERSION",
+    "begin_anew",
     "connect_reader",
     "connect_writer",
     "record_path",
     "take_lock",
     "translated",
+    "write_ahead_log",
 ]
 
 RECORD_FILE = "record.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_APPLICATION = 0x4C617754
+"""Tells a record from any other SQLite file."""
 
 _LOCK_FILE = "record.lock"
 
-SCHEMA = """
+SCHEMA = f"""
 BEGIN;
+PRAGMA application_id = {_APPLICATION};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+-- What anybody said, each text once.
+CREATE TABLE texts (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
+CREATE VIRTUAL TABLE words USING fts5 (text, content = 'texts', content_rowid = 'id', tokenize = 'unicode61');
+-- What was asked, as a tree: a request is its last message and the request before it (0: none).
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    before INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    text INTEGER NOT NULL REFERENCES texts,
+    UNIQUE (before, role, text)
+) STRICT;
+CREATE TABLE conversations (
+    id INTEGER PRIMARY KEY,
+    stage TEXT NOT NULL,
+    task TEXT,
+    style TEXT,
+    name TEXT,
+    trial INTEGER NOT NULL
+) STRICT;
+CREATE INDEX conversations_by_place ON conversations (stage, task, style, name, trial);
+CREATE INDEX conversations_by_task ON conversations (task);
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     kind TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    task TEXT,
-    style TEXT,
+    conversation INTEGER REFERENCES conversations,
     role TEXT,
     turn INTEGER,
+    text INTEGER REFERENCES texts,
+    request INTEGER REFERENCES requests,
     request_hash TEXT,
     occurrence INTEGER,
     payload TEXT NOT NULL
 ) STRICT;
-CREATE INDEX entries_by_task ON entries (task, kind) WHERE task IS NOT NULL;
-CREATE INDEX entries_by_role ON entries (kind, role);
-CREATE INDEX entries_by_request ON entries (request_hash) WHERE request_hash IS NOT NULL;
+CREATE INDEX entries_by_conversation ON entries (conversation, kind);
+CREATE INDEX entries_by_kind ON entries (kind, role);
+CREATE INDEX entries_by_text ON entries (text) WHERE kind = 'message';
+CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE request_hash IS NOT NULL;
 """
 """Leaves its transaction open, so that the facts about the run arrive together with the tables."""
 
@@ -49,28 +77,57 @@ def record_path(directory: Path) -> Path:
     return directory / RECORD_FILE
 
 
-def require_file(path: Path) -> None:
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Read only; works beside a writer. Raises InputError if there is no record, or something else in its place."""
     if not path.is_file():
         raise InputError(f"{path.parent} holds no record ({path.name} is missing); give the directory of a run")
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    try:
+        with translated(path):
+            _require_schema(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
-    """Read only; works beside a writer."""
-    require_file(path)
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+def begin_anew(path: Path) -> None:
+    """Makes sure that a record can begin here: nothing is in its place, or one that was killed before it began.
+
+    Raises InputError for a record, and for a file that is none, which is left as it is.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with translated(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        finally:
+            connection.close()
+    if empty:
+        return
+    connect_reader(path).close()
+    raise InputError(f"{path.parent} holds the record of a run; `lawtrace resume {path.parent}` goes on with it")
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Commits each statement by itself.
+    """Commits each statement by itself, unless a transaction is begun.
 
     WAL lets readers in while we write. ``synchronous=NORMAL`` hands a commit to the operating system without waiting
-    for the disk: a process that is killed loses nothing, and a machine that loses power loses at most the last few
-    entries, never the file. Waiting (FULL) would cost every message of a thousand conversations a disk flush.
+    for the disk: a process that is killed loses nothing. Against the loss of power the log is flushed once a turn,
+    before the next paid call (`Record.settle`): one flush for all that happened, where FULL would take one an entry.
+    Moving the log into the file costs two flushes and most of the writing, so it waits until 32 MB have come together.
     """
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint=8000")
     return connection
+
+
+def write_ahead_log(path: Path) -> Path:
+    """Where commits are until SQLite moves them into the file itself, which it flushes by itself."""
+    return path.with_name(path.name + "-wal")
 
 
 def take_lock(directory: Path) -> sqlite3.Connection:
@@ -100,10 +157,29 @@ def translated(path: Path) -> Generator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
-        if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        if name.startswith("SQLITE_NOTADB"):
             raise InputError(f"{path} is not a record of lawtrace ({error}); give the directory of a run") from error
+        if name.startswith("SQLITE_CORRUPT"):
+            raise InputError(
+                f"{path} is damaged, perhaps cut short in copying ({error}); nothing was changed in it: copy it again, "
+                "with record.sqlite-wal if there is one"
+            ) from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise CannotCarryOut(
                 f"cannot write {path} ({error}); free some space, then `lawtrace resume {path.parent}`"
             ) from error
         raise CannotCarryOut(f"cannot use the record {path}: {error}") from error
+
+
+def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+        if {"meta", "entries"} <= tables:
+            raise InputError(f"{path} was written by an earlier lawtrace, before its first release; run it again")
+        raise InputError(f"{path} is not a record of lawtrace; give the directory of a run")
+    about = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if int(about["schema_version"]) > SCHEMA_VERSION:
+        raise InputError(
+            f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "
+            f"this one reads up to schema {SCHEMA_VERSION}: upgrade lawtrace"
+        )

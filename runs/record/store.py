@@ -4,7 +4,9 @@ A record that is written keeps the run's entries (`agents.ledger.Ledger`); any r
 were asked (`agents.clients.replay.ReplaySource`).
 """
 
+import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,32 +15,34 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import ValidationError
 
 from agents.clients.replay import RecordedModel
 from agents.clients.spec import ModelParameters
-from agents.ledger import Context, Entry, ModelCalled, RoleFailed, StageFinished, parse_entry
+from agents.ledger import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
 from environments.errors import CannotCarryOut, InputError
 from environments.events import Json
+from runs.record.rows import COLUMNS, RowReader, RowWriter
 from runs.record.storage import (
     SCHEMA,
     SCHEMA_VERSION,
+    begin_anew,
     connect_reader,
     connect_writer,
     record_path,
-    require_file,
     take_lock,
     translated,
+    write_ahead_log,
 )
 
-__all__ = ["Clock", "EntryKind", "Record", "utc_now"]
+__all__ = ["Clock", "Record", "utc_now"]
 
 Clock = Callable[[], datetime]
-EntryKind = Literal["message", "model_call", "retry", "failure", "stage"]
 
 _PAGE = 256
+_COLUMNS_OF_ENTRIES = ", ".join(f"entries.{column}" for column in COLUMNS.split(", "))
 
 
 def utc_now() -> datetime:
@@ -48,13 +52,11 @@ def utc_now() -> datetime:
 class Record:
     """Made by `create`, `resume` or `open`, never directly. Closes itself at the end of a ``with`` block."""
 
-    def __init__(
-        self, path: Path, connection: sqlite3.Connection, *, lock: sqlite3.Connection | None, clock: Clock
-    ) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, writing: "_Writing | None" = None) -> None:
         self.path = path
         self._connection = connection
-        self._lock = lock
-        self._clock = clock
+        self._writing = writing
+        self._reader = RowReader(connection)
         self._one_at_a_time = Lock()
 
     @classmethod
@@ -62,17 +64,14 @@ class Record:
         """Begins the record of a new run in `directory`, which is made if it is missing.
 
         Raises:
-            InputError: there is a record already.
+            InputError: there is a record already, or another file in its place.
             CannotCarryOut: another process is just writing it, or the directory cannot be written.
         """
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotCarryOut(f"cannot make {directory}: {error.strerror}; choose another place") from error
-        record = cls._for_writing(directory, clock)
-        if record._has_schema():
-            record.close()
-            raise InputError(f"{directory} holds the record of a run; `lawtrace resume {directory}` goes on with it")
+        record = cls._for_writing(directory, clock, resumed=False)
         with translated(record.path):
             record._connection.executescript(SCHEMA)
             meta = {
@@ -87,10 +86,14 @@ class Record:
 
     @classmethod
     def resume(cls, directory: Path, *, clock: Clock = utc_now) -> Self:
-        """Opens the record of an interrupted run to go on writing it."""
-        require_file(record_path(directory))
-        record = cls._for_writing(directory, clock)
-        record._require_schema()
+        """Opens the record of an interrupted run to go on writing it, and writes down which calls were in flight.
+
+        Raises:
+            InputError: there is none, or something else in its place.
+            CannotCarryOut: another process is just writing it.
+        """
+        record = cls._for_writing(directory, clock, resumed=True)
+        record.record(RunResumed(in_flight=tuple(record.in_flight())))
         return record
 
     @classmethod
@@ -101,34 +104,19 @@ class Record:
             InputError: there is none, the file is something else, or a newer lawtrace wrote it.
         """
         path = record_path(directory)
-        record = cls(path, connect_reader(path), lock=None, clock=utc_now)
-        record._require_schema()
-        return record
+        return cls(path, connect_reader(path))
 
     def record(self, entry: Entry) -> None:
         """Appends an entry and returns when it is committed. May be called from any thread."""
-        if self._lock is None:
+        if self._writing is None:
             raise CannotCarryOut(f"the record {self.path} is open for reading only; resume the run to write")
-        context = None if isinstance(entry, StageFinished) else entry.context
-        asked = entry if isinstance(entry, ModelCalled | RoleFailed) else None
-        row = (
-            self._clock().isoformat(),
-            entry.kind,
-            entry.stage if isinstance(entry, StageFinished) else entry.context.stage,
-            context and context.task,
-            context and context.style,
-            context and context.role,
-            context and context.turn,
-            asked and asked.request_hash,
-            asked and asked.occurrence,
-            entry.model_dump_json(),
-        )
         with self._one_at_a_time, translated(self.path):
-            self._connection.execute(
-                "INSERT INTO entries (at, kind, stage, task, style, role, turn, request_hash, occurrence, payload)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            self._writing.write(entry)
+
+    async def settle(self) -> None:
+        """Returns once all that was recorded so far is on the disk. Those who wait together share one flush."""
+        if self._writing is not None:
+            await self._writing.settle()
 
     def entries(
         self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
@@ -138,31 +126,33 @@ class Record:
         Reads page by page, so that a record of any size fits and one that grows meanwhile is read to its end.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-        wanted: list[tuple[str, str | None]] = [("task = ?", task), ("role = ?", role)]
+        of_task = "conversation IN (SELECT id FROM conversations WHERE task = ?)"
+        wanted: list[tuple[str, str | None]] = [(of_task, task), ("role = ?", role)]
         chosen = [(clause, value) for clause, value in wanted if value is not None]
         clauses = ["seq > ?", *(clause for clause, _ in chosen)]
         if kinds:
             clauses.append(f"kind IN ({', '.join('?' * len(kinds))})")
-        query = f"SELECT seq, payload FROM entries WHERE {' AND '.join(clauses)} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608
+        query = f"SELECT {COLUMNS} FROM entries WHERE {' AND '.join(clauses)} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608
         values = [value for _, value in chosen]
         after = 0
-        while rows := self._rows(query, (after, *values, *kinds)):
-            for seq, payload in rows:
-                yield self._parse(seq, payload)
+        while rows := self.rows(query, (after, *values, *kinds)):
+            for row in rows:
+                yield self.entry(row)
             after = rows[-1][0]
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """What came of a request: its answer, else its failure, else None."""
-        rows = self._rows(
-            "SELECT seq, payload FROM entries WHERE request_hash = ? AND occurrence = ? AND stage = ? AND role = ?"
-            " AND task IS ? AND style IS ? ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
+        rows = self.rows(
+            f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
+            " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
+            " AND stage = ? AND role = ? AND task IS ? AND style IS ? ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
             (request_hash, occurrence, context.stage, context.role, context.task, context.style),
         )
-        found = self._parse(*rows[0]) if rows else None
+        found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None
 
     def models(self, role: str) -> Sequence[RecordedModel]:
-        rows = self._rows(
+        rows = self.rows(
             "SELECT payload ->> '$.context.model' AS model, payload -> '$.parameters' AS settings"
             " FROM entries WHERE kind = 'model_call' AND role = ? GROUP BY model, settings ORDER BY min(seq)",
             (role,),
@@ -171,6 +161,18 @@ class Record:
 
     def calls(self, role: str) -> Iterator[ModelCalled]:
         return (entry for entry in self.entries(kind="model_call", role=role) if isinstance(entry, ModelCalled))
+
+    def in_flight(self) -> Sequence[Context]:
+        """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped,
+        those it was waiting for."""
+        rows = self.rows(
+            "SELECT min(payload) FROM entries AS asked WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS"
+            " came WHERE came.request_hash = asked.request_hash AND came.occurrence = asked.occurrence"
+            " AND came.conversation = asked.conversation AND came.kind IN ('model_call', 'failure')"
+            " AND came.seq > asked.seq) AND seq > (SELECT coalesce(max(seq), 0) FROM entries WHERE kind = 'resumed')"
+            " GROUP BY conversation, request_hash, occurrence ORDER BY min(seq)",
+        )
+        return [Context.model_validate(json.loads(payload)["context"]) for (payload,) in rows]
 
     @property
     def recipe(self) -> Json:
@@ -182,15 +184,33 @@ class Record:
         """The version that began the record."""
         return self._meta("lawtrace_version")
 
+    @property
+    def created(self) -> str:
+        """When it was begun, as ISO 8601."""
+        return self._meta("created")
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Asks the file. For the modules of this package, which know its tables."""
+        with self._one_at_a_time, translated(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    def entry(self, row: tuple[Any, ...]) -> Entry:
+        """The entry in a row of `runs.record.rows.COLUMNS`."""
+        try:
+            with self._one_at_a_time, translated(self.path):
+                return self._reader.entry(row)
+        except ValidationError as error:
+            raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error.errors()[0]['msg']})") from error
+
     def close(self) -> None:
         """Ends writing. A finished record becomes a single file, which can be read where nothing can be written."""
-        if self._lock is not None:
+        if self._writing is not None:
             self._connection.execute("PRAGMA busy_timeout=0")
             with suppress(sqlite3.OperationalError):  # Somebody is reading: complete as it is, but in two files.
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
-        if self._lock is not None:
-            self._lock.close()
+        if self._writing is not None:
+            self._writing.lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -201,46 +221,78 @@ class Record:
         self.close()
 
     @classmethod
-    def _for_writing(cls, directory: Path, clock: Clock) -> Self:
+    def _for_writing(cls, directory: Path, clock: Clock, *, resumed: bool) -> Self:
         path = record_path(directory)
         with translated(path):
+            # Looked at before it is opened to write, since that alone would change a file that is no record.
+            if resumed:
+                connect_reader(path).close()
             lock = take_lock(directory)
             try:
+                if not resumed:
+                    begin_anew(path)
                 connection = connect_writer(path)
-            except sqlite3.Error:
+            except BaseException:
                 lock.close()
                 raise
-        return cls(path, connection, lock=lock, clock=clock)
-
-    def _has_schema(self) -> bool:
-        return bool(self._rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'", ()))
-
-    def _require_schema(self) -> None:
-        try:
-            if not self._has_schema():
-                raise InputError(f"{self.path} is not a record of lawtrace; give the directory of a run")
-            written = int(self._meta("schema_version"))
-            if written > SCHEMA_VERSION:
-                raise InputError(
-                    f"{self.path} was written by lawtrace {self.lawtrace_version} (schema {written}); "
-                    f"this one reads up to schema {SCHEMA_VERSION}: upgrade lawtrace"
-                )
-        except InputError:
-            self.close()
-            raise
+        return cls(path, connection, writing=_Writing(path, connection, lock, clock, resumed=resumed))
 
     def _meta(self, key: str) -> str:
-        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         if not rows:
             raise InputError(f"{self.path} does not say its {key}; it is not a record of lawtrace")
         return rows[0][0]
 
-    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        with self._one_at_a_time, translated(self.path):
-            return self._connection.execute(query, values).fetchall()
 
-    def _parse(self, seq: int, payload: str) -> Entry:
+class _Writing:
+    """The writing side of a record: one transaction an entry, one flush for all who wait for the disk."""
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection, clock: Clock, *, resumed: bool
+    ) -> None:
+        self.lock = lock
+        self._path = path
+        self._connection = connection
+        self._clock = clock
+        self._resumed = resumed
+        self._writer = RowWriter(connection, resumed=resumed)
+        self._written = self._flushed = 0
+        self._flushing: asyncio.Task[None] | None = None
+
+    def write(self, entry: Entry) -> None:
+        self._connection.execute("BEGIN")
         try:
-            return parse_entry(payload)
-        except ValidationError as error:
-            raise InputError(f"{self.path}, entry {seq}: cannot be read ({error.errors()[0]['msg']})") from error
+            self._writer.write(entry, self._clock().isoformat())
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # some errors of SQLite end it themselves
+                self._connection.execute("ROLLBACK")
+            self._writer = RowWriter(self._connection, resumed=self._resumed)
+            raise
+        self._written += 1
+
+    async def settle(self) -> None:
+        wanted = self._written
+        while self._flushed < wanted:
+            if self._flushing is None or self._flushing.done():
+                self._flushing = asyncio.create_task(self._flush())
+            await asyncio.shield(self._flushing)
+
+    async def _flush(self) -> None:
+        written = self._written
+        await asyncio.to_thread(_flush, write_ahead_log(self._path))
+        self._flushed = written
+
+
+def _flush(path: Path) -> None:
+    """Waits until the disk has the file."""
+    try:
+        file = os.open(path, os.O_RDWR)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise CannotCarryOut(
+            f"cannot write {path} ({error.strerror}); free some space, then `lawtrace resume {path.parent}`"
+        ) from error

@@ -36,7 +36,7 @@ async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context:
     assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["seed"]) == ("some-model", 0, 9, 3)
     assert sent["messages"] == [{"role": "user", "content": "one two"}]
     calls = [entry for entry in ledger.entries if isinstance(entry, ModelCalled)]
-    assert len(calls) == len(ledger.entries) == 2
+    assert len(calls) == len(ledger.entries) / 2 == 2  # each was asked, then answered
     assert calls[0].answer == "echo: one two"
     assert (calls[0].prompt_tokens, calls[0].completion_tokens) == (2, 3)
     assert calls[0].context == context.at(model="openai:some-model")
@@ -62,7 +62,7 @@ async def test_transport_faults_are_retried_and_each_retry_is_recorded(
     async with ModelClients(ledger, settings=quick, environment=server.environment) as clients:
         result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "echo: hello"
-    assert [entry.kind for entry in ledger.entries] == ["retry", "retry", "model_call"]
+    assert [entry.kind for entry in ledger.entries] == ["asked", "retry", "retry", "model_call"]
     retries = [entry for entry in ledger.entries if isinstance(entry, CallRetried)]
     assert [retry.try_number for retry in retries] == [1, 2]
     assert all(retry.error and retry.context.task == "task-1" for retry in retries)
@@ -76,7 +76,7 @@ async def test_retries_end(server: OpenAIServer, context: Context, quick: CallSe
             await clients.client_for(SPEC, context).create(said("hello"))
     assert failed.value.reason == "endpoint"
     assert len(server.requests) == 3
-    assert [entry.kind for entry in ledger.entries] == ["retry", "retry", "failure"]
+    assert [entry.kind for entry in ledger.entries] == ["asked", "retry", "retry", "failure"]
 
 
 async def test_the_endpoints_own_wait_is_obeyed(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
@@ -86,7 +86,7 @@ async def test_the_endpoints_own_wait_is_obeyed(server: OpenAIServer, context: C
         started = time.monotonic()
         await clients.client_for(SPEC, context).create(said("hello"))
         assert time.monotonic() - started >= 0.25
-    retry = ledger.entries[0]
+    retry = ledger.entries[1]
     assert isinstance(retry, CallRetried)
     assert retry.waited_seconds == 0.25
 
@@ -124,7 +124,7 @@ async def test_what_asking_again_cannot_mend_fails_at_once(
         with pytest.raises(CallFailed, match=says):
             await clients.client_for(SPEC, context).create(said("hello"))
     assert len(server.requests) == 1
-    assert [entry.kind for entry in ledger.entries] == ["failure"]
+    assert [entry.kind for entry in ledger.entries] == ["asked", "failure"]
 
 
 async def test_nobody_listening_is_a_failure_with_a_reason(context: Context, quick: CallSettings) -> None:
@@ -222,7 +222,7 @@ async def test_a_schema_is_sent_but_an_answer_that_does_not_fit_is_kept(
     sent = server.requests[0]["response_format"]
     assert sent["type"] == "json_schema"
     assert sent["json_schema"]["schema"]["required"] == ["kept"]
-    call = ledger.entries[0]
+    call = ledger.entries[-1]
     assert isinstance(call, ModelCalled)
     assert call.schema_name == "Verdict"
 
@@ -235,7 +235,7 @@ async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Cont
         async with ModelClients(ledger, settings=quick, environment=server.environment) as clients:
             result = await clients.client_for(SPEC, context).create(said("pay"), tools=[tool])
     assert result.content == [FunctionCall(id="c1", name="PayBill", arguments='{"amount":  5}')]
-    call = ledger.entries[0]
+    call = ledger.entries[-1]
     assert isinstance(call, ModelCalled)
     assert call.tools == ("PayBill",)
     assert call.function_calls[0].arguments == '{"amount":  5}'
@@ -248,7 +248,7 @@ async def test_half_characters_reach_neither_the_role_nor_the_record(context: Co
         async with ModelClients(ledger, settings=quick, environment=server.environment) as clients:
             result = await clients.client_for(SPEC, context).create(said("hello"))
     assert result.content == "cut ? off"
-    assert ledger.entries[0].model_dump_json()
+    assert ledger.entries[-1].model_dump_json()
 
 
 async def test_trials_and_repetitions_are_told_apart(context: Context) -> None:

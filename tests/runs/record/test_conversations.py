@@ -46,12 +46,17 @@ def test_models_and_trials_have_conversations_of_their_own(record: Record, conte
     ]
 
 
-def test_what_a_resumed_run_says_again_is_shown_once(record: Record, context: Context) -> None:
-    for _ in range(2):
-        record.record(message(context, "generator", "please pay"))
-        record.record(message(context.at(turn=1), "evaluator", "no"))
-    record.record(message(context.at(turn=2), "generator", "please pay"))
-    (conversation,) = conversations(record)
+def test_what_a_resumed_run_says_again_is_kept_once(record: Record, context: Context) -> None:
+    def say(writer: Record) -> None:
+        writer.record(message(context, "generator", "please pay"))
+        writer.record(message(context.at(turn=1), "evaluator", "no"))
+
+    say(record)
+    record.close()
+    with Record.resume(record.path.parent) as resumed:
+        say(resumed)
+        resumed.record(message(context.at(turn=2), "generator", "please pay"))
+        (conversation,) = conversations(resumed)
     assert [line.context.turn for line in conversation.lines] == [0, 1, 2]
 
 

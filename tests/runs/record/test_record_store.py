@@ -1,3 +1,5 @@
+import asyncio
+import errno
 import json
 import os
 import shutil
@@ -7,17 +9,22 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.ledger import (
     CallRetried,
     Context,
     Entry,
     MessageSent,
+    ModelAsked,
     ModelCalled,
     RequestMessage,
     RoleFailed,
+    RunResumed,
     StageFinished,
 )
 from environments.errors import CannotCarryOut, InputError
@@ -76,6 +83,8 @@ def test_every_kind_of_entry_comes_back_as_it_went_in(record: Record, context: C
         CallRetried(context=context, try_number=1, error="429", waited_seconds=0.5),
         RoleFailed(context=context, reason="answer", text="no JSON"),
         StageFinished(stage="tasks", file="tasks.jsonl", sha256="0" * 64, rows=3),
+        ModelAsked(context=context, request_hash="h", occurrence=2),
+        RunResumed(in_flight=(context,)),
     ]
     for entry in entries:
         record.record(entry)
@@ -144,8 +153,8 @@ def test_only_one_writer(record: Record, message: MessageSent) -> None:
     record.record(message)
     record.close()
     with Record.resume(record.path.parent) as resumed:
-        resumed.record(message)
-        assert list(resumed.entries()) == [message, message]
+        resumed.record(message.model_copy(update={"content": "more"}))
+        assert [entry.kind for entry in resumed.entries()] == ["message", "resumed", "message"]
 
 
 def test_a_reader_cannot_write(record: Record, message: MessageSent) -> None:
@@ -180,7 +189,7 @@ def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> Non
     assert len(turns) >= last + 1
     with Record.resume(run) as record:
         record.record(StageFinished(stage="s", file="f", sha256="", rows=0))
-        assert len(list(record.entries())) == len(turns) + 1
+        assert len(list(record.entries())) == len(turns) + 2  # and that it was resumed
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files through the operating system")
@@ -202,7 +211,6 @@ def test_a_run_is_begun_once(record: Record) -> None:
 
 def test_a_run_that_was_killed_while_it_began_can_begin_again(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / RECORD_FILE).close()
-    (tmp_path / RECORD_FILE).touch()
     with pytest.raises(InputError, match="not a record"):
         Record.resume(tmp_path)
     with Record.create(tmp_path, recipe=None) as record:
@@ -221,6 +229,35 @@ def test_what_is_no_record_is_refused(tmp_path: Path, record: Record) -> None:
         Record.resume(tmp_path)
     with pytest.raises(CannotCarryOut, match="cannot make"):
         Record.create(tmp_path / RECORD_FILE / "below", recipe=None)
+
+
+def test_a_file_that_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / RECORD_FILE
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE meta (key TEXT, value TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="not a record"):
+        Record.open(tmp_path)
+    with pytest.raises(InputError, match="not a record"):
+        Record.resume(tmp_path)
+    with pytest.raises(InputError, match="not a record"):
+        Record.create(tmp_path, recipe=None)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
+def test_a_record_cut_short_is_said_and_not_touched(record: Record, message: MessageSent, share: float) -> None:
+    for turn in range(200):
+        record.record(message.model_copy(update={"content": f"{turn} " * 200}))
+    record.close()
+    whole = record.path.read_bytes()
+    record.path.write_bytes(whole[: int(len(whole) * share)])
+    before = record.path.read_bytes()
+    for opening in (Record.open, Record.resume):
+        with pytest.raises(InputError, match="cut short"):
+            opening(record.path.parent)
+    assert record.path.read_bytes() == before
 
 
 def test_a_newer_record_asks_for_an_upgrade(record: Record) -> None:
@@ -258,3 +295,90 @@ def test_answers_are_found_by_seat_request_and_occurrence(record: Record, contex
     assert record.answer(a.at(role="executor"), "h", 0) is None
     assert [model.model for model in record.models(a.role)] == ["openai:a", "openai:b"]
     assert list(record.calls(a.role)) == [first, second, elsewhere]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+REQUESTS = st.lists(
+    st.builds(RequestMessage, role=st.sampled_from(["system", "user", "tool"]), content=TEXTS), max_size=4
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(REQUESTS, TEXTS), max_size=8))
+def test_calls_come_back_as_they_went_in_whatever_they_share(calls: list[tuple[list[RequestMessage], str]]) -> None:
+    context = Context(stage="s", role="r")
+    entries = [
+        call(context.at(turn=turn), answer).model_copy(update={"request": tuple(request)})
+        for turn, (request, answer) in enumerate(calls)
+    ]
+    with TemporaryDirectory() as folder, Record.create(Path(folder), recipe=None) as record:
+        for entry in entries:
+            record.record(entry)
+        assert list(record.entries()) == entries
+        assert [entry.model_dump_json() for entry in record.entries()] == [one.model_dump_json() for one in entries]
+
+
+def test_a_long_conversation_is_kept_in_its_length_not_in_the_square_of_it(record: Record, context: Context) -> None:
+    said: list[RequestMessage] = []
+    for turn in range(300):
+        said.append(RequestMessage(role="user", content=f"{turn} " + "x" * 1000))
+        record.record(call(context.at(turn=turn), f"answer {turn}").model_copy(update={"request": tuple(said)}))
+    last = list(record.calls(context.role))[-1]
+    assert last.request == tuple(said)
+    record.close()
+    assert record.path.stat().st_size < 300 * 1000 * 4  # whole requests would be 45 MB
+
+
+def test_calls_that_brought_nothing_back_were_in_flight(record: Record, context: Context) -> None:
+    def asked(turn: int) -> ModelAsked:
+        return ModelAsked(context=context.at(turn=turn), request_hash=f"h{turn}", occurrence=0)
+
+    for turn in range(4):
+        record.record(asked(turn))
+    record.record(call(context.at(turn=0), "yes", request_hash="h0"))
+    record.record(RoleFailed(context=context.at(turn=1), reason="deadline", text="", request_hash="h1", occurrence=0))
+    assert [place.turn for place in record.in_flight()] == [2, 3]
+    record.close()
+    with Record.resume(record.path.parent) as resumed:
+        (noted,) = resumed.entries(kind="resumed")
+        assert isinstance(noted, RunResumed)
+        assert [place.turn for place in noted.in_flight] == [2, 3]
+        resumed.record(asked(1))
+        resumed.record(call(context.at(turn=2), "yes", request_hash="h2"))
+        assert [place.turn for place in resumed.in_flight()] == [1]
+
+
+async def test_those_who_wait_together_share_a_flush(
+    record: Record, message: MessageSent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    fsync = os.fsync
+
+    def count(file: int) -> None:
+        flushed.append(file)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", count)
+    await record.settle()
+    assert flushed == []  # there is nothing yet
+    for _ in range(3):
+        record.record(message)
+    await asyncio.gather(*(record.settle() for _ in range(100)))
+    assert len(flushed) == 1
+    record.record(message)
+    await record.settle()
+    assert len(flushed) == 2
+
+
+async def test_a_disk_that_fails_to_flush_stops_the_run(
+    record: Record, message: MessageSent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    record.record(message)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(CannotCarryOut, match="free some space"):
+            await record.settle()
+    await record.settle()
