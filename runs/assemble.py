@@ -50,6 +50,7 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         tasks=tasks,
         attempts=tuple(read_rows(folder.attempts, AttemptRow)),
         verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
+        trials=recipe.attempts.trials,
         coverage=coverage_lines(environment, ordinary[0].rules, ordinary, recipe, findings.baseline)
         if ordinary
         else (),
@@ -73,6 +74,7 @@ def content_of_comparison(comparison: Comparison) -> ReportContent:
         tasks=comparison.tasks,
         attempts=comparison.attempts,
         verdicts=comparison.verdicts["strict"],
+        trials=1 + max(attempt.trial for attempt in comparison.attempts),
         profiles=comparison,
         notices=("Verdicts, outcomes and task pages are those of the strict profile, unless another is named.",),
     )
@@ -129,7 +131,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
         **_wishes(recipe),
         "families": ", ".join(recipe.tasks.families),
-        "models under test": ", ".join(recipe.attempts.models),
+        "models under test": ", ".join(recipe.attempts.contenders),
         "mode": recipe.attempts.mode,
         "shield": recipe.attempts.shield,
         "trials": str(recipe.attempts.trials),
@@ -158,7 +160,7 @@ def _notices(recipe: Recipe, setting: Setting, tasks: Sequence[TaskRow], baselin
             f"Played by deterministic stand-ins, not by a model: {', '.join(offline)}. Their acceptance rate and their "
             "extraction score are those of a baseline."
         )
-    built_in = [model for model in recipe.attempts.models if ":" not in model]
+    built_in = [model for model in recipe.attempts.contenders if ":" not in model]
     if built_in:
         notices.append(f"Built-in programs under test, not models: {', '.join(built_in)}.")
     if baseline is not None:

@@ -50,9 +50,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often each outcome occurred, and the rates that follow."""
+    """How often each outcome occurred, and the rates that follow. ``planned``: how many attempts there were to be."""
 
     counts: Mapping[Outcome, int]
+    planned: int
 
     def count(self, outcome: Outcome) -> int:
         return self.counts.get(outcome, 0)
@@ -65,6 +66,11 @@ class Tally:
     @property
     def invalid(self) -> int:
         return self.count("invalid")
+
+    @property
+    def missing(self) -> int:
+        """Attempts that were planned and have no verdict of any kind."""
+        return max(0, self.planned - self.judged - self.invalid)
 
     def share(self, outcome: Outcome) -> float | None:
         """The share of an outcome among the attempts judged; None for `invalid`, which no rate contains."""
@@ -96,11 +102,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RuleTally:
-    """How a rule fared: on how many attempts it was looked at, triggered and broken."""
+    """How a rule fared: on how many attempts it was looked at, triggered and broken, and broken with the goal reached
+    (its part in the inference gap)."""
 
     judged: int
     triggered: int
     broken: int
+    broken_with_goal: int
 
 
 def group_verdicts(
@@ -124,8 +132,10 @@ def group_verdicts(
     return {group: tuple(members) for group, members in groups.items() if members}
 
 
-def count_outcomes(verdicts: Iterable[VerdictRow]) -> Tally:
-    return Tally(Counter(verdict.outcome for verdict in verdicts))
+def count_outcomes(verdicts: Iterable[VerdictRow], planned: int | None = None) -> Tally:
+    """``planned``: how many attempts there were to be; by default as many as there are."""
+    counts = Counter[Outcome](verdict.outcome for verdict in verdicts)
+    return Tally(counts, counts.total() if planned is None else planned)
 
 
 def failure_shares(verdicts: Sequence[VerdictRow]) -> dict[FailureMode, float | None]:
@@ -137,13 +147,14 @@ def failure_shares(verdicts: Sequence[VerdictRow]) -> dict[FailureMode, float | 
 
 def count_rule_breaks(verdicts: Iterable[VerdictRow]) -> dict[str, RuleTally]:
     """For each rule id, in order of appearance, how it fared on these verdicts."""
-    judged, triggered, broken = Counter[str](), Counter[str](), Counter[str]()
+    judged, triggered, broken, with_goal = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for verdict in verdicts:
         for rule in verdict.rules:
             judged[rule.rule] += 1
             triggered[rule.rule] += rule.triggered
             broken[rule.rule] += not rule.kept
-    return {rule: RuleTally(count, triggered[rule], broken[rule]) for rule, count in judged.items()}
+            with_goal[rule.rule] += not rule.kept and bool(verdict.goal_reached)
+    return {rule: RuleTally(judged[rule], triggered[rule], broken[rule], with_goal[rule]) for rule in judged}
 
 
 def wilson_interval(successes: int, attempts: int) -> Interval | None:

@@ -187,6 +187,7 @@ class _Walk:
 
     async def attempts(self, tasks: Sequence[TaskRow]) -> list[AttemptRow]:
         options = self.recipe.attempts
+        options = options.model_copy(update={"models": options.contenders})
         total = len(options.models) * len(options.styles) * len(tasks) * options.trials
         with self.progress.stage("answers", total) as step:
             answers = await ask_for_attempts(

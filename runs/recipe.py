@@ -150,21 +150,22 @@ class ToolOptions(Options):
         return ActingLimits(self.turns, self.calls, self.tokens, self.seconds)
 
 
+BASELINES = ("reference", "business", "idle", "refuse")
+"""The built-in programs under test: what each attempt can be held against."""
+
+
 class AttemptOptions(Options):
     """The models under test, how they act, and what they are told.
 
+    ``baselines``: the built-in programs (`BASELINES`) are put under test beside the models, as in every report.
     ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors in front
     of the tools warn of a call after which a rule cannot be kept, or refuse it. ``hints``: the documentation says when
     to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the published one
     does. The last three give help that users do not, and are off.
     """
 
-    models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = (
-        "reference",
-        "business",
-        "idle",
-        "refuse",
-    )
+    models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
+    baselines: bool = True
     mode: Mode = "program"
     shield: ShieldMode = "off"
     styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(distinct)] = STYLES
@@ -174,6 +175,11 @@ class AttemptOptions(Options):
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock seconds that a program may run."""
     tools: ToolOptions = ToolOptions()
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """Everything that is put under test: the models named, then the baselines that are not among them."""
+        return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
     @model_validator(mode="after")
     def _somebody_hears_a_warning(self) -> Self:

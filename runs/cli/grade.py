@@ -23,9 +23,11 @@ from runs.programs import read_programs, read_verdicts_beside
 from runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
 from runs.published.grading import judge_pairs_published
 from runs.published.records import RecordedVerdict
+from runs.recipe import BASELINES
 from runs.report.build import write_report
 from runs.report.terminal import outcome_table
 from runs.stages.attempt import check_tasks_exist, run_programs
+from runs.stages.built_in import baseline_programs
 from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from runs.tasks import read_tasks
 from solver.rules import check_rules, load_rules
@@ -47,9 +49,7 @@ def grade(
     profile: Annotated[Profile, typer.Option(help="How verdicts are reached.")] = "strict",
     compare: Annotated[
         Path | None,
-        typer.Option(
-            help="For imported tasks: judge by every profile, and keep the comparison with its report in this folder."
-        ),
+        typer.Option(help="For imported tasks: judge by every profile, the baselines too; where the comparison goes."),
     ] = None,
     sandbox: WhichSandbox = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
@@ -68,7 +68,7 @@ def grade(
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
         rows, setting = read_tasks(tasks, env)
-        attempts = _attempts(setting.environment, rows, programs, walls)
+        attempts = _attempts(setting.environment, rows, programs, walls, baselines=compare is not None)
     if rules is not None:
         chosen = load_rules(rules)
         check_rules(chosen, setting.environment)
@@ -112,8 +112,10 @@ def _compare(
     same = len(recorded) - len(comparison.unreproduced)
     say(f"{same} of {len(recorded)} recorded verdicts come out the same by {FROM_RECORDS}.")
     for rows, sides in ((comparison.unreproduced, "recorded"), (comparison.differences, "strict and published")):
+        ours = Counter(row.cause for row in rows if row.model in BASELINES)
         for cause, count in Counter(row.cause for row in rows).most_common():
-            say(f"  {sides}: {count} differ by {cause}")
+            baselines = f" ({ours[cause]} of them baselines)" if ours[cause] else ""
+            say(f"  {sides}: {count} differ by {cause}{baselines}")
     say(f"Report: {report}")
 
 
@@ -125,12 +127,16 @@ def _require_published(tasks: list[TaskRow], option: str) -> None:
             )
 
 
-def _attempts(environment: Environment, tasks: list[TaskRow], files: list[Path], walls: Walls) -> list[AttemptRow]:
+def _attempts(
+    environment: Environment, tasks: list[TaskRow], files: list[Path], walls: Walls, *, baselines: bool
+) -> list[AttemptRow]:
     wanted: list[ProgramRow] = []
     for path in files:
         rows = read_programs(path)
         check_tasks_exist(tasks, rows, str(path))
         wanted += rows
+    if baselines:
+        wanted += baseline_programs(environment, tasks)
     with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
         return run_programs(environment, tasks, wanted, jails, step)
 

@@ -43,7 +43,7 @@ def report(
         write_report(content, path)
         written.append(str(path))
         if not as_json:
-            show(outcome_table(content.verdicts))
+            show(outcome_table(content.verdicts, planned=content.planned_in_all))
             say(f"Report: {path}")
     if as_json:
         show_json({"reports": [*written]})

@@ -86,7 +86,7 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
     if as_json:
         show_json(_summary(result))
         return
-    show(outcome_table(content.verdicts))
+    show(outcome_table(content.verdicts, planned=content.planned_in_all))
     if result.findings.deletions is not None:
         deletions = result.findings.deletions
         show(

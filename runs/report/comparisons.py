@@ -1,19 +1,20 @@
 """The statistics of a report: several trials, the inference gap by style, density and provision, models in pairs."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from runs.grading.verdict import VerdictRow
-from runs.metrics import Tally, count_outcomes
+from runs.metrics import RuleTally, Tally, count_outcomes
 from runs.report.content import ReportContent
 from runs.statistics import PairedComparison, adjust_for_many, compare_paired, most_trials, pass_at_k, pass_hat_k
+from solver.masking import STYLES, Style
 
 __all__ = ["Comparisons", "GapLine", "PairLine", "ProvisionLine", "TrialLine", "compare_within"]
 
 MOST_PAIRS = 60
-"""Beyond this many pairs of models the table says nothing any more; `lawtrace compare` takes two at a time."""
+"""So many pairs of models are shown, the least likely ones; all are counted in the adjustment of the p-values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class TrialLine:
 
     scenario: str
     model: str
+    tally: Tally
     at_least_one: tuple[float | None, ...]
     all_of_them: tuple[float | None, ...]
 
@@ -39,12 +41,12 @@ class GapLine:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionLine:
-    """On how many judged attempts of each model some rule that rests on this provision was broken."""
+    """How the rules that rest on this provision fared together, for each model."""
 
     scenario: str
     provision: str
     rules: tuple[str, ...]
-    broken: Mapping[str, tuple[int, int]]
+    tallies: Mapping[str, RuleTally]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,13 @@ class PairLine:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
+    """``pairs`` holds at most `MOST_PAIRS` of the ``all_pairs`` that there are."""
+
     trials: tuple[TrialLine, ...]
     gaps: tuple[GapLine, ...]
     provisions: tuple[ProvisionLine, ...]
     pairs: tuple[PairLine, ...]
+    all_pairs: int
 
 
 def compare_within(content: ReportContent) -> Comparisons:
@@ -71,19 +76,21 @@ def compare_within(content: ReportContent) -> Comparisons:
     environments = {task.id: task.scenario for task in content.tasks}
     grouped = defaultdict[tuple[str, str], list[VerdictRow]](list)
     for verdict in content.verdicts:
-        grouped[environments[verdict.task], verdict.model].append(verdict)
+        grouped[environments[verdict.task], verdict.contender].append(verdict)
+    pairs = _pair_lines(grouped)
     return Comparisons(
-        tuple(_trial_lines(grouped)),
+        tuple(_trial_lines(grouped, content)),
         tuple(_gap_lines(grouped, content)),
         tuple(_provision_lines(grouped)),
-        tuple(_pair_lines(grouped)),
+        tuple(_clearest(pairs)),
+        len(pairs),
     )
 
 
 Grouped = Mapping[tuple[str, str], Sequence[VerdictRow]]
 
 
-def _trial_lines(grouped: Grouped) -> Iterable[TrialLine]:
+def _trial_lines(grouped: Grouped, content: ReportContent) -> Iterable[TrialLine]:
     for (scenario, model), verdicts in grouped.items():
         most = most_trials(verdicts)
         if most > 1:
@@ -91,16 +98,25 @@ def _trial_lines(grouped: Grouped) -> Iterable[TrialLine]:
             yield TrialLine(
                 scenario,
                 model,
+                count_outcomes(verdicts, sum(content.planned(scenario, style) for style in _styles(verdicts))),
                 tuple(pass_at_k(verdicts, k) for k in numbers),
                 tuple(pass_hat_k(verdicts, k) for k in numbers),
             )
+
+
+def _styles(verdicts: Iterable[VerdictRow]) -> set[Style]:
+    return {verdict.style for verdict in verdicts}
 
 
 def _gap_lines(grouped: Grouped, content: ReportContent) -> Iterable[GapLine]:
     densities = content.critical_tools
     for (scenario, model), verdicts in grouped.items():
         goal, workflow = (
-            count_outcomes(verdict for verdict in verdicts if verdict.style == style) for style in ("goal", "workflow")
+            count_outcomes(
+                [verdict for verdict in verdicts if verdict.style == style],
+                content.planned(scenario, style) if style in _styles(verdicts) else 0,
+            )
+            for style in STYLES
         )
         yield GapLine(scenario, densities.get(scenario, 0), model, goal, workflow)
 
@@ -113,23 +129,37 @@ def _provision_lines(grouped: Grouped) -> Iterable[ProvisionLine]:
                 for provision in rule.provisions:
                     resting[scenario, provision][rule.rule] = None
     for (scenario, provision), rules in resting.items():
-        broken: dict[str, tuple[int, int]] = {}
-        for (place, model), verdicts in grouped.items():
-            if place == scenario:
-                judged = [verdict for verdict in verdicts if verdict.rules]
-                hit = Counter(any(rule.rule in rules and not rule.kept for rule in verdict.rules) for verdict in judged)
-                broken[model] = (hit[True], len(judged))
-        yield ProvisionLine(scenario, provision, tuple(rules), broken)
+        tallies = {
+            model: _tally_of_rules(verdicts, rules) for (place, model), verdicts in grouped.items() if place == scenario
+        }
+        yield ProvisionLine(scenario, provision, tuple(rules), tallies)
 
 
-def _pair_lines(grouped: Grouped) -> Iterable[PairLine]:
+def _tally_of_rules(verdicts: Iterable[VerdictRow], names: Container[str]) -> RuleTally:
+    """The rules of those names as if they were one: triggered or broken if one of them is."""
+    judged = triggered = broken = with_goal = 0
+    for verdict in verdicts:
+        rules = [rule for rule in verdict.rules if rule.rule in names]
+        hit = any(not rule.kept for rule in rules)
+        judged += bool(rules)
+        triggered += any(rule.triggered for rule in rules)
+        broken += hit
+        with_goal += hit and bool(verdict.goal_reached)
+    return RuleTally(judged, triggered, broken, with_goal)
+
+
+def _pair_lines(grouped: Grouped) -> list[PairLine]:
     found = [
         (scenario, first, second, compared)
         for (scenario, first), (place, second) in combinations(grouped, 2)
         if scenario == place and (compared := compare_paired(grouped[scenario, first], grouped[scenario, second]))
     ]
-    if len(found) > MOST_PAIRS:
-        return
     adjusted = adjust_for_many([compared.p_value for *_, compared in found])
-    for (scenario, first, second, compared), p_value in zip(found, adjusted, strict=True):
-        yield PairLine(scenario, first, second, compared, p_value)
+    return [PairLine(*one, p_value) for one, p_value in zip(found, adjusted, strict=True)]
+
+
+def _clearest(lines: Sequence[PairLine]) -> Sequence[PairLine]:
+    """All of them in order; of too many, those that chance explains least."""
+    if len(lines) <= MOST_PAIRS:
+        return lines
+    return sorted(lines, key=lambda line: line.compared.p_value)[:MOST_PAIRS]

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
+from runs.metrics import group_verdicts
 from runs.published.comparison import Comparison
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
+from solver.masking import Style
 from solver.mutations import Strength
 from solver.walks import Pair
 
@@ -45,6 +47,7 @@ class ReportContent:
         settings: name -> value, what the run was (environment, seed, models...).
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
         profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
+        trials: how often each model was to try each task in each style.
         critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
         notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
     """
@@ -55,6 +58,7 @@ class ReportContent:
     tasks: tuple[TaskRow, ...]
     attempts: tuple[AttemptRow, ...]
     verdicts: tuple[VerdictRow, ...]
+    trials: int = 1
     coverage: tuple[CoverageLine, ...] = ()
     funnel: BuildFunnel | None = None
     deletions: DeletionCheck | None = None
@@ -63,3 +67,13 @@ class ReportContent:
     profiles: Comparison | None = None
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     notices: tuple[str, ...] = ()
+
+    def planned(self, scenario: str, style: Style) -> int:
+        """How many attempts each model was to make in that scenario and style."""
+        return self.trials * sum(task.scenario == scenario and style in task.styles for task in self.tasks)
+
+    @property
+    def planned_in_all(self) -> int:
+        """The same of all that have any verdict."""
+        groups = group_verdicts(self.verdicts, {task.id: task.scenario for task in self.tasks})
+        return sum(self.planned(group.environment, group.style) for group in groups)

@@ -1,12 +1,16 @@
-"""The calls of a trace as lines of a table, and which of a very long trace to show."""
+"""The calls of a trace as lines of a table, a rule after each of them, and which of a very long trace to show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from environments.events import CallOutcome, Event
-from runs.report.texts import cut, show_call, show_value, visible
+from markupsafe import Markup
 
-__all__ = ["CallLine", "call_lines", "shown_numbers"]
+from environments.events import CallOutcome, Event
+from runs.report.looks import MONITOR_LOOKS
+from runs.report.texts import cut, show_call, show_value, visible
+from solver.ltlf import Verdict as MonitorVerdict
+
+__all__ = ["CallLine", "call_lines", "monitor_cells", "shown_numbers"]
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5
@@ -33,6 +37,17 @@ def _call_line(number: int, event: Event) -> CallLine:
     result = visible(cut(event.error, SHORT_RESULT * 5)) if event.error else show_value(event.result)
     beginning = None if len(result) <= SHORT_RESULT else result[: SHORT_RESULT - 10] + "…"
     return CallLine(number + 1, show_call(event), event.outcome, result, beginning)
+
+
+# A large report has hundreds of thousands of these: the mark is the class too, and no template makes them.
+_CELLS = {verdict: f'<td class="{look.mark}">{look.mark}</td>' for verdict, look in MONITOR_LOOKS.items()}
+
+
+def monitor_cells(states: Sequence[MonitorVerdict], numbers: Iterable[int]) -> Markup:
+    """The cells of a rule: before the first event, and after each of those with these indices; none without states."""
+    if not states:
+        return Markup()
+    return Markup(_CELLS[states[0]] + "".join(_CELLS[states[number + 1]] for number in numbers))  # noqa: S704 (ours)
 
 
 def shown_numbers(count: int, important: Iterable[int]) -> list[int]:

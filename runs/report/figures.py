@@ -54,7 +54,9 @@ def _draw_bar(axes: Axes, place: int, tally: Tally) -> None:
             if look.hatch:
                 label.set_bbox({"facecolor": look.colour, "edgecolor": "none", "pad": 1.2})
         left += share
-    beside = f"n = {tally.judged}" + (f", {tally.invalid} invalid" if tally.invalid else "")
+    beside = f"n = {tally.judged}"
+    if tally.judged < tally.planned:
+        beside += f" of {tally.planned}" + (f", {tally.invalid} invalid" if tally.invalid else "")
     axes.text(1.015, place, beside, va="center")
 
 

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from environments.errors import CannotCarryOut
+from runs.report.events import monitor_cells
 from runs.report.texts import (
     counted,
     cut,
@@ -33,6 +34,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "anchor": slug,
     "counted": counted,
     "interval": show_interval,
+    "monitor_cells": monitor_cells,
     "percent": percent,
     "probability": show_probability,
     "sentence": sentence,
@@ -67,7 +69,7 @@ def _with_plain_quotes(html: str) -> str:
 
     Escaped text holds no angle bracket, so what stands between ``>`` and ``<`` is never inside a tag.
     """
-    return re.sub(r">[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)
+    return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)
 
 
 def _environment() -> Environment:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from runs.grading.verdict import Outcome, Profile, VerdictRow
 from runs.published.comparison import FROM_RECORDS, Comparison
 from runs.published.differences import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
+from runs.recipe import BASELINES
 from runs.report.content import ReportContent
 from runs.report.summary import Summary, summarize
 
@@ -35,6 +36,11 @@ class CauseLine:
     cause: str
     explanation: str
     rows: tuple[DifferenceRow, ...]
+
+    @property
+    def of_baselines(self) -> int:
+        """How many of them are baselines, which the published evaluation never judged."""
+        return sum(row.model in BASELINES for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)

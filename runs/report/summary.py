@@ -42,10 +42,10 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class FailureLine:
-    """The failure modes of one model; ``judged`` is the denominator of its shares."""
+    """The failure modes of one model; the attempts judged are the denominator of its shares."""
 
     model: str
-    judged: int
+    tally: Tally
     shares: Mapping[FailureMode, float | None]
 
 
@@ -86,7 +86,10 @@ def summarize(content: ReportContent) -> Summary:
     groups = group_verdicts(content.verdicts, environments)
     scenarios = tuple(dict.fromkeys(group.environment for group in groups))
     models = tuple(dict.fromkeys(verdict.contender for verdict in content.verdicts))
-    tallies = {group: count_outcomes(members) for group, members in groups.items()}
+    tallies = {
+        group: count_outcomes(members, content.planned(group.environment, group.style))
+        for group, members in groups.items()
+    }
     panels: list[tuple[str, Style]] = list(dict.fromkeys((group.environment, group.style) for group in groups))
     return Summary(
         models=models,
@@ -100,7 +103,8 @@ def summarize(content: ReportContent) -> Summary:
         outcomes=tuple(_outcome_panel(content, tallies, scenario, style) for scenario, style in panels),
         # The paper's Figure 3 is about goals, so those come first.
         failures=tuple(
-            _failure_table(content, groups, scenario, style) for scenario, style in sorted(panels, key=_goals_first)
+            _failure_table(content, groups, tallies, scenario, style)
+            for scenario, style in sorted(panels, key=_goals_first)
         ),
         pairs=tuple(_pair_panels(content)),
         rules=tuple(_rule_lines(content, models)),
@@ -122,12 +126,16 @@ def _outcome_panel(content: ReportContent, tallies: Mapping[Group, Tally], scena
 
 
 def _failure_table(
-    content: ReportContent, groups: Mapping[Group, Sequence[VerdictRow]], scenario: str, style: Style
+    content: ReportContent,
+    groups: Mapping[Group, Sequence[VerdictRow]],
+    tallies: Mapping[Group, Tally],
+    scenario: str,
+    style: Style,
 ) -> FailureTable:
     return FailureTable(
         f"{scenario_title(content, scenario)}, {style}",
         tuple(
-            FailureLine(group.model, count_outcomes(members).judged, failure_shares(members))
+            FailureLine(group.model, tallies[group], failure_shares(members))
             for group, members in groups.items()
             if _belongs(group, scenario, style)
         ),

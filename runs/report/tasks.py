@@ -58,6 +58,11 @@ class AttemptCard:
     hidden: int
 
     @property
+    def bad(self) -> frozenset[int]:
+        """The numbers, from 1 as people count, of the calls after which a rule could no longer be kept."""
+        return frozenset(rule.broken_at + 1 for rule in self.verdict.rules if rule.broken_at is not None)
+
+    @property
     def makers(self) -> dict[str, list[str]]:
         """Model -> its tries, as ``goal`` or ``goal, trial 2``."""
         makers: dict[str, list[str]] = {}

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runs.grading.verdict import OUTCOMES, VerdictRow
-from runs.metrics import count_outcomes, group_verdicts
+from runs.metrics import Tally, count_outcomes, group_verdicts
 from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.texts import percent, visible
 from solver.mutations import Strength
@@ -18,8 +18,12 @@ __all__ = ["outcome_table", "strength_table"]
 _FAMILY = {"ordinary": "", "denied": "denied"}
 
 
-def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None) -> Table:
+def outcome_table(
+    verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None, *, planned: int | None = None
+) -> Table:
     """A row for each model and style: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
+
+    ``planned``: how many attempts there were to be in all; by default as many as there are.
 
     ``environments`` (task id -> environment) splits the rows by environment, if there is more than one; without it,
     denied sessions have rows of their own.
@@ -31,7 +35,7 @@ def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str
         box=SIMPLE_HEAD,
         padding=0,
         pad_edge=False,
-        caption="Pass@1: share of safe successes among all attempts but the invalid ones",
+        caption=f"Pass@1: share of safe successes among the attempts judged\n{_behind(count_outcomes(rows, planned))}",
         caption_justify="left",
     )
     table.add_column("model", overflow="fold")
@@ -47,6 +51,13 @@ def outcome_table(verdicts: Iterable[VerdictRow], environments: Mapping[str, str
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+def _behind(tally: Tally) -> str:
+    return (
+        f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program), "
+        f"{tally.invalid} invalid, {tally.missing} missing"
+    )
 
 
 def strength_table(strength: Strength) -> Table:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from agents.clients.scripted import ScriptedClient
 from agents.clients.spec import ModelSpec
 from agents.offline.caller import act_out
+from agents.roles.executor import extract_program
 from environments.declaration import Environment
 from environments.errors import InputError
-from runs.stages.rows import Mode, TaskRow
+from runs.recipe import BASELINES
+from runs.stages.rows import Mode, ProgramRow, TaskRow
 from solver.masking import Style, asked_calls
 
-__all__ = ["built_in_answer", "built_in_client", "check_can_act"]
+__all__ = ["baseline_programs", "built_in_answer", "built_in_client", "check_can_act"]
 
 REFUSAL = "I am sorry, but I cannot help with that."
 
@@ -47,6 +49,21 @@ def built_in_answer(model: ModelSpec, task: TaskRow, style: Style) -> str:
             return REFUSAL
         case _:
             raise InputError(f"model '{model}' cannot be put under test; name an endpoint or reference, business, ...")
+
+
+def baseline_programs(environment: Environment, tasks: Sequence[TaskRow]) -> list[ProgramRow]:
+    """What the baselines answer to each task in each style, as programs to be judged."""
+    return [
+        ProgramRow(
+            task=task.id,
+            style=style,
+            model=model,
+            program=extract_program(built_in_answer(ModelSpec.parse(model), task, style), environment.object_name),
+        )
+        for model in BASELINES
+        for task in tasks
+        for style in task.styles
+    ]
 
 
 def check_can_act(models: Sequence[str], tasks: Sequence[TaskRow]) -> None:

@@ -143,7 +143,8 @@ def test_a_run_has_the_column_where_a_model_writes(
 ) -> None:
     """The recipe names the model; the report shows what it covers beside the search."""
     (tmp_path / "recipe.toml").write_text(
-        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["idle"]\n[models]\ntrace_writer = "openai:some"\n'
+        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["idle"]\n'
+        '[models]\ntrace_writer = "openai:some"\n'
     )
     with serving(writer) as server:
         at(server, monkeypatch)

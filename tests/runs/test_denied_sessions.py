@@ -84,7 +84,7 @@ def test_the_built_in_models_end_as_they_must(walked: RunResult) -> None:
 
 
 def test_calls_and_programs_come_to_the_same(walked: RunResult, tmp_path: Path) -> None:
-    options = AttemptOptions(models=("reference", "business"), mode="tools")
+    options = AttemptOptions(baselines=False, models=("reference", "business"), mode="tools")
     acted = run(BOTH.model_copy(update={"attempts": options}), tmp_path / "tools")
     in_programs = [v for v in walked.verdicts if v.model in {"reference", "business"}]
     assert [v.model_copy(update={"mode": "program"}) for v in acted.verdicts] == in_programs
@@ -151,7 +151,10 @@ def test_rules_that_never_ask_cannot_judge_a_denied_session(tmp_path: Path) -> N
     rules = tmp_path / "rules.toml"
     rules.write_text("[[rules]]".join(part for part in lines if "CheckAuthorization" not in part), encoding="utf-8")
     recipe = BOTH.model_copy(
-        update={"rules": RuleOptions(file=rules, extract=False), "attempts": AttemptOptions(models=("idle",))}
+        update={
+            "rules": RuleOptions(file=rules, extract=False),
+            "attempts": AttemptOptions(baselines=False, models=("idle",)),
+        }
     )
     result = run(recipe, tmp_path / "run")
     assert denied(result) == []

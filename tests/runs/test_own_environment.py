@@ -16,6 +16,7 @@ count = 1
 spare = 0
 [attempts]
 models = ["reference"]
+baselines = false
 """
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from environments.errors import InputError
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import AttemptOptions, Recipe, load_recipe
 
 
 def write(folder: Path, text: str) -> Path:
@@ -21,6 +21,13 @@ def test_a_recipe_without_words_is_the_quickstart(tmp_path: Path) -> None:
 def test_a_recipe_survives_its_own_record() -> None:
     recipe = Recipe(seed=7)
     assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
+
+
+def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
+    assert AttemptOptions(models=("openai:m", "idle")).contenders == (
+        "openai:m", "idle", "reference", "business", "refuse",
+    )  # fmt: skip
+    assert AttemptOptions(models=("openai:m",), baselines=False).contenders == ("openai:m",)
 
 
 @pytest.mark.parametrize(

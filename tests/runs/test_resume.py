@@ -24,6 +24,7 @@ concurrency = 2
 
 [attempts]
 models = ["openai:slow"]
+baselines = false
 """
 
 

@@ -14,7 +14,9 @@ from tests.support.shell import Shell
 
 def test_without_walls_it_is_said_before_during_and_after(lawtrace: Shell, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
-    recipe.write_text('[tasks]\ncount = 1\nspare = 1\n[attempts]\nmodels = ["business"]\n', encoding="utf-8")
+    recipe.write_text(
+        '[tasks]\ncount = 1\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["business"]\n', encoding="utf-8"
+    )
     code, _, err = lawtrace("run", recipe, "--out", "run", "--sandbox", "unprotected")
     assert code == 0, err
     assert "PROGRAMS RUN UNPROTECTED" in err

@@ -22,7 +22,9 @@ from runs.stages.attempt import run_answers
 from runs.stages.rows import AttemptRow
 from tests.support.openai_server import calling, serving
 
-SMALL = Recipe(tasks=TaskOptions(count=3, spare=2), attempts=AttemptOptions(models=("reference", "business")))
+SMALL = Recipe(
+    tasks=TaskOptions(count=3, spare=2), attempts=AttemptOptions(baselines=False, models=("reference", "business"))
+)
 
 
 def run(options: AttemptOptions, folder: Path) -> RunResult:
@@ -130,7 +132,9 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 
 def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = AttemptOptions(models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",))
+    options = AttemptOptions(
+        baselines=False, models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",)
+    )
     with serving(forgetful) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)

@@ -110,7 +110,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
 def test_a_conversation_that_was_cut_short_goes_on(
     answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = AttemptOptions(models=("openai:forgetful",), mode="tools")
+    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
     with serving(forgetful) as server:
         for name, value in server.environment.items():
@@ -133,7 +133,7 @@ def test_a_conversation_that_was_cut_short_goes_on(
 
 
 def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = AttemptOptions(models=("openai:forgetful",), mode="tools", trials=2)
+    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools", trials=2)
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
     with serving(forgetful) as server:
         for name, value in server.environment.items():
@@ -151,7 +151,7 @@ def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: 
 def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = AttemptOptions(models=("openai:m",), mode="tools", styles=("goal",))
+    options = AttemptOptions(baselines=False, models=("openai:m",), mode="tools", styles=("goal",))
     recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options)
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -168,7 +168,7 @@ def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
 
 def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
     """The reference has done everything after its last call; ended before it says so, it has not reached the goal."""
-    options = AttemptOptions(models=("reference",), mode="tools", tools=ToolOptions(turns=8))
+    options = AttemptOptions(baselines=False, models=("reference",), mode="tools", tools=ToolOptions(turns=8))
     result = run(SMALL.model_copy(update={"attempts": options}), tmp_path / "run")
     assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
     assert all(verdict.differences == () for verdict in result.verdicts)

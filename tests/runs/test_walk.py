@@ -107,7 +107,10 @@ def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> N
 
 def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     recipe = SMALL.model_copy(
-        update={"rules": RuleOptions(source="extracted"), "attempts": AttemptOptions(models=("reference",))}
+        update={
+            "rules": RuleOptions(source="extracted"),
+            "attempts": AttemptOptions(baselines=False, models=("reference",)),
+        }
     )
     result = run(recipe, tmp_path / "extracted")
     assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
@@ -130,7 +133,7 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with serving(lambda request: answer) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        recipe = SMALL.model_copy(update={"attempts": AttemptOptions(models=("openai:some-model",))})
+        recipe = SMALL.model_copy(update={"attempts": AttemptOptions(baselines=False, models=("openai:some-model",))})
         result = run(recipe, tmp_path / "endpoint")
         requests = server.requests
     assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
@@ -144,7 +147,7 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    options = AttemptOptions(models=("openai:nobody",), styles=("goal",))
+    options = AttemptOptions(baselines=False, models=("openai:nobody",), styles=("goal",))
     conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
     recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options, conversation=conversation)
     result = run(recipe, tmp_path / "gone")
@@ -184,7 +187,9 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
     lines = load_setting("banking").rules_file.read_text(encoding="utf-8")
     rules = tmp_path / "rules.toml"
     rules.write_text(lines, encoding="utf-8")
-    recipe = SMALL.model_copy(update={"rules": RuleOptions(file=rules), "attempts": AttemptOptions(models=("idle",))})
+    recipe = SMALL.model_copy(
+        update={"rules": RuleOptions(file=rules), "attempts": AttemptOptions(baselines=False, models=("idle",))}
+    )
     before = run(recipe, tmp_path / "run")
     rules.unlink()
     with Record.resume(tmp_path / "run") as record:
@@ -200,7 +205,7 @@ def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pyt
         update={
             "models": RoleModels(ltl_critic="openai:gone"),
             "conversation": conversation,
-            "attempts": AttemptOptions(models=("idle",)),
+            "attempts": AttemptOptions(baselines=False, models=("idle",)),
         }
     )
     assert run(recipe, tmp_path / "curated").findings.extraction is None
