@@ -19,7 +19,7 @@ VERBS = {
     "resume": ("run:resume", "Go on with an interrupted run; nothing that was answered is asked again."),
     "report": ("inspect:report", "Write the report of each run again, and print its table."),
     "compare": ("compare:compare", "Which attempts flipped between two runs, and why."),
-    "messages": ("inspect:messages", "Read the conversations of a run."),
+    "messages": ("messages:messages", "Read the conversations of a run."),
     "audit": ("audit:audit_command", "Judge conversations that already happened."),
     "doctor": ("doctor:doctor", "Which sandboxes work, which endpoints answer, which versions are here."),
     "attempt": ("attempt:attempt", "Put a model to each task."),

@@ -1,27 +1,22 @@
-"""``lawtrace report`` and ``lawtrace messages``: looking at a run."""
+"""``lawtrace report``: the pages of runs, written again."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from environments.errors import InputError
-from environments.events import Json
 from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import OUT, say, show, show_json
-from runs.cli.sandbox import warn_of_sandboxes
+from runs.cli.output import say, show, show_json
 from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
-from runs.record.reading import conversations
-from runs.record.rendering import render_conversations
 from runs.record.storage import record_path
 from runs.record.store import Record
 from runs.report.build import write_report
 from runs.report.terminal import outcome_table
 
-__all__ = ["messages", "report"]
+__all__ = ["report"]
 
 
 def report(
@@ -54,23 +49,3 @@ def _is_legal(directory: Path) -> bool:
         return False
     with Record.open(directory) as record:
         return is_legal(record.recipe)
-
-
-def messages(
-    directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
-    role: Annotated[str | None, typer.Option(help="Only conversations in which this role speaks.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
-) -> None:
-    """Read the conversations of a run."""
-    with Record.open(directory) as record:
-        found = conversations(record, task=task, role=role)
-        if isinstance(record.recipe, dict):
-            warn_of_sandboxes([record.recipe.get("sandbox")])
-        if not found:
-            raise InputError(f"{directory}: no conversation of task {task or 'any'} with role {role or 'any'}")
-        if as_json:
-            lines: list[Json] = [line.model_dump(mode="json") for talk in found for line in talk.lines]
-            show_json({"conversations": len(found), "messages": lines})
-            return
-        render_conversations(found, OUT)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from agents.ledger import RunResumed
 from environments.events import Json
 from runs.assemble import content_of_run
 from runs.cli.legal import resume_legal
@@ -76,8 +77,16 @@ def resume(
     with Record.resume(directory) as record:
         recipe = recorded_recipe(record, env)
         walls_for(recipe.sandbox)
+        say(_resuming(record))
         result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))
     _finish(result, recipe, as_json=as_json)
+
+
+def _resuming(record: Record) -> str:
+    last = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)][-1]
+    answers = sum(1 for _ in record.entries(kind="model_call"))
+    again = f"; {len(last.in_flight)} calls were in flight and are made again" if last.in_flight else ""
+    return f"Going on with {answers} answers on record{again}."
 
 
 def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "begin_anew",
     "connect_reader",
     "connect_writer",
+    "is_being_written",
     "record_path",
     "take_lock",
     "translated",
@@ -136,7 +137,7 @@ def take_lock(directory: Path) -> sqlite3.Connection:
     The lock is an exclusive transaction on an empty database beside the record: SQLite knows how to lock a file on
     every system, and a transaction held on the record itself would commit nothing.
     """
-    lock = sqlite3.connect(directory / _LOCK_FILE, isolation_level=None, timeout=0, check_same_thread=False)
+    lock = sqlite3.connect(directory / _LOCK_FILE, isolation_level=None, timeout=0.2, check_same_thread=False)
     try:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
@@ -148,6 +149,21 @@ def take_lock(directory: Path) -> sqlite3.Connection:
             f"`lawtrace messages {directory}`"
         ) from error
     return lock
+
+
+def is_being_written(directory: Path) -> bool:
+    """Whether a process has the right to write, by now."""
+    path = directory / _LOCK_FILE
+    if not path.exists():
+        return False
+    reader = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)
+    try:
+        reader.execute("SELECT count(*) FROM sqlite_schema")
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+    finally:
+        reader.close()
+    return False
 
 
 @contextmanager

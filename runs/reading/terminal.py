@@ -1,0 +1,118 @@
+"""Conversations on a terminal. Whatever was said is shown, not obeyed: `visible` has written out control characters."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+from runs.grading.verdict import VerdictRow
+from runs.reading.causes import Cause
+from runs.reading.parting import Parting, Piece
+from runs.reading.thread import Part, Shown, heading, show_line
+from runs.record.finding import Place, Said
+from runs.report.looks import OUTCOME_LOOKS
+from runs.report.texts import visible
+
+__all__ = ["print_heading", "print_lines", "print_parting", "print_verdict"]
+
+AROUND = 12
+"""Words on each side of a difference; what is the same for longer is left out."""
+
+
+def print_heading(console: Console, place: Place, lines: str = "") -> None:
+    title = Text(heading(place), style="bold")
+    if lines:
+        title.append(f"  {lines}", style="dim")
+    console.print(Rule(title, align="left"))
+
+
+def print_lines(console: Console, lines: Iterable[Said], causes: Sequence[Cause] = ()) -> None:
+    """Who spoke in which turn, through which model, and what; under it, which rule broke there."""
+    for said in lines:
+        shown = show_line(said.line)
+        console.print(_speaker(shown))
+        words = _words(shown)
+        console.print(Padding(words, (0, 0, 0, 4))) if words else None
+        for rule in [rule for number, rule in causes if number == said.number]:
+            why = "here the attempt failed" if rule is None else f"breaks {rule.rule}: {rule.explanation}"
+            cited = f" ({'; '.join(rule.provisions)})" if rule is not None and rule.provisions else ""
+            console.print(Padding(Text(f"◀ {visible(why + cited)}", style="bold red"), (0, 0, 0, 4)))
+        console.print()
+
+
+def print_verdict(console: Console, verdict: VerdictRow) -> None:
+    look = OUTCOME_LOOKS[verdict.outcome]
+    text = Text(f"{look.mark} {look.label}", style="bold")
+    text.append(f": {visible(verdict.reason)}", style="default")
+    console.print(text)
+    console.print()
+
+
+def print_parting(console: Console, parting: Parting, sides: tuple[str, str]) -> None:
+    """The first line in which a conversation differs, its words side by side: removed in brackets, added in braces."""
+    here = next(conversation for conversation in parting.conversations if conversation is not None)
+    print_heading(console, here.place)
+    for missing, side in zip(parting.conversations, sides, strict=True):
+        if missing is None:
+            console.print(Text(f"not in {visible(side)} at all", style="bold"))
+            console.print()
+            return
+    for said, side in zip(parting.lines, sides, strict=True):
+        if said is None:
+            console.print(Text(f"ends after {parting.same} messages in {visible(side)}, where the other goes on:"))
+    console.print(Text(f"the same for {parting.same} messages, then message {parting.same + 1}:", style="dim"))
+    console.print(Padding(_pieces(parting.pieces), (0, 0, 1, 4)))
+
+
+def _speaker(shown: Shown) -> Text:
+    text = Text(f"{shown.turn:>2} ", style="dim")
+    style = {"user": "bold", "role": "bold cyan", "code": "green", "failure": "bold red"}[shown.seat]
+    if shown.good is not None:
+        text.append("✓ " if shown.good else "✗ ", style="green" if shown.good else "bold red")
+    text.append(shown.speaker, style=style)
+    if shown.remark:
+        text.append(f" {shown.remark}", style=style)
+    if shown.calls:
+        text.append(" calls", style="cyan")
+    if shown.seat == "code":
+        text.append("  code", style="dim")
+    if shown.model:
+        text.append(f"  {shown.model}", style="dim")
+    if shown.prompt:
+        text.append(f"  prompt {shown.prompt}", style="dim")
+    return text
+
+
+def _words(shown: Shown) -> Text | None:
+    lines = [_part(part) for part in shown.parts] + list(shown.calls)
+    return Text("\n".join(lines)) if lines else None
+
+
+def _part(part: Part) -> str:
+    text = part.text + "".join(f"\n  - {item}" for item in part.items)
+    return text if part.name is None else f"{part.name}: {text}"
+
+
+def _pieces(pieces: Sequence[Piece]) -> Text:
+    text = Text()
+    for number, piece in enumerate(pieces):
+        match piece.kind:
+            case "both":
+                text.append(_shortened(piece.text, first=number == 0, last=number == len(pieces) - 1), style="dim")
+            case "first":
+                text.append(f"[-{piece.text}-]", style="red")
+            case "second":
+                text.append(f"{{+{piece.text}+}}", style="green")
+    return text
+
+
+def _shortened(text: str, *, first: bool, last: bool) -> str:
+    words = text.split(" ")
+    if len(words) <= 3 * AROUND:
+        return text
+    start = [] if first else words[:AROUND]
+    end = [] if last else words[-AROUND:]
+    left_out = len(words) - len(start) - len(end)
+    return " ".join([*start, f"… ({left_out} words) …", *end])

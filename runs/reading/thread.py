@@ -1,0 +1,127 @@
+"""A line of a conversation as what a reader sees of it: who spoke, from which seat, and the words in readable form."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from agents.ledger import FunctionCalled, MessageSent
+from agents.roles import ROLES
+from environments.events import Json
+from runs.record.finding import Line, Place
+from runs.report.texts import visible
+
+__all__ = ["Part", "Seat", "Shown", "heading", "show_line"]
+
+Seat = Literal["user", "role", "code", "failure"]
+"""Who spoke: whoever opened the conversation, a model or its stand-in, code between the turns, or nobody any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of what was said: a field's name, if it has one, its text, or its items."""
+
+    name: str | None
+    text: str
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A line made ready. All text in it is visible: control characters are written as escapes.
+
+    Attributes:
+        remark: what code found in a word or two, or why a role could not go on.
+        good: of a check by code: whether it let pass what was said; None for any other line.
+    """
+
+    turn: int
+    seat: Seat
+    speaker: str
+    model: str | None
+    prompt: str | None
+    remark: str
+    good: bool | None
+    parts: tuple[Part, ...]
+    calls: tuple[str, ...]
+
+
+def heading(place: Place) -> str:
+    """A conversation's place on one line."""
+    trial = f"trial {place.trial}" if place.trial else None
+    return visible(" · ".join(part for part in (place.stage, place.task, place.style, place.name, trial) if part))
+
+
+def show_line(line: Line) -> Shown:
+    context = line.context
+    if not isinstance(line, MessageSent):
+        parts = _parts(line.text)
+        return Shown(
+            context.turn,
+            "failure",
+            visible(context.role),
+            context.model,
+            None,
+            f"failed: {line.reason}",
+            None,
+            parts,
+            (),
+        )
+    seat = _seat(line)
+    fields = _fields(line.content)
+    objections = fields.get("objections") if fields is not None and seat == "code" and len(fields) == 1 else None
+    remark, good = "", None
+    if isinstance(objections, list):
+        good = not objections
+        remark = "has no objection" if good else "objects"
+    parts = _parts(line.content, fields)
+    return Shown(
+        context.turn,
+        seat,
+        visible(line.source),
+        visible(context.model) if context.model else None,
+        line.prompt_id,
+        remark,
+        good,
+        () if good else parts,
+        tuple(_call(call) for call in line.function_calls),
+    )
+
+
+def _seat(line: MessageSent) -> Seat:
+    if line.source == "user":
+        return "user"
+    return "role" if line.source in ROLES or line.prompt_id or line.function_calls else "code"
+
+
+def _call(call: FunctionCalled) -> str:
+    return visible(f"{call.name} {call.arguments}")
+
+
+def _fields(content: str) -> dict[str, Json] | None:
+    """The fields of an answer that is a JSON object; of anything else None."""
+    if not content.startswith("{"):
+        return None
+    try:
+        parsed: object = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Json]", parsed) if isinstance(parsed, dict) else None
+
+
+def _parts(content: str, fields: dict[str, Json] | None = None) -> tuple[Part, ...]:
+    if fields is None:
+        return (Part(None, visible(content)),) if content else ()
+    return tuple(_part(visible(name), value) for name, value in fields.items())
+
+
+def _part(name: str, value: Json) -> Part:
+    """Text as it reads, a list an item a line, anything else as compact JSON: nothing is cut off."""
+    if isinstance(value, str):
+        return Part(name, visible(value))
+    if isinstance(value, list) and value:
+        return Part(name, "", tuple(visible(item if isinstance(item, str) else _json(item)) for item in value))
+    return Part(name, visible(_json(value)))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,196 @@
+"""The conversations of a record, and what was said in them: found by place, speaker, turn and words, page by page."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.ledger import MessageSent, RoleFailed
+from environments.errors import InputError
+from runs.record.rows import COLUMNS
+from runs.record.store import Record
+
+__all__ = [
+    "ALL",
+    "Conversation",
+    "Line",
+    "Place",
+    "Said",
+    "Wanted",
+    "count_conversations",
+    "find_conversations",
+    "find_lines",
+    "lines_of",
+    "places_of",
+]
+
+Line = MessageSent | RoleFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What tells conversations apart. ``name``: what tells them apart in one place, for attempts the model."""
+
+    stage: str
+    task: str | None
+    style: str | None
+    name: str | None
+    trial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What was said about one thing in one stage. ``id`` is its number in the record, ``lines`` how many there are."""
+
+    id: int
+    place: Place
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line with its number in the record, the number of its conversation, and when it was recorded (ISO 8601)."""
+
+    number: int
+    conversation: int
+    at: str
+    line: Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is looked for: conversations that are in such a place and hold such a line. None: any.
+
+    Attributes:
+        text: words that the line has, each as the beginning of a word, in any order and case.
+        among: the numbers of the conversations to look in.
+    """
+
+    stage: str | None = None
+    task: str | None = None
+    style: str | None = None
+    name: str | None = None
+    trial: int | None = None
+    role: str | None = None
+    turn: int | None = None
+    text: str | None = None
+    among: Sequence[int] | None = None
+
+    @property
+    def asks_for_lines(self) -> bool:
+        return self.role is not None or self.turn is not None or self.text is not None
+
+
+ALL = Wanted()
+
+_Clauses = tuple[list[str], list[object]]
+
+
+def find_conversations(
+    record: Record, wanted: Wanted = ALL, *, limit: int = -1, offset: int = 0
+) -> Sequence[Conversation]:
+    """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
+    clauses, values = _conversations(wanted)
+    rows = record.rows(
+        "SELECT id, stage, task, style, name, trial, (SELECT count(*) FROM entries"  # noqa: S608
+        " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
+        f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
+        (*values, limit, offset),
+    )
+    return [Conversation(row[0], Place(*row[1:6]), row[6]) for row in rows]
+
+
+def count_conversations(record: Record, wanted: Wanted = ALL) -> int:
+    clauses, values = _conversations(wanted)
+    query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(clauses)}"  # noqa: S608
+    return record.rows(query, values)[0][0]
+
+
+def lines_of(
+    record: Record, conversation: int, wanted: Wanted = ALL, *, limit: int = -1, offset: int = 0
+) -> Sequence[Said]:
+    """What was said in a conversation, in order; of that what is wanted of role, turn and text."""
+    clauses, values = _lines(wanted)
+    return _said(record, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
+
+
+def find_lines(
+    record: Record, wanted: Wanted = ALL, *, after: int = 0, limit: int = -1, offset: int = 0
+) -> Sequence[Said]:
+    """What was said anywhere, in the order in which it was recorded, after the line of that number."""
+    clauses, values = _lines(wanted)
+    of_place, place_values = _places(wanted)
+    if of_place:
+        clauses.append(f"conversation IN (SELECT id FROM conversations WHERE {' AND '.join(of_place)})")  # noqa: S608
+    if after:
+        clauses, values = ["entries.seq > ?", *clauses], [after, *values]
+    return _said(record, clauses, [*values, *place_values], limit, offset)
+
+
+def places_of(record: Record, stage: str) -> dict[Place, int]:
+    """The places of all conversations of a stage, with their numbers."""
+    rows = record.rows("SELECT stage, task, style, name, trial, id FROM conversations WHERE stage = ?", (stage,))
+    return {Place(*row[:5]): row[5] for row in rows}
+
+
+def _said(record: Record, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int) -> list[Said]:
+    rows: list[tuple[Any, ...]] = record.rows(
+        f"SELECT {COLUMNS}, conversation, at FROM entries"  # noqa: S608
+        f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
+        ("message", "failure", *values, limit, offset),
+    )
+    return [
+        Said(row[0], row[5], row[6], line)
+        for row in rows
+        if isinstance(line := record.entry(row[:5]), MessageSent | RoleFailed)
+    ]
+
+
+def _conversations(wanted: Wanted) -> _Clauses:
+    clauses, values = _places(wanted)
+    of_line, line_values = _lines(wanted)
+    if wanted.text is not None and wanted.role is None and wanted.turn is None:
+        # From the words to where they were said: they are few, conversations may be many.
+        clauses.append(f"id IN (SELECT conversation FROM entries WHERE kind = 'message' AND {of_line[0]})")  # noqa: S608
+        return clauses, [*values, *line_values]
+    # Said there at all: a call that came to nothing yet has a conversation, too.
+    said = " AND ".join(["conversation = conversations.id", "kind IN ('message', 'failure')", *of_line])
+    return [*clauses, f"EXISTS (SELECT 1 FROM entries WHERE {said})"], [*values, *line_values]  # noqa: S608
+
+
+def _places(wanted: Wanted) -> _Clauses:
+    clauses: list[str] = []
+    values: list[object] = []
+    for column in ("stage", "task", "style", "name", "trial"):
+        value = getattr(wanted, column)
+        if value is not None:
+            clauses.append(f"{column} = ?")
+            values.append(value)
+    if wanted.among is not None:
+        clauses.append("id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(list(wanted.among)))
+    return clauses, values
+
+
+def _lines(wanted: Wanted) -> _Clauses:
+    clauses: list[str] = []
+    values: list[object] = []
+    if wanted.text is not None:
+        clauses.append("text IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(_match(wanted.text))
+    if wanted.role is not None:
+        clauses.append("role = ?")
+        values.append(wanted.role)
+    if wanted.turn is not None:
+        clauses.append("turn = ?")
+        values.append(wanted.turn)
+    return clauses, values
+
+
+def _match(text: str) -> str:
+    """The words in the language of SQLite's index, quoted, so that none of them is an operator of it."""
+    words = re.findall(r"[^\W_]+", text)
+    if not words:
+        raise InputError(f"there is no word to look for in {text!r}: give letters or digits")
+    return " AND ".join(f'"{word}"*' for word in words)
