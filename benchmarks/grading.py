@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.published_evaluator import MEASURED, evaluate
 from environments.catalogue import load_setting
 from environments.declaration import Environment
-from environments.jail import Jail, Jails, Program, Returned
+from environments.jail import Jail, Jails, Program, Returned, Toolset
 from runs.grading.judge import judge
 from runs.programs import read_programs
 from runs.published.logisafetybench import DOMAINS, import_tasks
@@ -118,8 +118,8 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
 
 def round_trips() -> None:
     source = "for _ in range(1000): Tool.call(a=1)"
-    with_calls = Program(source, "Tool", {"call": ("a",)})
-    without = Program("for _ in range(1000): (lambda **x: x)(a=1)", "Tool", {"call": ("a",)})
+    tools = Toolset.untyped("Tool", {"call": ("a",)})
+    with_calls, without = Program(source, tools), Program("for _ in range(1000): (lambda **x: x)(a=1)", tools)
     with Jail() as jail:
         walls = [
             statistics.median(

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from environments.events import Json
-from environments.jail import Jail, Program, Reply, Returned
+from environments.jail import Jail, Program, Reply, Returned, Toolset
 
 SOURCE = """
 accounts = Bank.GetAccounts(owner="Ada")["accounts"]
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--programs", type=int, default=500)
     parser.add_argument("--starts", type=int, default=20)
     options = parser.parse_args()
-    program = Program(SOURCE, "Bank", TOOLS)
+    program = Program(SOURCE, Toolset.untyped("Bank", TOOLS))
     with Jail() as jail:
         execution = jail.run(program, answer)
         assert (execution.status, execution.calls) == ("finished", CALLS), execution

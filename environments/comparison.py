@@ -88,7 +88,7 @@ def _compare_kept(
             continue
         for name, declared in entity.fields.items():
             left, right = wanted[key].values[name], found[key].values[name]
-            same = _unnamed(left, wanted_new, REFERENCE_DEPTH) == _unnamed(right, found_new, REFERENCE_DEPTH)
+            same = _same(left, wanted_new, right, found_new)
             if not same and not declared.order_dependent:
                 shown = (None if value is None else declared.kind.encode(value) for value in (left, right))
                 differences.append(Difference(entity.table, str(key), name, *shown))
@@ -123,6 +123,13 @@ def _content(entity: Entity, row: Row, created: _Created, depth: int) -> str:
         if name != entity.key and not declared.order_dependent
     ]
     return f"{entity.table}({', '.join(parts)})"
+
+
+def _same(left: Value, left_new: _Created, right: Value, right_new: _Created) -> bool:
+    """Whether the values are equal once created rows are known by their content."""
+    if isinstance(left, str | tuple) and (left_new or right_new):
+        return _unnamed(left, left_new, REFERENCE_DEPTH) == _unnamed(right, right_new, REFERENCE_DEPTH)
+    return left == right
 
 
 def _unnamed(value: Value, created: _Created, depth: int) -> Value:

@@ -6,13 +6,12 @@ that nothing a verdict depends on is left to guessing. *When* the compliance too
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from environments.declaration import Environment, KeyResult, Parameter, Part, Result, RowsResult, Tool, ValueResult
 from environments.events import Json
 from environments.kinds import Choice, Kind
 
-__all__ = ["call_schemas", "docstrings", "document", "document_tool"]
+__all__ = ["call_schemas", "docstring", "document", "document_tool", "result_schema"]
 
 
 def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:
@@ -40,24 +39,17 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
     return documented
 
 
-@lru_cache(maxsize=64)
-def docstrings(environment: Environment) -> Mapping[str, str]:
-    """What ``help()`` says in a program: of the object, by its name, and of each tool."""
-    texts = {environment.object_name: environment.summary}
-    for tool in environment.tools.values():
-        parameters = ", ".join(
-            f"{parameter.name}: {_type(parameter.kind)}{'' if parameter.required else ' = None'}"
-            for parameter in tool.parameters
-        )
-        results = ", ".join(result.name for result in tool.results)
-        lines = [f"{tool.name}({parameters}) -> {{{results}}}", "", tool.summary]
-        lines += [
-            f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}"
-            for parameter in tool.parameters
-        ]
-        lines += [f"Raises {raised.exception}: {raised.description}" for raised in tool.raises]
-        texts[tool.name] = "\n".join(lines)
-    return texts
+def docstring(tool: Tool) -> str:
+    """What ``help()`` says of a tool in a program, below its signature."""
+    lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
+    lines += [
+        f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}" for parameter in tool.parameters
+    ]
+    lines += ["", "Returns:", *(f"    {result.name}: {result.description}" for result in tool.results)]
+    lines += ["", "Raises:"] if tool.raises else []
+    lines += [f"    {raised.exception}: {raised.description}" for raised in tool.raises]
+    lines += ["", "Does not succeed when:"] if tool.fails else []
+    return "\n".join(lines + [f"    {failure.description}" for failure in tool.fails])
 
 
 def _summary(tool: Tool, *, hints: bool) -> str:
@@ -129,3 +121,49 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
             "additionalProperties": False,
         }
     return schemas
+
+
+def result_schema(tool: Tool) -> dict[str, Json]:
+    """The JSON Schema of what the tool returns; rows are titled with what they are."""
+    fields = {result.name: _result_schema(tool, result) for result in tool.results}
+    return _object_schema(f"{tool.name}Result", f"What {tool.name} returns.", fields, tuple(fields))
+
+
+def _result_schema(tool: Tool, result: Result) -> dict[str, Json]:
+    match result:
+        case ValueResult():
+            schema = result.kind.schema()
+        case KeyResult():
+            schema = result.entity.fields[result.entity.key].kind.schema()
+            schema = _or_null(schema) if tool.fails else schema
+        case RowsResult():
+            row = _row_schema(result)
+            schema = _or_null(row) if result.single else {"type": "array", "items": row}
+    return {**schema, "description": result.description}
+
+
+def _row_schema(rows: RowsResult | Part) -> dict[str, Json]:
+    declared = {name: rows.entity.fields[name] for name in rows.fields}
+    fields = {name: field.kind.schema() for name, field in declared.items()}
+    for part in rows.parts if isinstance(rows, RowsResult) else ():
+        fields[part.name] = {"type": "array", "items": _row_schema(part), "description": part.description}
+    required = tuple(name for name in fields if name not in declared or not declared[name].optional)
+    title = rows.entity.singular.title().replace(" ", "")
+    return _object_schema(title, f"One {rows.entity.singular}.", fields, required)
+
+
+def _object_schema(
+    title: str, description: str, fields: Mapping[str, dict[str, Json]], required: tuple[str, ...]
+) -> dict[str, Json]:
+    properties: dict[str, Json] = {**fields}
+    return {
+        "title": title,
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+    }
+
+
+def _or_null(schema: Mapping[str, Json]) -> dict[str, Json]:
+    return {**schema, "type": [schema["type"], "null"]}

@@ -67,7 +67,7 @@ class Rule(BaseModel):
         """The minimal DFA over one tool call a step."""
         return compile_formula(self.parsed)
 
-    @property
+    @cached_property
     def template(self) -> TemplateName:
         match match_template(self.parsed):
             case OperationalRestriction():

@@ -13,6 +13,8 @@ from environments.jail.program import (
     Raised,
     Reply,
     Returned,
+    ToolFace,
+    Toolset,
 )
 from environments.jail.sandboxes import UNPROTECTED, choose_walls
 from environments.jail.walls import JailUnavailable, Walls
@@ -33,6 +35,8 @@ __all__ = [
     "Raised",
     "Reply",
     "Returned",
+    "ToolFace",
+    "Toolset",
     "Walls",
     "choose_walls",
     "diagnose",

@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from environments.jail.inside import NOBODY
+from environments.jail.inside.wire import NOBODY
 from environments.jail.program import Limits
 from environments.jail.seccomp import make_filter
 from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable
 
 __all__ = ["Bubblewrap", "find_obstacle"]
 
-INSIDE_THE_JAIL = "/jail/inside.py"
+INSIDE_THE_JAIL = "/jail/inside"
 
 
 class Bubblewrap:
@@ -147,7 +147,7 @@ def _command(
         "--as-pid-1",
         "--new-session",
         # No --die-with-parent: it means the *thread* that started the jail, which may well end before the jail is
-        # done with. The warm parent sees its control socket close instead, and dies with bwrap (see inside.py).
+        # done with. The warm parent sees its control socket close instead, and dies with bwrap (see inside/parent.py).
         *("--cap-drop", "ALL"),
         "--clearenv",
     ]

@@ -6,7 +6,7 @@ both sides of the pair everything is as in a bubblewrap jail: a control socket, 
     conversation == control, tools, output == carrier -- two byte streams -- carrier == control, tools, output == jail
 
 Frames on the streams: what it belongs to (one byte), the length (four, big-endian), the bytes. Nothing else is read of
-what a program wrote. In the container this file is process 1 and starts ``inside.py``; it needs nothing but the
+what a program wrote. In the container this file is process 1 and starts the folder ``inside``; it needs nothing but the
 standard library.
 """
 
@@ -21,7 +21,7 @@ from contextlib import suppress
 
 HEADER = struct.Struct("!cI")
 CONTROL, TOOLS, OUTPUT = b"c", b"t", b"o"
-RUN, READY = b"+", b"r"  # as in inside.py, which is not imported here: the container has the two files side by side
+RUN, READY = b"+", b"r"  # as in inside/wire.py, which is not imported here: this file stands alone in the container
 CHUNK = 2**16
 
 

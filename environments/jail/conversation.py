@@ -23,7 +23,7 @@ from math import ceil
 from typing import Self, cast
 
 from environments.errors import CannotCarryOut
-from environments.jail.inside import ENDINGS, HEADER, frame
+from environments.jail.inside.wire import ENDINGS, HEADER, frame
 from environments.jail.program import CallHandler, Execution, ExecutionStatus, Limits, Program, Returned
 from environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
 from environments.jail.worker import Report, Worker, WorkerGone
@@ -58,7 +58,9 @@ class Conversation:
         self._handler = handler
         self._limits = limits
         self._reader = FrameReader(limits.message_bytes)
-        self._outgoing = bytearray(_first_frame(program, limits, counts_processes=counts_processes))
+        self._toolset = program.tools
+        self._program_frame = _program_frame(program, limits, counts_processes=counts_processes)
+        self._outgoing = bytearray()
         self._printed = bytearray()
         self._end: End | None = None
         self._calls = 0
@@ -67,6 +69,7 @@ class Conversation:
         """Whether the worker may run another program: this one has ended, and the jail is as it was before."""
 
     def __enter__(self) -> Self:
+        self._outgoing += self._worker.tools_frame(self._toolset) + self._program_frame
         self._tools, theirs = socket.socketpair()
         self._output, printing = os.pipe()
         self._tools.setblocking(False)
@@ -234,15 +237,10 @@ class Conversation:
         )
 
 
-def _first_frame(program: Program, limits: Limits, *, counts_processes: bool) -> bytes:
+def _program_frame(program: Program, limits: Limits, *, counts_processes: bool) -> bytes:
     """The program as it is sent in. In ASCII: a model's text may hold what UTF-8 cannot, and Python must judge it."""
     message = {
         "source": program.source,
-        "object_name": program.object_name,
-        "about": program.about.get(program.object_name, ""),
-        "tools": {tool: (names, program.about.get(tool, "")) for tool, names in program.tools.items()},
-        "plain_results": program.plain_results,
-        "exceptions": program.exceptions,
         "variables": dict(program.variables),
         "limits": {
             "seconds": ceil(limits.seconds),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from environments.jail.carrier import Carrier
-from environments.jail.inside import NOBODY
+from environments.jail.inside.wire import NOBODY
 from environments.jail.program import Limits
 from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Process
 
@@ -76,7 +76,7 @@ class Docker:
     def command(self, limits: Limits, name: str) -> list[str]:
         """What follows ``docker``: everything is forbidden, and then what a program needs is allowed."""
         memory = str(limits.memory_bytes + OURS)
-        inside, carrier = "/jail/inside.py", "/jail/carrier.py"
+        inside, carrier = "/jail/inside", "/jail/carrier.py"
         interpreter = (self.python, *INTERPRETER_OPTIONS)
         return [
             *("run", "--rm", "--pull", "never", "--interactive", "--name", name, "--log-driver", "none"),

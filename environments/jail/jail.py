@@ -6,7 +6,7 @@ from typing import Self
 
 from environments.jail.bubblewrap import Bubblewrap
 from environments.jail.conversation import Conversation, JailLost
-from environments.jail.program import CallHandler, Execution, Limits, Program, Returned
+from environments.jail.program import CallHandler, Execution, Limits, Program, Returned, Toolset
 from environments.jail.walls import JailUnavailable, Walls
 from environments.jail.worker import Worker, WorkerGone
 
@@ -89,7 +89,7 @@ class Diagnosis:
 
 def diagnose(walls: Walls | None = None) -> Diagnosis:
     """Open a jail and run a program in it."""
-    probe = Program("print(Probe.echo(value=1))", "Probe", {"echo": ("value",)})
+    probe = Program("print(Probe.echo(value=1))", Toolset.untyped("Probe", {"echo": ("value",)}))
     try:
         with Jail(Limits(seconds=5), walls) as jail:
             execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))

@@ -1,19 +1,32 @@
 """What goes into the jail and what comes out: values, and nothing that runs.
 
-    Limits + Program + CallHandler  ->  Execution
+    Limits + Program (with its Toolset) + CallHandler  ->  Execution
 
 The handler is the judge's side of a tool call. It runs outside, on the host, one call at a time, and answers with
 `Returned` or `Raised`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Literal
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Literal, Self
 
 from environments.errors import InputError
 from environments.events import Json
+from environments.jail.inside.wire import frame
 
-__all__ = ["CallHandler", "Execution", "ExecutionStatus", "Limits", "Program", "Raised", "Reply", "Returned"]
+__all__ = [
+    "CallHandler",
+    "Execution",
+    "ExecutionStatus",
+    "Limits",
+    "Program",
+    "Raised",
+    "Reply",
+    "Returned",
+    "ToolFace",
+    "Toolset",
+]
 
 MINIMUM_MEMORY = 64 * 2**20
 """Below this CPython itself has no room, in bytes."""
@@ -51,27 +64,74 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolFace:
+    """How a tool looks to a program: what `inspect.signature`, its type hints and ``help()`` say.
+
+    Attributes:
+        parameters: by name, in documented order, the JSON Schema of each; an empty one says nothing of its type.
+            Positional arguments are given these names; more of them than there are names is a TypeError in the
+            program. All else is for the handler to judge.
+        required: the parameters that cannot be left out.
+        returns: the JSON Schema of what it returns.
+        about: what ``help()`` says.
+    """
+
+    parameters: Mapping[str, Json]
+    required: tuple[str, ...]
+    returns: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    about: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Toolset:
+    """The one object that programs find, with its tools. Make it once for many programs: a worker keeps the last one.
+
+    Attributes:
+        object_name: such as ``BankManager``.
+        tools: by name.
+        exceptions: names of the documented exceptions; each is a global class below ``ToolError``.
+        about: what ``help()`` says of the object.
+        plain_results: results are dictionaries and no more, instead of having their fields as attributes too.
+    """
+
+    object_name: str
+    tools: Mapping[str, ToolFace]
+    exceptions: tuple[str, ...] = ()
+    about: str = ""
+    plain_results: bool = False
+
+    @classmethod
+    def untyped(
+        cls,
+        object_name: str,
+        tools: Mapping[str, tuple[str, ...]],
+        exceptions: tuple[str, ...] = (),
+        *,
+        plain_results: bool = False,
+    ) -> Self:
+        """Tools of which the names of the parameters are known, and nothing else."""
+        faces = {name: ToolFace({one: {} for one in parameters}, parameters) for name, parameters in tools.items()}
+        return cls(object_name, faces, exceptions, plain_results=plain_results)
+
+    @cached_property
+    def frame(self) -> bytes:
+        """As a worker is told of it (see `environments.jail.inside`)."""
+        return frame(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A program and the names that it finds when it starts.
 
     Attributes:
         source: module-level Python; it runs as ``__main__``.
-        object_name: the one object with the tools, such as ``BankManager``.
-        tools: parameter names in documented order, by tool. Positional arguments are given these names; more of them
-            than there are names is a TypeError in the program. All else is for the handler to judge.
-        about: what ``help()`` says of a tool, by its name, and of the object, by its own.
-        plain_results: results are dictionaries and no more, instead of having their fields as attributes too.
-        exceptions: names of the documented exceptions; each is a global class below ``ToolError``.
+        tools: the object with the tools, and their exceptions.
         variables: further globals, as JSON values.
     """
 
     source: str
-    object_name: str
-    tools: Mapping[str, tuple[str, ...]]
-    exceptions: tuple[str, ...] = ()
+    tools: Toolset
     variables: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    about: Mapping[str, str] = field(default_factory=dict[str, str])
-    plain_results: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from environments.events import Json
-from environments.jail.inside import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
+from environments.jail.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
 
 __all__ = ["BrokenProtocol", "Call", "End", "FrameReader", "parse_strictly", "read_message"]
 
@@ -91,7 +91,7 @@ def parse_strictly(text: str, depth: int = DEPTH) -> Json:
 
     Raises ValueError, TypeError or RecursionError saying what is wrong.
     """
-    value: Json = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    value: Json = STRICT.decode(text)
     require_json(value, depth)
     return value
 
@@ -109,3 +109,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)

@@ -10,7 +10,7 @@ from environments.jail.program import Limits
 
 __all__ = ["INSIDE", "JailUnavailable", "Process", "Walls"]
 
-INSIDE = Path(__file__).with_name("inside.py")
+INSIDE = Path(__file__).with_name("inside")
 
 # -I would be the short form of -E -P -s, but -E also ignores PYTHONHASHSEED. The environment is ours alone, so
 # nothing is lost. -S leaves site-packages out: a program has the standard library, whatever the host has installed.

@@ -7,14 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from environments.jail.inside import READY, REPORT, RUN, STOP
-from environments.jail.program import Limits
+from environments.jail.inside.wire import HEADER, READY, REPORT, RUN, STOP
+from environments.jail.program import Limits, Toolset
 from environments.jail.walls import JailUnavailable, Process, Walls
 
 __all__ = ["Report", "Worker", "WorkerGone"]
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
+NOTHING_NEW = HEADER.pack(0)
 
 
 class WorkerGone(Exception):
@@ -36,6 +37,7 @@ class Worker:
 
     def __init__(self, process: Process, control: socket.socket) -> None:
         self._process = process
+        self._toolset: Toolset | None = None
         self.control = control
         """Readable when a report has come, or when the worker is gone."""
 
@@ -71,6 +73,13 @@ class Worker:
     def alive(self) -> bool:
         """False once the warm parent is gone: its walls end with it."""
         return self._process.poll() is None
+
+    def tools_frame(self, toolset: Toolset) -> bytes:
+        """What comes first on the socket of the next program: its tools, or nothing if they are known there."""
+        if toolset is self._toolset:
+            return NOTHING_NEW
+        self._toolset = toolset
+        return toolset.frame
 
     def launch(self, tool_socket: int, output: int) -> None:
         """Start a program that holds these two descriptors and no others."""

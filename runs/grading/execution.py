@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from environments.declaration import Environment
-from environments.documentation import docstrings
 from environments.events import Event, Json
 from environments.jail import Execution, Jail, JailLost, Program, Raised, Reply, Returned
-from environments.session import REFUSED_BY_SHIELD, Guard, Objection, Session
+from environments.session import Guard, Objection, Session
 from environments.state import State
+from environments.toolset import toolset
 
 __all__ = ["Judge", "Ran", "run_judged", "run_program"]
 
@@ -68,14 +68,7 @@ def run_program(
     A guard may stand before the tools; what it refuses is an exception in the program, like those that its tools
     document. It guards one session, so it is made for each.
     """
-    program = Program(
-        source=source,
-        object_name=environment.object_name,
-        tools=environment.signatures,
-        exceptions=(*environment.exceptions, *([REFUSED_BY_SHIELD] if make_guard() else [])),
-        variables=variables,
-        about=docstrings(environment),
-    )
+    program = Program(source, toolset(environment, guarded=make_guard() is not None), variables)
     execution, judge = run_judged(jail, program, lambda: _Simulated(environment, initial, make_guard()))
     session = judge.session
     return Ran(execution, tuple(session.events), session.state, tuple(session.objections))

@@ -21,9 +21,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from environments.events import Event, Json
-from environments.jail import Execution, Jail, Program
+from environments.jail import Execution, Jail, Program, Toolset
 from runs.grading.execution import run_judged
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import FailureMode, Outcome, Profile, PublishedEvidence, RuleVerdict, TraceSource, VerdictRow
@@ -117,15 +118,18 @@ def _run(case: PublishedCase, expected: Mapping[str, Json], source: str, jail: J
     kind = MOCKS[case.object_name]
     program = Program(
         source=source,
-        object_name=case.object_name,
-        tools=kind.signatures(),
-        plain_results=True,
+        tools=_toolset(case.object_name),
         # The published evaluation ran programs under no name of their own, so what stands below
         # `if __name__ == "__main__"` did not run.
         variables={**case.variables, "__name__": "builtins"},
     )
     execution, mock = run_judged(jail, program, lambda: kind(case.initial_state, expected))
     return PublishedRun(execution, tuple(mock.events), mock.state)
+
+
+@cache
+def _toolset(object_name: str) -> Toolset:
+    return Toolset.untyped(object_name, MOCKS[object_name].signatures(), plain_results=True)
 
 
 def _look(case: PublishedCase, expected: Mapping[str, Json], source: str, ran: PublishedRun) -> PublishedEvidence:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from environments.events import Json
-from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned
+from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, Toolset
 
 
 def answer(tool: str, arguments: dict[str, Json]) -> Reply:
@@ -20,12 +20,17 @@ def answer(tool: str, arguments: dict[str, Json]) -> Reply:
             return Raised("InvalidArguments", f"there is no tool {tool!r}")
 
 
+TOOLS = Toolset.untyped(
+    "Manager",
+    {"Echo": ("first", "second"), "Refuse": (), "Missing": ()},
+    ("AuthorizationError", "PayeeNotFoundError"),
+)
+
+
 def make(source: str) -> Program:
     return Program(
         source=source,
-        object_name="Manager",
-        tools={"Echo": ("first", "second"), "Refuse": (), "Missing": ()},
-        exceptions=("AuthorizationError", "PayeeNotFoundError"),
+        tools=TOOLS,
         variables={"user": "Ada", "amounts": [1, 2.5, None]},
     )
 

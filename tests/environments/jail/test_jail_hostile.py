@@ -237,7 +237,7 @@ ATTACKS: dict[str, Attack] = {
         "exception",
         "Error",
     ),
-    "writing to this file": Attack("open('/jail/inside.py', 'r+')", "exception", "Error"),
+    "writing to this file": Attack("open('/jail/inside/parent.py', 'r+')", "exception", "Error"),
     "writing to the root": Attack("open('/x', 'w')", "exception", "Error"),
     "settings of the kernel": Attack("open('/proc/sys/kernel/hostname', 'w')", "exception", "Error"),
     "its own address in memory": Attack("open('/proc/self/mem', 'r+b')", "exception", "PermissionError"),

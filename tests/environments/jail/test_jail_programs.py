@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from environments.events import Json
-from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, diagnose
+from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, ToolFace, Toolset, diagnose
 
 Run = Callable[[str], Execution]
 
@@ -52,13 +52,87 @@ def test_a_field_that_is_not_there_is_an_ordinary_error(run: Run, access: str, e
 
 
 def test_help_says_what_the_documentation_says(jail: Jail) -> None:
-    about = {"Manager": "A manager of things.", "Echo": "Echo(first: string) -> first\n\nSay it again."}
+    echo = ToolFace({"first": {"type": "string"}}, ("first",), {}, "Say it again.")
     source = "print(Manager.Echo.__doc__)\nhelp(Manager.Echo)\nhelp(Manager)"
-    program = Program(source, "Manager", {"Echo": ("first",)}, about=about)
+    program = Program(source, Toolset("Manager", {"Echo": echo}, about="A manager of things."))
     output = output_of(jail.run(program, lambda _tool, _arguments: Returned(None)))
-    assert output.startswith(about["Echo"])
+    assert output.startswith("Say it again.")
     assert output.count("Say it again.") == 3
+    assert output.count("Echo(first: str)") == 2
     assert "A manager of things." in output
+
+
+ACCOUNT: Json = {
+    "title": "Account",
+    "type": "object",
+    "properties": {"number": {"type": "string"}, "room": {"type": "number"}},
+    "required": ["number"],
+}
+TYPED = Toolset(
+    "Bank",
+    {
+        "Find": ToolFace(
+            parameters={
+                "owner": {"type": "string"},
+                "kinds": {"type": "array", "items": {"type": "string"}},
+                "most": {"type": "integer"},
+            },
+            required=("owner", "kinds"),
+            returns={
+                "type": "object",
+                "properties": {
+                    "accounts": {"type": "array", "items": ACCOUNT},
+                    "main": {**ACCOUNT, "type": ["object", "null"]},
+                    "success": {"type": "boolean"},
+                },
+                "required": ["accounts", "main", "success"],
+            },
+            about="Find accounts.",
+        )
+    },
+)
+
+
+def test_signatures_and_type_hints_are_as_documented(jail: Jail) -> None:
+    source = """
+import inspect, typing
+print(inspect.signature(Bank.Find))
+hints = typing.get_type_hints(Bank.Find)
+print(hints["owner"] is str, hints["kinds"] == list[str], hints["most"] == int | None)
+fields = typing.get_type_hints(hints["return"])
+account = fields["accounts"].__args__[0]
+print(hints["return"].__name__, *fields, account.__name__, fields["main"] is not None, fields["success"] is bool)
+print(*typing.get_type_hints(account, include_extras=True).values())
+found = Bank.Find("Ada", ["savings"])
+print(type(found) is hints["return"], type(found.accounts[0]) is account, found.accounts[0].number, found.main)
+"""
+    found: Json = {"accounts": [{"number": "A-1"}], "main": None, "success": True}
+    lines = output_of(jail.run(Program(source, TYPED), lambda _tool, _arguments: Returned(found))).splitlines()
+    assert lines[0].startswith("(owner: str, kinds: list[str], most: int | None = None) -> ")
+    assert lines[1:] == [
+        "True True True",
+        "FindResult accounts main success Account True True",
+        "<class 'str'> typing.NotRequired[float]",
+        "True True A-1 None",
+    ]
+
+
+def test_a_worker_is_told_of_other_tools_when_they_change(jail: Jail) -> None:
+    for toolset, call in ((TYPED, "Bank.Find('Ada', [])"), (Toolset.untyped("Desk", {"Ask": ()}), "Desk.Ask()")) * 2:
+        execution = jail.run(Program(f"print({call}, 'Bank' in globals())", toolset), lambda _t, _a: Returned(1))
+        assert output_of(execution) == f"1 {toolset is TYPED}\n"
+
+
+def test_a_program_that_forks_has_what_modules_do_then(run: Run) -> None:
+    source = """
+import os, random, threading
+threading.Thread(target=lambda: None).start()
+before = random.getstate()
+if os.fork() == 0:
+    os._exit(0 if random.getstate() != before and threading.active_count() == 1 else 1)
+print(os.wait()[1])
+"""
+    assert output_of(run(source)) == "0\n"
 
 
 def test_positional_arguments_get_their_documented_names(run: Run) -> None:
@@ -240,12 +314,11 @@ def test_system_exit_in_a_thread_ends_only_the_thread(run: Run) -> None:
 def test_the_same_program_gives_the_same_execution_in_another_jail(limits: Limits) -> None:
     source = "import random\nprint({str(n) for n in range(50)}, random.random(), object())\nraise ValueError(object())"
     executions: list[Execution] = []
+    tools = Toolset.untyped("Manager", {})
     for _ in range(2):
         with Jail(limits) as jail:
-            jail.run(Program("x = 1", "Manager", {}), lambda _tool, _arguments: Returned(None))
-            executions.append(
-                jail.run(Program(source, "Manager", {}, (), {}), lambda _tool, _arguments: Returned(None))
-            )
+            jail.run(Program("x = 1", tools), lambda _tool, _arguments: Returned(None))
+            executions.append(jail.run(Program(source, tools), lambda _tool, _arguments: Returned(None)))
     assert executions[0] == executions[1]
     assert executions[0].error == "ValueError: <object object at 0x...>"
 

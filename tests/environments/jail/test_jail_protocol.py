@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.jail.inside import HEADER, frame
+from environments.jail.inside.wire import HEADER, frame
 from environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
 
 texts = st.text('az09 "\\\0\n\x7fé\u2028\ufeff😀', max_size=20)

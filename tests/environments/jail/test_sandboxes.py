@@ -145,7 +145,7 @@ def test_a_container_is_allowed_what_a_program_needs_and_nothing_else() -> None:
         f"--memory {2**28} --memory-swap {2**28}",
         "--pids-limit 12",
         f"--tmpfs /tmp:rw,nosuid,nodev,mode=1777,size={2**27} --workdir /tmp",
-        f"--mount type=bind,source={INSIDE},target=/jail/inside.py,readonly",
+        f"--mount type=bind,source={INSIDE},target=/jail/inside,readonly",
         "--env PYTHONHASHSEED=0",
         "--entrypoint python3 python:3.12-slim -B -P -s -S -X utf8 /jail/carrier.py python3",
     ):
