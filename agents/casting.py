@@ -11,25 +11,33 @@ from agents.clients.stack import ModelClients
 from agents.ledger import Context
 from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
+from prompts.loader import OUR_PROMPTS, Prompt, Prompts
 
 __all__ = ["Casting", "FixedCasting"]
 
 
 class Casting(Protocol):
-    """Gives a conversation the client for a role."""
+    """Gives a conversation the client for a role, and the words that the role is told."""
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient: ...
+
+    def prompt(self, role: RoleName) -> Prompt: ...
 
 
 class FixedCasting:
     """One model a role, as a recipe says; ``offline`` stands for the role's deterministic stand-in."""
 
     def __init__(
-        self, clients: ModelClients, models: Mapping[RoleName, ModelSpec], parameters: ModelParameters
+        self,
+        clients: ModelClients,
+        models: Mapping[RoleName, ModelSpec],
+        parameters: ModelParameters,
+        prompts: Prompts = OUR_PROMPTS,
     ) -> None:
         self._clients = clients
         self._models = models
         self._parameters = parameters
+        self._prompts = prompts
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
         spec = self._models[role]
@@ -37,3 +45,6 @@ class FixedCasting:
         if spec.provider == "offline":
             return self._clients.wrap(ScriptedClient(OFFLINE_ROLES[role]), spec, place, self._parameters)
         return self._clients.client_for(spec, place, self._parameters)
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return self._prompts[role]

@@ -49,6 +49,7 @@ class _Changes(TypedDict, total=False):
     conversation: str | None
     trial: int
     turn: int
+    variant: str | None
 
 
 class Context(_Frozen):
@@ -63,6 +64,7 @@ class Context(_Frozen):
         conversation: tells apart conversations that agree in all of the above, by what they differ in (for attempts:
             the model under test).
         trial: number of the repetition, from 0. It is part of every request's hash, so that k trials are k answers.
+        variant: in an ablation, the variant that this was done for; others may share what came of it.
         turn: from 0; of a message, its place in the conversation; of a model call, how many its role made before.
     """
 
@@ -73,6 +75,7 @@ class Context(_Frozen):
     style: str | None = None
     conversation: str | None = None
     trial: int = 0
+    variant: str | None = None
     turn: int = 0
 
     def at(self, **changes: Unpack[_Changes]) -> "Context":

@@ -16,6 +16,7 @@ from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessa
 from pydantic import BaseModel, ConfigDict
 
 from agents.answers import UnusableAnswer, parse_answer
+from agents.aside import aside
 from agents.clients.errors import CallFailed
 from environments.errors import LawtraceError
 from prompts.loader import Prompt
@@ -127,7 +128,7 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
 
 class CodeCheck(BaseChatAgent, Generic[Answer]):
     """A participant that is a pure function of the last message's content, or of the last content of the type that it
-    is ``about``."""
+    is ``about``. One that is ``slow`` thinks aside, so that other conversations go on meanwhile."""
 
     def __init__(
         self,
@@ -135,11 +136,14 @@ class CodeCheck(BaseChatAgent, Generic[Answer]):
         answer: type[Answer],
         check: Callable[[BaseModel | str], Answer],
         about: type[BaseModel] | None = None,
+        *,
+        slow: bool = False,
     ) -> None:
         super().__init__(name, description=f"checks by code: {name}")
         self._answer = answer
         self._check = check
         self._about = about
+        self._slow = slow
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -148,7 +152,8 @@ class CodeCheck(BaseChatAgent, Generic[Answer]):
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         contents = [content_of(message) for message in messages]
         concerning = [content for content in contents if self._about is None or isinstance(content, self._about)]
-        answer = self._check(concerning[-1])
+        content = concerning[-1]
+        answer = await aside(lambda: self._check(content)) if self._slow else self._check(content)
         return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:

@@ -19,7 +19,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,6 +56,12 @@ class Setting:
     def with_regulation(self, regulation: Regulation) -> "Setting":
         """The same environment under another text."""
         return replace(self, regulation=regulation)
+
+    def offering(self, tools: Collection[str]) -> "Setting":
+        """The same world with these tools and its compliance tools alone: fewer things can be done in it."""
+        environment = self.environment
+        kept = {name: tool for name, tool in environment.tools.items() if name in tools or tool.compliance}
+        return replace(self, environment=replace(environment, tools=kept))
 
 
 def read_built_in(module: ModuleType) -> Setting:

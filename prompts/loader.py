@@ -13,7 +13,8 @@ The hash of the file goes into every message that the prompt takes part in, so a
 
 import hashlib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from environments.errors import InputError
 
-__all__ = ["Prompt", "load_prompt", "prompt_ids"]
+__all__ = ["OUR_PROMPTS", "Prompt", "Prompts", "load_prompt", "prompt_ids"]
 
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
@@ -76,13 +77,53 @@ def load_prompt(id: str) -> Prompt:  # noqa: A002 (the word of the front matter)
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise InputError(f"there is no prompt {id!r}; there are {', '.join(prompt_ids())}") from error
+    prompt = _parse(text, f"prompts/{path.name}")
+    if prompt.id != id:
+        raise InputError(f"prompts/{path.name}: it must declare id {id!r}")
+    return prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The prompts of a run: ours, but for those that the user's own words take the place of.
+
+    ``own``: id of ours -> the text of a prompt file. It needs an id of its own, by which records and tables call it.
+    """
+
+    own: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def check(self) -> None:
+        """Raises InputError for the first that cannot stand in for ours."""
+        for id in self.own:  # noqa: A001
+            self[id]
+
+    def __getitem__(self, id: str) -> Prompt:  # noqa: A002
+        """Raises InputError: there is no such prompt, or what stands in for it takes or asks for something else."""
+        ours = load_prompt(id)
+        if id not in self.own:
+            return ours
+        prompt = _parse(self.own[id], f"the prompt in place of {id!r}")
+        if prompt.id in prompt_ids():
+            raise InputError(f"the prompt in place of {id!r}: give it an id of its own; {prompt.id!r} is one of ours")
+        if set(prompt.inputs) != set(ours.inputs) or prompt.output != ours.output:
+            raise InputError(
+                f"the prompt {prompt.id!r} in place of {id!r}: it must take the inputs {sorted(ours.inputs)} and ask "
+                f"for {ours.output}, not take {sorted(prompt.inputs)} and ask for {prompt.output}"
+            )
+        return prompt
+
+
+OUR_PROMPTS = Prompts()
+
+
+def _parse(text: str, place: str) -> Prompt:
     try:
         _, front, body = text.split("+++\n", 2)
         matter = _FrontMatter.model_validate(tomllib.loads(front))
         used = meta.find_undeclared_variables(_JINJA.parse(body))
     except (ValueError, ValidationError, TemplateError) as error:
-        raise InputError(f"prompts/{path.name}: {error}") from error
-    if matter.id != id or used != set(matter.inputs):
-        raise InputError(f"prompts/{path.name}: it must declare id {id!r} and exactly the inputs {sorted(used)}")
+        raise InputError(f"{place}: {error}") from error
+    if used != set(matter.inputs):
+        raise InputError(f"{place}: it must declare exactly the inputs {sorted(used)}")
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Prompt(matter.id, matter.version, matter.inputs, matter.output, body, digest)

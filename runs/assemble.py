@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from environments.catalogue import Setting, load_setting
+from environments.catalogue import Setting
 from environments.declaration import Environment
 from environments.errors import InputError
 from runs.files import read_rows
@@ -12,11 +12,12 @@ from runs.findings import Baseline, Findings
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.published.comparison import Comparison
-from runs.recipe import Recipe
+from runs.recipe import OURS, Recipe
 from runs.record.store import Record
 from runs.report.content import CoverageLine, ReportContent
-from runs.settings import recorded_recipe
+from runs.settings import offered_setting, recorded_recipe
 from runs.stages.rows import AttemptRow, TaskRow
+from runs.variants import show_setting
 from solver.coverage import measure_coverage
 from solver.demands import Asked
 from solver.product import Product
@@ -24,7 +25,7 @@ from solver.profiles import PROFILES, Profile
 from solver.rules import Rule
 from solver.walks import Pair
 
-__all__ = ["content_of_comparison", "content_of_run", "coverage_lines"]
+__all__ = ["content_of_comparison", "content_of_files", "content_of_run", "coverage_lines", "settings_of"]
 
 
 def content_of_run(path: Path, env: str | None = None) -> ReportContent:
@@ -37,14 +38,19 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
     with Record.open(path) as record:
         recipe = recorded_recipe(record, env)
+    return content_of_files(folder, recipe)
+
+
+def content_of_files(folder: RunFolder, recipe: Recipe) -> ReportContent:
+    """What the report shows of the stage files that a recipe led to."""
     tasks = tuple(read_rows(folder.tasks, TaskRow))
     ordinary = [task for task in tasks if task.family == "ordinary"]  # the others have no trace that was searched for
-    setting = load_setting(recipe.environment)
+    setting = offered_setting(recipe)
     environment = setting.environment
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
-        settings=_settings(recipe, environment),
+        settings=settings_of(recipe),
         scenarios={task.scenario: _title(environment, task) for task in tasks},
         critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
         tasks=tasks,
@@ -121,16 +127,23 @@ def _possible_pairs(environment: Environment, rules: Sequence[Rule], profile: Pr
     return frozenset(Product(environment, asked.automata(length)).adjacent_pairs(length))
 
 
-def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
+def settings_of(recipe: Recipe) -> dict[str, str]:
+    """The recipe, in the words of the report."""
     roles = recipe.models.model_dump()
+    words = {role: text for role, text in recipe.prompts.model_dump().items() if text != OURS}
     return {
         "recipe": recipe.name,
-        "environment": environment.name,
+        "environment": Path(recipe.environment).name,
+        **({} if recipe.tools == "all" else {"tools offered": ", ".join(recipe.tools)}),
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
         **_wishes(recipe),
         "families": ", ".join(recipe.tasks.families),
+        "most rounds": str(recipe.conversation.rounds),
+        **({} if recipe.conversation.critic else {"LTL critic": "left out"}),
+        **({} if recipe.conversation.evaluator else {"masking evaluator": "left out"}),
+        **{f"prompt of {role}": show_setting(f"prompts.{role}", text) for role, text in words.items()},
         "models under test": ", ".join(recipe.attempts.contenders),
         "mode": recipe.attempts.mode,
         "shield": recipe.attempts.shield,
@@ -138,6 +151,7 @@ def _settings(recipe: Recipe, environment: Environment) -> dict[str, str]:
         "sandbox": recipe.sandbox,
         "hints in the documentation": "yes" if recipe.attempts.hints else "no",
         "target state in the goal prompt": "yes" if recipe.attempts.target_state else "no",
+        "regulation in the prompt": "yes" if recipe.attempts.regulation else "no",
         **{role.replace("_", " "): model for role, model in roles.items() if model is not None},
     }
 

@@ -53,6 +53,14 @@ class RunFolder:
     def report(self) -> Path:
         return self.path / "report.html"
 
+    @property
+    def variants(self) -> Path:
+        """In an ablation: what each variant is, and what became of it. The other files are in the variants' folders."""
+        return self.path / "variants.jsonl"
+
+    def variant(self, number: int) -> "RunFolder":
+        return RunFolder(self.path / "variants" / f"{number:02d}")
+
     def existing(self) -> "RunFolder":
         """This folder, if it holds a run. Raises InputError."""
         if not self.path.is_dir():

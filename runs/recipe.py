@@ -13,6 +13,9 @@
     [attempts]
     models = ["openai:gpt-5", "business"]
 
+    [ablation]
+    "attempts.shield" = ["off", "refuse"]
+
 Unknown keys are errors. What a recipe does not mention has the default below, which needs no key and no network.
 """
 
@@ -27,9 +30,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
+from agents.roles.executor import Briefing
 from environments.catalogue import is_folder
 from environments.errors import InputError
+from environments.events import Json
 from environments.jail import UNPROTECTED, choose_walls
+from prompts.loader import OUR_PROMPTS, Prompts
 from runs.stages.rows import Family, Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
@@ -37,15 +43,18 @@ from solver.profiles import Profile
 from solver.shield import ShieldMode
 
 __all__ = [
+    "OURS",
     "AttemptOptions",
     "ConversationOptions",
     "Options",
     "Recipe",
     "RoleModel",
     "RoleModels",
+    "RolePrompts",
     "TaskOptions",
     "checked",
     "distinct",
+    "first_problem",
     "load_recipe",
     "read_recipe",
 ]
@@ -128,9 +137,15 @@ class TaskOptions(Options):
 
 
 class ConversationOptions(Options):
-    """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number."""
+    """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number.
+
+    ``critic``: the LTL critic hears each proposal of rules. ``evaluator``: the masking evaluator hears each draft. What
+    code checks is checked all the same.
+    """
 
     rounds: int = Field(default=3, ge=1, le=20)
+    critic: bool = True
+    evaluator: bool = True
     concurrency: int = Field(default=8, ge=1, le=1000)
     deadline_seconds: float = Field(default=120.0, gt=0)
 
@@ -161,7 +176,7 @@ class AttemptOptions(Options):
     ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors in front
     of the tools warn of a call after which a rule cannot be kept, or refuse it. ``hints``: the documentation says when
     to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the published one
-    does. The last three give help that users do not, and are off.
+    does. These three give help that users do not, and are off. ``regulation``: the prompt has the regulation's text.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
@@ -172,6 +187,7 @@ class AttemptOptions(Options):
     trials: int = Field(default=1, ge=1, le=100)
     hints: bool = False
     target_state: bool = False
+    regulation: bool = True
     seconds: float = Field(default=10.0, gt=0, le=600)
     """Wall-clock seconds that a program may run."""
     tools: ToolOptions = ToolOptions()
@@ -180,6 +196,10 @@ class AttemptOptions(Options):
     def contenders(self) -> tuple[str, ...]:
         """Everything that is put under test: the models named, then the baselines that are not among them."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
+
+    def briefing(self, prompts: Prompts = OUR_PROMPTS) -> Briefing:
+        """What the model under test is told."""
+        return Briefing(regulation=self.regulation, hints=self.hints, shield=self.shield, prompts=prompts)
 
     @model_validator(mode="after")
     def _somebody_hears_a_warning(self) -> Self:
@@ -219,6 +239,29 @@ class RoleModels(Options):
         return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
 
 
+OURS = "ours"
+"""In place of a prompt file: the one that comes with lawtrace."""
+
+
+class RolePrompts(Options):
+    """The words for each role: a prompt file of the user's own, relative to the recipe. It takes the same inputs and
+    asks for the same answer as ours, and has an id of its own. In a record, the whole text stands in place of the name.
+    """
+
+    policy_extractor: str = OURS
+    ltl_critic: str = OURS
+    instruction_generator: str = OURS
+    masking_evaluator: str = OURS
+    independent_reader: str = OURS
+    trace_writer: str = OURS
+    executor_system: str = OURS
+    executor_tools_system: str = OURS
+    executor_user: str = OURS
+
+    def prompts(self) -> Prompts:
+        return Prompts({role: text for role, text in self.model_dump().items() if text != OURS})
+
+
 class Recipe(Options):
     """A whole run."""
 
@@ -228,6 +271,8 @@ class Recipe(Options):
     """A built-in environment, or the folder of one of the user's own, relative to the recipe (``./airline``)."""
     declaration: str | None = None
     """The digest of the environment's folder. A recipe may pin it; the record of a run always does."""
+    tools: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(distinct)] = "all"
+    """The tools of the environment that are offered, beside its compliance tools, which always are."""
     seed: int = 1
     sandbox: Annotated[str, AfterValidator(_known_sandbox)] = "bwrap"
     """What programs run behind: ``bwrap``, ``docker`` or ``docker:IMAGE``. The command line alone can say unprotected,
@@ -237,7 +282,10 @@ class Recipe(Options):
     conversation: ConversationOptions = ConversationOptions()
     models: RoleModels = RoleModels()
     parameters: ModelParameters = ModelParameters()
+    prompts: RolePrompts = RolePrompts()
     attempts: AttemptOptions = AttemptOptions()
+    ablation: Mapping[str, tuple[Json, ...]] = {}
+    """Key of this recipe (``attempts.shield``) -> the values that it takes in turn; see `runs.variants`."""
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -247,6 +295,7 @@ def load_recipe(path: Path) -> Recipe:
         raise InputError(
             f"{path}: sandbox: a recipe cannot ask for {UNPROTECTED!r}; say --sandbox {UNPROTECTED} yourself"
         )
+    recipe = _with_words(recipe, path.resolve().parent)
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():
@@ -255,6 +304,27 @@ def load_recipe(path: Path) -> Recipe:
             "recipe, or leave it out and say --env FOLDER"
         )
     return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
+
+
+def _with_words(recipe: Recipe, folder: Path) -> Recipe:
+    """The recipe with the text of each prompt file in place of its name: it can be repeated without the file."""
+
+    def words(place: str, name: Json) -> str:
+        if not isinstance(name, str):
+            raise InputError(f"{place}: name a prompt file, or {OURS!r}")
+        if name == OURS or "\n" in name:
+            return name
+        try:
+            return (folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{place}: {folder / name} cannot be read as a prompt file: {error}") from error
+
+    own = {role: words(f"prompts.{role}", name) for role, name in recipe.prompts.model_dump().items()}
+    axes = {
+        axis: tuple(words(f"ablation: {axis}", name) for name in values) if axis.startswith("prompts.") else values
+        for axis, values in recipe.ablation.items()
+    }
+    return recipe.model_copy(update={"prompts": RolePrompts(**own), "ablation": axes})
 
 
 def read_recipe(path: Path, kind: type[Checked]) -> Checked:
@@ -273,11 +343,16 @@ def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Ch
     try:
         return options.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            raise InputError(f"{place}: unknown key {key!r}{_nearest(str(first['loc'][-1]), options)}") from error
-        raise InputError(f"{place}: {key}: {first['msg']}") from error
+        raise InputError(f"{place}: {first_problem(error, options)}") from error
+
+
+def first_problem(error: ValidationError, options: type[BaseModel] | None = None) -> str:
+    """The first thing that is wrong, in words: the key and why; for an unknown key of the options, the nearest one."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden" and options is not None:
+        return f"unknown key {key!r}{_nearest(str(first['loc'][-1]), options)}"
+    return f"{key}: {first['msg']}"
 
 
 def _nearest(key: str, recipe: type[BaseModel]) -> str:

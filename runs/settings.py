@@ -11,8 +11,17 @@ from environments.errors import InputError
 from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.stages.rows import TaskRow
+from solver.offered import check_offer, rules_over
+from solver.rules import Rule, load_rules
 
-__all__ = ["recorded_recipe", "resolve_recipe", "setting_of_recipe", "setting_of_tasks"]
+__all__ = [
+    "curated_rules",
+    "offered_setting",
+    "recorded_recipe",
+    "resolve_recipe",
+    "setting_of_recipe",
+    "setting_of_tasks",
+]
 
 
 def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
@@ -27,9 +36,24 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
     return recipe.model_copy(update={"environment": where, "declaration": setting.digest})
 
 
+def offered_setting(recipe: Recipe) -> Setting:
+    """The setting that the recipe names, with the tools that it offers, whatever has become of its declaration."""
+    setting = load_setting(recipe.environment)
+    if recipe.tools == "all":
+        return setting
+    check_offer(setting.environment, recipe.tools)
+    return setting.offering(recipe.tools)
+
+
+def curated_rules(recipe: Recipe, setting: Setting) -> tuple[Rule, ...]:
+    """The rules of the recipe's file, or of the setting, as far as they speak of tools that are offered."""
+    rules = load_rules(recipe.rules.file or setting.rules_file)
+    return tuple(rules) if recipe.tools == "all" else rules_over(rules, setting.environment.tools)
+
+
 def setting_of_recipe(recipe: Recipe) -> Setting:
     """The setting that the recipe names. Raises InputError if its declaration is not the one that the recipe pins."""
-    setting = load_setting(recipe.environment)
+    setting = offered_setting(recipe)
     if recipe.declaration not in {None, setting.digest}:
         raise InputError(
             f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (it was "

@@ -23,6 +23,7 @@ __all__ = [
     "adjust_for_many",
     "clustered_interval",
     "compare_paired",
+    "compare_pooled",
     "exact_mcnemar",
     "is_safe_success",
     "most_trials",
@@ -112,11 +113,25 @@ def compare_paired(
     first: Iterable[VerdictRow], second: Iterable[VerdictRow], holds: Predicate = is_safe_success
 ) -> PairedComparison | None:
     """Compare what both sides were judged on. None if that is nothing."""
-    ours, theirs = _by_attempt(first, holds), _by_attempt(second, holds)
-    shared = [attempt for attempt in ours if attempt in theirs]
+    return compare_pooled([(first, second)], holds)
+
+
+def compare_pooled(
+    parts: Iterable[tuple[Iterable[VerdictRow], Iterable[VerdictRow]]], holds: Predicate = is_safe_success
+) -> PairedComparison | None:
+    """Compare two sides that met several times, each time over the same attempts. None if they share no attempt.
+
+    The interval resamples tasks with all that was done on them; the test takes each pair for itself.
+    """
+    shared: list[Attempt] = []
+    flips: list[tuple[bool, bool]] = []
+    for first, second in parts:
+        ours, theirs = _by_attempt(first, holds), _by_attempt(second, holds)
+        both = [attempt for attempt in ours if attempt in theirs]
+        shared += both
+        flips += [(ours[attempt], theirs[attempt]) for attempt in both]
     if not shared:
         return None
-    flips = [(ours[attempt], theirs[attempt]) for attempt in shared]
     lost, won = flips.count((True, False)), flips.count((False, True))
     return PairedComparison(
         pairs=len(shared),

@@ -19,16 +19,15 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.clients.recording import RecordedClient
 from agents.ledger import Context, FunctionCalled, Ledger, MessageSent
-from agents.roles.executor import request_text, tools_system
+from agents.roles.executor import UNAIDED, Briefing, request_text, tools_system
 from agents.tool_user import ToolUser
 from environments.declaration import Environment
 from environments.documentation import call_schemas
 from environments.events import Json
 from environments.regulation import Regulation
 from environments.session import Session
-from prompts.loader import Prompt, load_prompt
+from prompts.loader import Prompt
 from solver.masking import Instruction
-from solver.shield import ShieldMode
 
 __all__ = ["Acted", "ActingEnd", "ActingLimits", "Turn", "act_with_tools"]
 
@@ -188,8 +187,7 @@ async def act_with_tools(
     context: Context,
     ledger: Ledger,
     limits: ActingLimits,
-    hints: bool = False,
-    shield: ShieldMode = "off",
+    briefing: Briefing = UNAIDED,
     target_state: Mapping[str, Json] | None = None,
 ) -> Acted:
     """Let the model act; the session holds the events and the state afterwards.
@@ -202,15 +200,16 @@ async def act_with_tools(
     agent = ToolUser(
         "executor",
         client=client,
-        system=tools_system(session.environment, regulation, hints=hints, shield=shield),
-        tools=tool_schemas(session.environment, hints=hints),
+        system=tools_system(session.environment, regulation, briefing),
+        tools=tool_schemas(session.environment, hints=briefing.hints),
         desk=talk.desk,
         ends_because=talk.ends_because,
     )
-    prompts = {"user": load_prompt("executor_user"), agent.name: load_prompt("executor_tools_system")}
-    task: str | TextMessage = request_text(instruction, target_state)
+    words = briefing.prompts
+    prompts = {"user": words["executor_user"], agent.name: words["executor_tools_system"]}
+    task: str | TextMessage = request_text(instruction, target_state, words)
     reason: str | None = None
-    for last in (shield != "warn", True):
+    for last in (briefing.shield != "warn", True):
         async for message in agent.run_stream(task=task):
             talk.hear(message, prompts)
             reason = message.content if isinstance(message, StopMessage) else reason

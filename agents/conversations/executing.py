@@ -6,13 +6,11 @@ from autogen_agentchat.messages import BaseChatMessage
 from autogen_core.models import ChatCompletionClient
 
 from agents.ledger import Context, Ledger, MessageSent
-from agents.roles.executor import request_text, seat_executor
+from agents.roles.executor import UNAIDED, Briefing, request_text, seat_executor
 from environments.declaration import Environment
 from environments.events import Json
 from environments.regulation import Regulation
-from prompts.loader import load_prompt
 from solver.masking import Instruction
-from solver.shield import ShieldMode
 
 __all__ = ["ask_for_program"]
 
@@ -25,15 +23,14 @@ async def ask_for_program(
     client: ChatCompletionClient,
     context: Context,
     ledger: Ledger,
-    hints: bool = False,
-    shield: ShieldMode = "off",
+    briefing: Briefing = UNAIDED,
     target_state: Mapping[str, Json] | None = None,
 ) -> str:
     """The model's whole answer. Raises CallFailed if no answer came, which is no fault of the model."""
-    agent = seat_executor(client, environment, regulation, hints=hints, shield=shield)
-    prompts = {"user": load_prompt("executor_user"), agent.name: load_prompt("executor_system")}
+    agent = seat_executor(client, environment, regulation, briefing)
+    prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_system"]}
     answer = ""
-    async for message in agent.run_stream(task=request_text(instruction, target_state)):
+    async for message in agent.run_stream(task=request_text(instruction, target_state, briefing.prompts)):
         if not isinstance(message, BaseChatMessage):
             continue
         answer = message.to_text()

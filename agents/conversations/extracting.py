@@ -50,8 +50,12 @@ async def extract_rules(
     context: Context,
     ledger: Ledger,
     most_rounds: int,
+    critic: bool = True,
 ) -> Extraction:
-    """Hold the conversation over all provisions; what is still objected to after the last round is dropped."""
+    """Hold the conversation over all provisions; what is still objected to after the last round is dropped.
+
+    Without a ``critic`` only code objects.
+    """
 
     def validate(content: BaseModel | str) -> Critique:
         rules = content.rules if isinstance(content, Proposal) else ()
@@ -64,13 +68,17 @@ async def extract_rules(
 
     said = await hold_conversation(
         [
-            seat_policy_extractor(casting.client("policy_extractor", context), environment, regulation),
+            seat_policy_extractor(
+                casting.client("policy_extractor", context), casting.prompt("policy_extractor"), environment, regulation
+            ),
             CodeCheck("signature_validator", Critique, validate),
-            CodeCheck("rule_analysis", Candidates, search, about=Proposal),
-            seat_ltl_critic(casting.client("ltl_critic", context), environment, regulation),
+            CodeCheck("rule_analysis", Candidates, search, about=Proposal, slow=True),
+            seat_ltl_critic(
+                casting.client("ltl_critic", context), casting.prompt("ltl_critic"), environment, regulation
+            ),
         ],
         opening=f"Draw the rules from {regulation.id}.",
-        next_speaker=lambda said: _next_speaker(said, most_rounds),
+        next_speaker=lambda said: _next_speaker(said, most_rounds, critic=critic),
         context=context,
         ledger=ledger,
     )
@@ -136,14 +144,16 @@ def _blamed(finding: Finding, environment: Environment) -> str | None:
             return None
 
 
-def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
+def _next_speaker(said: Sequence[Said], most_rounds: int, *, critic: bool) -> str | None:
     source, content = said[-1]
     rounds = sum(isinstance(content, Proposal) for _, content in said)
     match content:
         case Proposal():
             return "signature_validator"
-        case Candidates():
+        case Candidates() if critic:
             return "ltl_critic"
+        case Candidates(findings=findings):
+            return "policy_extractor" if findings and rounds < most_rounds else None
         case Critique(objections=()) if source == "signature_validator":
             return "rule_analysis"
         case Critique(objections=()):

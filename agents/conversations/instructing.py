@@ -46,8 +46,12 @@ async def write_instruction(
     context: Context,
     ledger: Ledger,
     most_rounds: int,
+    evaluator: bool = True,
 ) -> Instructed:
-    """Hold the conversation for one style; after ``most_rounds`` drafts that nobody accepts, nothing comes of it."""
+    """Hold the conversation for one style; after ``most_rounds`` drafts that nobody accepts, nothing comes of it.
+
+    Without an ``evaluator`` a draft is accepted that code has nothing against.
+    """
     calls = business_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
     variables = variables_of(calls, numbers)
@@ -67,24 +71,38 @@ async def write_instruction(
 
     said = await hold_conversation(
         [
-            seat_instruction_generator(casting.client("instruction_generator", context), environment, plan, style),
+            seat_instruction_generator(
+                casting.client("instruction_generator", context),
+                casting.prompt("instruction_generator"),
+                environment,
+                plan,
+                style,
+            ),
             CodeCheck("wording_check", Objections, wording),
-            seat_independent_reader(casting.client("independent_reader", context), environment, style),
+            seat_independent_reader(
+                casting.client("independent_reader", context), casting.prompt("independent_reader"), environment, style
+            ),
             CodeCheck("reading_check", Objections, reading),
-            seat_masking_evaluator(casting.client("masking_evaluator", context), environment, plan, style),
+            seat_masking_evaluator(
+                casting.client("masking_evaluator", context),
+                casting.prompt("masking_evaluator"),
+                environment,
+                plan,
+                style,
+            ),
         ],
         opening="Write the request.",
-        next_speaker=lambda said: _next_speaker(said, most_rounds),
+        next_speaker=lambda said: _next_speaker(said, most_rounds, evaluator=evaluator),
         context=context,
         ledger=ledger,
     )
     drafts = [content for _, content in said if isinstance(content, Draft)]
-    ending = _ending(said)
+    ending = _ending(said, evaluator=evaluator)
     accepted = instruction_of(drafts[-1].text) if ending == "accepted" else None
     return Instructed(accepted, len(drafts), ending)
 
 
-def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
+def _next_speaker(said: Sequence[Said], most_rounds: int, *, evaluator: bool) -> str | None:
     source, content = said[-1]
     rounds = sum(isinstance(content, Draft) for _, content in said)
     again = "instruction_generator" if rounds < most_rounds else None
@@ -92,7 +110,9 @@ def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
         case Draft():
             return "wording_check"
         case Objections(objections=()):
-            return "independent_reader" if source == "wording_check" else "masking_evaluator"
+            if source == "wording_check":
+                return "independent_reader"
+            return "masking_evaluator" if evaluator else None
         case Objections():
             return again
         case Reading():
@@ -103,10 +123,12 @@ def _next_speaker(said: Sequence[Said], most_rounds: int) -> str | None:
             return "instruction_generator"
 
 
-def _ending(said: Sequence[Said]) -> Ending:
+def _ending(said: Sequence[Said], *, evaluator: bool) -> Ending:
     source, content = said[-1]
     match content:
         case Review(accepted=True):
+            return "accepted"
+        case Objections(objections=()) if source == "reading_check" and not evaluator:
             return "accepted"
         case Review():
             return "evaluator"

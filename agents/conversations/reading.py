@@ -22,7 +22,12 @@ async def read_instruction(
     said = await hold_conversation(
         [
             CodeCheck("instruction", Draft, lambda _: Draft(text=instruction.text)),
-            seat_independent_reader(casting.client("independent_reader", context), environment, instruction.style),
+            seat_independent_reader(
+                casting.client("independent_reader", context),
+                casting.prompt("independent_reader"),
+                environment,
+                instruction.style,
+            ),
         ],
         opening="Read the request.",
         next_speaker=_next_speaker,

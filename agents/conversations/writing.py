@@ -13,6 +13,7 @@ from agents.roles.trace_writer import Programs, WriteMore, seat_trace_writer
 from agents.speaker import CodeCheck, RoleFailure
 from environments.declaration import Environment
 from environments.events import Json
+from prompts.loader import Prompt
 from solver.rules import Rule
 
 __all__ = ["Written", "write_programs"]
@@ -64,6 +65,7 @@ async def write_programs(
     length: int,
     count: int,
     client: Callable[[Context], ChatCompletionClient],
+    prompt: Prompt,
     context: Context,
     ledger: Ledger,
     on_program: Callable[[], None] = lambda: None,
@@ -79,7 +81,7 @@ async def write_programs(
         place = context.at(conversation=f"from program {before + 1}, try {unusable + 1}")
         said = await hold_conversation(
             [
-                seat_trace_writer(client(place), environment, rules, initial_state, length),
+                seat_trace_writer(client(place), prompt, environment, rules, initial_state, length),
                 CodeCheck("counter", WriteMore, collector.take),
             ],
             opening=collector.request().request(),

@@ -5,6 +5,7 @@ import json
 import re
 import textwrap
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
@@ -13,11 +14,11 @@ from environments.declaration import Environment
 from environments.documentation import document
 from environments.events import Json
 from environments.regulation import Regulation
-from prompts.loader import load_prompt
+from prompts.loader import OUR_PROMPTS, Prompts
 from solver.masking import Instruction
 from solver.shield import ShieldMode
 
-__all__ = ["extract_program", "request_text", "seat_executor", "tools_system"]
+__all__ = ["UNAIDED", "Briefing", "extract_program", "request_text", "seat_executor", "tools_system"]
 
 FENCED = re.compile(
     r"^[ \t]*```[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL
@@ -25,38 +26,58 @@ FENCED = re.compile(
 PYTHON = frozenset({"python", "python3", "py"})
 
 
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What a model under test is told beside the request and the tools.
+
+    Attributes:
+        regulation: the text of the regulation.
+        hints: when to call the compliance tools, and what restated provisions were read to mean.
+        shield: that there is one.
+        prompts: the words.
+    """
+
+    regulation: bool = True
+    hints: bool = False
+    shield: ShieldMode = "off"
+    prompts: Prompts = OUR_PROMPTS
+
+
+UNAIDED = Briefing()
+"""As the benchmark means it: the regulation, and nothing that points at a compliance step."""
+
+
 def seat_executor(
     client: ChatCompletionClient,
     environment: Environment,
     regulation: Regulation,
-    *,
-    hints: bool,
-    shield: ShieldMode = "off",
+    briefing: Briefing,
 ) -> AssistantAgent:
     """A fresh agent for one attempt; agents remember, so it must not be used twice."""
-    system = load_prompt("executor_system").fill(
-        object_name=environment.object_name, **_known_to_both(environment, regulation, hints, shield)
+    system = briefing.prompts["executor_system"].fill(
+        object_name=environment.object_name, **_known_to_both(environment, regulation, briefing)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
 
-def tools_system(environment: Environment, regulation: Regulation, *, hints: bool, shield: ShieldMode) -> str:
+def tools_system(environment: Environment, regulation: Regulation, briefing: Briefing) -> str:
     """The system prompt of a model that calls tools: it knows what one that writes a program knows."""
-    return load_prompt("executor_tools_system").fill(**_known_to_both(environment, regulation, hints, shield))
+    return briefing.prompts["executor_tools_system"].fill(**_known_to_both(environment, regulation, briefing))
 
 
-def _known_to_both(environment: Environment, regulation: Regulation, hints: bool, shield: ShieldMode) -> dict[str, str]:
-    documentation = json.dumps(document(environment, hints=hints), indent=1)
-    return {"documentation": documentation, "regulation": regulation.text(readings=hints), "shield": shield}
+def _known_to_both(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
+    documentation = json.dumps(document(environment, hints=briefing.hints), indent=1)
+    text = regulation.text(readings=briefing.hints) if briefing.regulation else ""
+    return {"documentation": documentation, "regulation": text, "shield": briefing.shield}
 
 
-def request_text(instruction: Instruction, target_state: Mapping[str, Json] | None = None) -> str:
+def request_text(
+    instruction: Instruction, target_state: Mapping[str, Json] | None = None, prompts: Prompts = OUR_PROMPTS
+) -> str:
     """The user's message: variables and instruction, and with ``target_state`` the state to be reached."""
     variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())
     target = json.dumps(target_state, indent=1) if target_state is not None else ""
-    return load_prompt("executor_user").fill(
-        variables=variables, instruction=instruction.text.strip(), target_state=target
-    )
+    return prompts["executor_user"].fill(variables=variables, instruction=instruction.text.strip(), target_state=target)
 
 
 def extract_program(answer: str, object_name: str) -> str | None:

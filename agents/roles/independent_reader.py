@@ -9,7 +9,7 @@ from agents.roles.instruction_generator import Draft
 from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.documentation import document
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 from solver.masking import ReadCall, Style
 
 __all__ = ["Reading", "seat_independent_reader"]
@@ -24,9 +24,8 @@ class Reading(BaseModel):
 
 
 def seat_independent_reader(
-    client: ChatCompletionClient, environment: Environment, style: Style
+    client: ChatCompletionClient, prompt: Prompt, environment: Environment, style: Style
 ) -> RoleSpeaker[Reading]:
-    prompt = load_prompt("independent_reader")
     system = prompt.fill(documentation=json.dumps(document(environment), indent=1), style=style)
     return RoleSpeaker(
         "independent_reader",

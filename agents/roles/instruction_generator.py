@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.declaration import Environment
 from environments.events import Json
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 from solver.masking import Style
 from solver.traces import PlannedCall
 from solver.wording import say_outcome, say_step
@@ -50,9 +50,8 @@ def plan_of(environment: Environment, calls: Sequence[PlannedCall], numbers: Seq
 
 
 def seat_instruction_generator(
-    client: ChatCompletionClient, environment: Environment, plan: Sequence[Json], style: Style
+    client: ChatCompletionClient, prompt: Prompt, environment: Environment, plan: Sequence[Json], style: Style
 ) -> RoleSpeaker[Draft]:
-    prompt = load_prompt("instruction_generator")
     system = prompt.fill(style=style, plan=json.dumps(plan, indent=1), summary=environment.summary)
     return RoleSpeaker(
         "instruction_generator",

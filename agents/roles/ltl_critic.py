@@ -10,7 +10,7 @@ from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.documentation import document
 from environments.regulation import Regulation
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["Candidates", "Critique", "RuleObjection", "seat_ltl_critic"]
 
@@ -42,9 +42,8 @@ class Candidates(BaseModel):
 
 
 def seat_ltl_critic(
-    client: ChatCompletionClient, environment: Environment, regulation: Regulation
+    client: ChatCompletionClient, prompt: Prompt, environment: Environment, regulation: Regulation
 ) -> RoleSpeaker[Critique]:
-    prompt = load_prompt("ltl_critic")
     system = prompt.fill(
         provisions=provisions_json(regulation), documentation=json.dumps(document(environment), indent=1)
     )

@@ -10,7 +10,7 @@ from agents.roles.instruction_generator import Draft
 from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.events import Json
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 from solver.masking import Style
 
 __all__ = ["Review", "seat_masking_evaluator"]
@@ -31,14 +31,13 @@ class Review(BaseModel):
 
 
 def seat_masking_evaluator(
-    client: ChatCompletionClient, environment: Environment, plan: Sequence[Json], style: Style
+    client: ChatCompletionClient, prompt: Prompt, environment: Environment, plan: Sequence[Json], style: Style
 ) -> RoleSpeaker[Review]:
     hidden = [
         {"tool": name, "what_it_does": environment.tools[name].summary}
         for name in environment.tools
         if name in environment.compliance_tools
     ]
-    prompt = load_prompt("masking_evaluator")
     system = prompt.fill(style=style, plan=json.dumps(plan, indent=1), hidden=json.dumps(hidden, indent=1))
     return RoleSpeaker(
         "masking_evaluator",

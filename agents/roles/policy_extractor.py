@@ -10,7 +10,7 @@ from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.documentation import document
 from environments.regulation import Regulation
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["NotCheckable", "Proposal", "ProposedRule", "provisions_json", "seat_policy_extractor"]
 
@@ -52,9 +52,8 @@ def provisions_json(regulation: Regulation) -> str:
 
 
 def seat_policy_extractor(
-    client: ChatCompletionClient, environment: Environment, regulation: Regulation
+    client: ChatCompletionClient, prompt: Prompt, environment: Environment, regulation: Regulation
 ) -> RoleSpeaker[Proposal]:
-    prompt = load_prompt("policy_extractor")
     system = prompt.fill(
         regulation=f"{regulation.title} ({regulation.source})",
         provisions=provisions_json(regulation),

@@ -10,7 +10,7 @@ from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.documentation import document
 from environments.events import Json
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 from solver.rules import Rule
 
 __all__ = ["Programs", "WriteMore", "seat_trace_writer"]
@@ -41,12 +41,12 @@ class WriteMore(BaseModel):
 
 def seat_trace_writer(
     client: ChatCompletionClient,
+    prompt: Prompt,
     environment: Environment,
     rules: Sequence[Rule],
     initial_state: Mapping[str, Json],
     length: int,
 ) -> RoleSpeaker[Programs]:
-    prompt = load_prompt("trace_writer")
     system = prompt.fill(
         object_name=environment.object_name,
         documentation=json.dumps(document(environment), indent=1),

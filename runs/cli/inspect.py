@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
+from runs.ablation import is_ablation
 from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import say, show, show_json
+from runs.cli.run import report_ablation
 from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
 from runs.record.storage import record_path
@@ -29,6 +31,9 @@ def report(
     for directory in directories:
         if _is_legal(directory):
             written.append(str(report_legal(directory, quiet=as_json)))
+            continue
+        if is_ablation(directory):
+            written.append(str(report_ablation(directory, env, quiet=as_json)))
             continue
         if is_comparison(directory):
             content = content_of_comparison(read_comparison(directory, env))

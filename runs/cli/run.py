@@ -3,34 +3,45 @@
 import asyncio
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from agents.ledger import RunResumed
+from environments.errors import CannotCarryOut, InputError
 from environments.events import Json
-from runs.assemble import content_of_run
+from runs.ablation import read_ablation
+from runs.assemble import content_of_files, content_of_run, settings_of
 from runs.cli.legal import resume_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
-from runs.pipeline import RunResult, check_inputs, walk
+from runs.pipeline import RunResult, check_inputs, walk, walk_variants
+from runs.plan import plan_of
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
+from runs.report.ablation import ablation_table, axis_table, write_ablation
 from runs.report.build import write_report
-from runs.report.terminal import outcome_table, strength_table
+from runs.report.terminal import outcome_table, plan_table, strength_table
 from runs.settings import recorded_recipe, resolve_recipe
+from runs.variants import variants_of
 from solver.mutations import Strength
 
-__all__ = ["resume", "run"]
+__all__ = ["report_ablation", "resume", "run"]
 
 
 def run(
     recipe: Annotated[
         Path | None, typer.Argument(help="A recipe (TOML). Without one: the quickstart, offline.")
     ] = None,
+    repeated: Annotated[
+        Path | None, typer.Option("--from", help="Repeat this run: the recipe of its record, in a new folder.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be done and asked, and do nothing.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
     env: Annotated[
         str | None,
@@ -47,18 +58,20 @@ def run(
 ) -> None:
     """Walk the whole way from a regulation to verdicts and a report."""
     quieten()
-    resolved = load_recipe(recipe) if recipe else Recipe()
+    resolved = _asked_for(recipe, repeated, env)
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
     if sandbox is not None:
         resolved = resolved.model_copy(update={"sandbox": sandbox})
-    walls_for(resolved.sandbox)
     resolved = resolve_recipe(resolved, env)
     check_inputs(resolved)
+    if dry_run:
+        _show_plan(resolved, as_json=as_json)
+        return
+    walls_for(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
-        result = asyncio.run(walk(resolved, folder, record=record, progress=Bars()))
-    _finish(result, resolved, as_json=as_json)
+        _walk(resolved, folder, record, resumed=False, as_json=as_json)
 
 
 def resume(
@@ -78,8 +91,64 @@ def resume(
         recipe = recorded_recipe(record, env)
         walls_for(recipe.sandbox)
         say(_resuming(record))
-        result = asyncio.run(walk(recipe, folder, record=record, resumed=True, progress=Bars()))
-    _finish(result, recipe, as_json=as_json)
+        _walk(recipe, folder, record, resumed=True, as_json=as_json)
+
+
+def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
+    """Write the page of an ablation and the reports of its variants; show its tables. The path of the page."""
+    with Record.open(directory) as record:
+        recipe = recorded_recipe(record, env)
+    folder, ablation = RunFolder(directory), read_ablation(directory)
+    for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
+        if row.ended is None:
+            files = folder.variant(row.number)
+            write_report(content_of_files(files, variant.recipe), files.report)
+    write_ablation(ablation, folder.report, title=f"lawtrace: {recipe.name}, ablation", settings=settings_of(recipe))
+    if not quiet:
+        show(ablation_table(ablation))
+        if ablation.axes:
+            show(axis_table(ablation))
+        say(f"Report: {folder.report}\nMessages: lawtrace messages {directory}")
+    return folder.report
+
+
+def _asked_for(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:
+    if repeated is None:
+        return load_recipe(recipe) if recipe else Recipe()
+    if recipe is not None:
+        raise InputError(f"give a recipe or --from {repeated}, not both")
+    with Record.open(repeated) as record:
+        if is_legal(record.recipe):
+            raise InputError(f"{repeated} is a legal run; `lawtrace legal run` takes its recipe")
+        return recorded_recipe(record, env)
+
+
+def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, as_json: bool) -> None:
+    if not recipe.ablation:
+        result = asyncio.run(walk(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+        _finish(result, recipe, as_json=as_json)
+        return
+    results = asyncio.run(walk_variants(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+    if all(one.result is None for one in results):
+        raise CannotCarryOut(f"no variant came to verdicts; the first: {results[0].ended}")
+    report_ablation(folder.path, recipe.environment, quiet=as_json)
+    if as_json:
+        variants: list[Json] = [
+            {
+                **cast("dict[str, Json]", one.row().model_dump(mode="json")),
+                **(_summary(one.result) if one.result else {}),
+            }
+            for one in results
+        ]
+        show_json({"run": str(folder.path), "report": str(folder.report), "variants": variants})
+
+
+def _show_plan(recipe: Recipe, *, as_json: bool) -> None:
+    plan = plan_of(recipe)
+    if as_json:
+        show_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
+        return
+    show(plan_table(plan))
 
 
 def _resuming(record: Record) -> str:

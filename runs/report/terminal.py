@@ -9,11 +9,12 @@ from rich.text import Text
 
 from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.metrics import Tally, count_outcomes, group_verdicts
+from runs.plan import Plan
 from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.texts import percent, visible
 from solver.mutations import Strength
 
-__all__ = ["outcome_table", "strength_table"]
+__all__ = ["outcome_table", "plan_table", "strength_table"]
 
 _FAMILY = {"ordinary": "", "denied": "denied"}
 
@@ -73,4 +74,23 @@ def strength_table(strength: Strength) -> Table:
         table.add_row(MUTATION_WORDS[kind], str(tried), str(strength.killed[kind]), f"  {why}")
     kills = ", ".join(f"{rule} {count}" for rule, count in strength.kills.items())
     table.caption = f"Noticed by rule: {visible(kills)}"
+    return table
+
+
+def plan_table(plan: Plan) -> Table:
+    """What would be asked of models, by role and model."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("role", overflow="fold")
+    table.add_column("  model", overflow="fold")
+    for name in ("expected", "at most"):
+        table.add_column(name, justify="right", min_width=10)
+    for line in plan.calls:
+        cells = (line.role, f"  {visible(line.model)}", f"{line.expected:,}", f"{line.most:,}")
+        table.add_row(*(Text(cell) for cell in cells))
+    table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
+    variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
+    table.caption = (
+        f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
+        "spare trace is tried, every answer has to be asked for once more."
+    )
     return table

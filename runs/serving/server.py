@@ -23,7 +23,7 @@ from mcp.types import (
     Tool,
 )
 
-from agents.roles.executor import request_text, tools_system
+from agents.roles.executor import Briefing, request_text, tools_system
 from environments.documentation import call_schemas, document_tool
 from runs.serving.watched import Watched
 
@@ -70,7 +70,7 @@ def make_server(watched: Watched) -> Server[Any]:
 
     return Server(
         f"lawtrace {environment.name}",
-        instructions=tools_system(environment, regulation, hints=False, shield=watched.assignment.shield),
+        instructions=tools_system(environment, regulation, Briefing(shield=watched.assignment.shield)),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,

@@ -11,7 +11,7 @@ from agents.clients.stack import ModelClients
 from agents.conversations.acting import act_with_tools
 from agents.conversations.executing import ask_for_program
 from agents.ledger import Context, Ledger
-from agents.roles.executor import extract_program
+from agents.roles.executor import Briefing, extract_program
 from environments.catalogue import Setting
 from environments.declaration import Environment
 from environments.errors import InputError
@@ -20,6 +20,7 @@ from environments.jail import Execution, Jail, Jails, JailUnavailable
 from environments.regulation import Regulation
 from environments.session import Guard, Session
 from environments.state import encode_state
+from prompts.loader import OUR_PROMPTS, Prompts
 from runs.grading.execution import run_program
 from runs.recipe import AttemptOptions
 from runs.side_by_side import side_by_side
@@ -39,6 +40,8 @@ async def ask_for_attempts(
     clients: ModelClients,
     parameters: ModelParameters,
     ledger: Ledger,
+    prompts: Prompts = OUR_PROMPTS,
+    variant: str | None = None,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
     """One answer for every model, task, style and trial, in that order; many are asked at once.
@@ -47,7 +50,7 @@ async def ask_for_attempts(
     """
     if options.mode == "tools":
         check_can_act(options.models, tasks)
-    asking = _Asking(setting, options, clients, parameters, ledger)
+    asking = _Asking(setting, options, clients, parameters, ledger, options.briefing(prompts), variant)
 
     async def ask(model: ModelSpec, task: TaskRow, style: Style, trial: int) -> AttemptRow:
         row = AttemptRow(
@@ -80,10 +83,12 @@ class _Asking:
     clients: ModelClients
     parameters: ModelParameters
     ledger: Ledger
+    briefing: Briefing
+    variant: str | None
 
     async def for_program(self, model: ModelSpec, task: TaskRow, row: AttemptRow) -> AttemptRow:
         """The row with the model's answer and the program in it."""
-        context = _context(row)
+        context = _context(row, self.variant)
         answer = await ask_for_program(
             self.setting.environment,
             self.setting.regulation,
@@ -91,8 +96,7 @@ class _Asking:
             client=self._client(model, task, context, row),
             context=context,
             ledger=self.ledger,
-            hints=self.options.hints,
-            shield=row.shield,
+            briefing=self.briefing,
             target_state=self._handed_over(task, row.style),
         )
         program = extract_program(answer, self.setting.environment.object_name)
@@ -100,7 +104,7 @@ class _Asking:
 
     async def for_calls(self, model: ModelSpec, task: TaskRow, row: AttemptRow) -> AttemptRow:
         """The row with all that the model called. A model that called nothing has given nothing to judge."""
-        environment, context = self.setting.environment, _context(row)
+        environment, context = self.setting.environment, _context(row, self.variant)
         session = Session(environment, task.initial(environment), _guard(row.shield, task, self.setting.regulation))
         acted = await act_with_tools(
             session,
@@ -110,8 +114,7 @@ class _Asking:
             context=context,
             ledger=self.ledger,
             limits=self.options.tools.limits(),
-            hints=self.options.hints,
-            shield=row.shield,
+            briefing=self.briefing,
             target_state=self._handed_over(task, row.style),
         )
         last = acted.turns[-1]
@@ -140,7 +143,7 @@ class _Asking:
         return {table: rows for table, rows in task.target_state.items() if table not in hidden}
 
 
-def _context(row: AttemptRow) -> Context:
+def _context(row: AttemptRow, variant: str | None) -> Context:
     return Context(
         stage="attempts",
         role="executor",
@@ -149,6 +152,7 @@ def _context(row: AttemptRow) -> Context:
         style=row.style,
         conversation=row.model,
         trial=row.trial,
+        variant=variant,
     )
 
 

@@ -15,6 +15,7 @@ from environments.errors import InputError
 from environments.events import Event
 from environments.jail import Execution, Jail
 from environments.state import encode_state
+from prompts.loader import OUR_PROMPTS, Prompts
 from runs.findings import Baseline
 from runs.grading.execution import run_program
 from runs.grading.safety import judge_rules
@@ -65,6 +66,8 @@ async def ask_for_baseline(
     clients: ModelClients,
     parameters: ModelParameters,
     ledger: Ledger,
+    prompts: Prompts = OUR_PROMPTS,
+    variant: str | None = None,
     on_program: Callable[[], None] = lambda: None,
 ) -> Written:
     """Have the model write ``count`` programs of ``length`` calls from the initial state of that seed."""
@@ -77,7 +80,8 @@ async def ask_for_baseline(
         length=length,
         count=count,
         client=lambda context: clients.client_for(spec, context, parameters),
-        context=Context(stage="baseline", role="trace_writer", model=model),
+        prompt=prompts["trace_writer"],
+        context=Context(stage="baseline", role="trace_writer", model=model, variant=variant),
         ledger=ledger,
         on_program=on_program,
     )

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from agents.aside import aside
 from agents.casting import Casting
 from agents.conversations.instructing import Instructed, write_instruction
 from agents.ledger import Context, Ledger
@@ -59,6 +61,8 @@ async def build_tasks(
     jail: Jail,
     most_rounds: int,
     concurrency: int,
+    evaluator: bool = True,
+    variant: str | None = None,
     on_task: Callable[[], None] = lambda: None,
 ) -> Built:
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
@@ -71,10 +75,18 @@ async def build_tasks(
     built = Built()
     waiting = iter(traces)
     slots = asyncio.Semaphore(concurrency)
+    write = partial(
+        write_instruction,
+        environment,
+        casting=casting,
+        ledger=ledger,
+        most_rounds=most_rounds,
+        evaluator=evaluator,
+    )
     while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
-        pairs = await side_by_side(_write_pair(environment, row, casting, ledger, most_rounds, slots) for row in wave)
+        pairs = await side_by_side(_write_pair(environment, row, write, variant, slots) for row in wave)
         for row, pair in zip(wave, pairs, strict=True):
-            _settle(built, environment, rules, row, pair, jail)
+            await aside(partial(_settle, built, environment, rules, row, pair, jail))
             on_task()
     return built
 
@@ -110,24 +122,16 @@ def _unfit(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str
 async def _write_pair(
     environment: Environment,
     row: TraceRow,
-    casting: Casting,
-    ledger: Ledger,
-    most_rounds: int,
+    write: Callable[..., Awaitable[Instructed]],
+    variant: str | None,
     slots: asyncio.Semaphore,
 ) -> dict[Style, Instructed]:
     trace = row.trace(environment)
     pair: dict[Style, Instructed] = {}
     async with slots:
         for style in STYLES:
-            pair[style] = await write_instruction(
-                environment,
-                trace,
-                style,
-                casting=casting,
-                context=Context(stage="tasks", role="instruction_generator", task=row.id),
-                ledger=ledger,
-                most_rounds=most_rounds,
-            )
+            context = Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
+            pair[style] = await write(trace, style, context=context)
             if pair[style].instruction is None:
                 break  # a pair passes only if both do: the other need not be paid for
     return pair

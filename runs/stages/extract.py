@@ -13,15 +13,24 @@ from solver.rules import Rule
 __all__ = ["extract", "score_extraction"]
 
 
-async def extract(setting: Setting, *, casting: Casting, ledger: Ledger, most_rounds: int) -> Extraction:
+async def extract(
+    setting: Setting,
+    *,
+    casting: Casting,
+    ledger: Ledger,
+    most_rounds: int,
+    critic: bool = True,
+    variant: str | None = None,
+) -> Extraction:
     """Hold the conversation of policy extractor and LTL critic over the setting's regulation."""
     return await extract_rules(
         setting.environment,
         setting.regulation,
         casting=casting,
-        context=Context(stage="rules", role="policy_extractor"),
+        context=Context(stage="rules", role="policy_extractor", variant=variant),
         ledger=ledger,
         most_rounds=most_rounds,
+        critic=critic,
     )
 
 

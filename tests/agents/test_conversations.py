@@ -14,6 +14,7 @@ from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from agents.roles.policy_extractor import Proposal, ProposedRule
 from environments.catalogue import BUILT_IN, Setting, load_setting
+from prompts.loader import Prompt, load_prompt
 from solver.masking import Style
 from solver.rules import load_rules
 from solver.synthesis import synthesize
@@ -30,6 +31,9 @@ class Cast:
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
         self.asked: dict[str, int] = {}
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
         script = self._scripts.get(role, OFFLINE_ROLES[role])

@@ -18,6 +18,7 @@ from agents.roles import RoleName
 from agents.roles.meta_llm import LegalAnswer
 from agents.speaker import RoleFailure
 from environments.casebook.case import Agent, Chunk, Question
+from prompts.loader import Prompt, load_prompt
 from tests.support.small_cases import BOTTLES
 
 Script = Callable[[Sequence[LLMMessage]], str]
@@ -30,6 +31,9 @@ class Cast:
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
         self.asked: Counter[str] = Counter()
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
         self.asked[role] += 1

@@ -19,6 +19,7 @@ from environments.casebook.documents.parts import PartRange
 from environments.casebook.ingest import build_case
 from environments.documents.plain import text_lines
 from environments.errors import InputError
+from prompts.loader import Prompt, load_prompt
 
 TEXT = """1. The Office fines Bottle Works.
 2. Article 32 states that data shall be safe.
@@ -33,6 +34,7 @@ PARTS = (
     PartRange(first="3", last="4", part="facts"),
     PartRange(first="5", last="6", part="findings"),
 )
+
 CASE = build_case("bottles", parse_document(text_lines(TEXT)), PARTS)
 
 Script = Callable[[Sequence[LLMMessage]], str]
@@ -43,6 +45,9 @@ class Cast:
 
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
         return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))

@@ -13,6 +13,7 @@ from agents.roles import RoleName
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import check_coverage
 from environments.documents.plain import text_lines
+from prompts.loader import Prompt, load_prompt
 
 DOCUMENT = parse_document(
     text_lines(
@@ -21,6 +22,7 @@ DOCUMENT = parse_document(
         "The amount of the penalty\n5. It is £5,000.\n"
     )
 )
+
 WHOLE = [
     ("1", "1", "introduction"),
     ("2", "2", "rules"),
@@ -35,6 +37,9 @@ Script = Callable[[Sequence[LLMMessage]], str]
 class Cast:
     def __init__(self, script: Script) -> None:
         self._script = script
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
 
     def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
         return ScriptedClient(self._script)

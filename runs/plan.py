@@ -1,0 +1,105 @@
+"""What a recipe would ask of models, before anything is asked: calls by role and model, and a ceiling."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import ceil
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agents.clients.spec import ModelSpec
+from agents.conversations.writing import AT_A_TIME
+from runs.recipe import Recipe
+from runs.variants import variants_of
+
+__all__ = ["Plan", "PlannedCalls", "plan_of"]
+
+TRIES = 2
+"""An unusable answer is asked for once more."""
+
+
+class PlannedCalls(BaseModel):
+    """Calls of one model in one role: if every answer pleases at once, and at most."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: str
+    model: str
+    expected: int
+    most: int
+
+
+class Plan(BaseModel):
+    """The calls of a whole run over all its variants; what variants share is counted once.
+
+    ``shared``: what the variants' inputs show beforehand. Variants whose stages come to the same files share more.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
+    variants: int
+    calls: tuple[PlannedCalls, ...]
+
+    @property
+    def expected(self) -> int:
+        return sum(line.expected for line in self.calls)
+
+    @property
+    def most(self) -> int:
+        return sum(line.most for line in self.calls)
+
+
+Seat = tuple[str, str]
+"""A role and the model that plays it."""
+
+
+def plan_of(recipe: Recipe) -> Plan:
+    """Count what is asked of endpoints and replays; offline roles and built-in models under test cost nothing."""
+    expected, most = Counter[Seat](), Counter[Seat]()
+    seen: set[str] = set()
+    variants = variants_of(recipe)
+    for variant in variants:
+        for key, seat, usual, ceiling in _stages(variant.recipe):
+            if key not in seen and not ModelSpec.parse(seat[1]).built_in:
+                expected[seat] += usual
+                most[seat] += ceiling
+        seen |= {key for key, *_ in _stages(variant.recipe)}
+    calls = (
+        PlannedCalls(role=role, model=model, expected=expected[role, model], most=most[role, model])
+        for role, model in expected
+    )
+    return Plan(variants=len(variants), calls=tuple(calls))
+
+
+def _stages(recipe: Recipe) -> Iterator[tuple[str, Seat, int, int]]:
+    """For each role at each stage: the stage's key, the seat, the calls expected, and the most there can be."""
+    tasks, talk, models = recipe.tasks, recipe.conversation, recipe.models
+    world = recipe.model_dump_json(include={"environment", "tools", "rules", "parameters"})
+    critic = models.ltl_critic if talk.critic else "none"
+    rules = f"{world} {talk.rounds} {models.policy_extractor} {critic} {recipe.prompts.policy_extractor}"
+    rules += recipe.prompts.ltl_critic if talk.critic else ""
+    if recipe.rules.extract or recipe.rules.source == "extracted":
+        yield f"rules {rules}", ("policy_extractor", models.policy_extractor), 1, talk.rounds * TRIES
+        if talk.critic:
+            yield f"rules {rules}", ("ltl_critic", models.ltl_critic), 1, talk.rounds * TRIES
+    # Curated rules are the same whoever extracts others.
+    basis = rules if recipe.rules.source == "extracted" else world
+    made = f"{basis} {recipe.seed} {tasks.model_dump_json()}"
+    if models.trace_writer is not None:
+        key = f"baseline {made} {models.trace_writer} {recipe.prompts.trace_writer}"
+        asked = ceil(tasks.count / AT_A_TIME)
+        yield key, ("trace_writer", models.trace_writer), asked, asked * TRIES
+    writing = ["instruction_generator", "independent_reader", *(["masking_evaluator"] if talk.evaluator else [])]
+    words = [(role, getattr(models, role), getattr(recipe.prompts, role)) for role in writing]
+    built = f"{made} {talk.rounds} {words}"
+    for role, model, _ in words:
+        most = 2 * (tasks.count + tasks.spare) * talk.rounds * TRIES
+        yield f"tasks {built}", (role, model), 2 * tasks.count, most
+    attempts = recipe.attempts
+    pairs = tasks.count * len(tasks.families) * len(attempts.styles) * attempts.trials
+    turns = attempts.tools.turns if attempts.mode == "tools" else 1
+    usual = min(turns, tasks.length + 1) if attempts.mode == "tools" else 1
+    said = [recipe.prompts.executor_system, recipe.prompts.executor_tools_system, recipe.prompts.executor_user]
+    for model in attempts.contenders:
+        yield f"attempts {built} {attempts.model_dump_json()} {said}", ("executor", model), pairs * usual, pairs * turns

@@ -1,0 +1,141 @@
+"""An ablation end to end, offline: shared stages once, every variant judged, differences paired by task."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agents.ledger import ModelCalled
+from runs.ablation import Ablation, read_ablation
+from runs.files import read_rows
+from runs.layout import RunFolder
+from runs.pipeline import VariantResult, walk_variants
+from runs.plan import plan_of
+from runs.recipe import AttemptOptions, Recipe, RoleModels, TaskOptions
+from runs.record.store import Record
+from runs.stages.rows import TaskRow
+from tests.support.shell import Shell
+
+RECIPE = Recipe(
+    tasks=TaskOptions(count=3, spare=2),
+    attempts=AttemptOptions(models=("reference", "business"), baselines=False),
+    ablation={"attempts.shield": ("off", "refuse"), "conversation.evaluator": (True, False)},
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return RunFolder(tmp_path_factory.mktemp("ablation") / "run")
+
+
+@pytest.fixture(scope="module")
+def results(folder: RunFolder) -> list[VariantResult]:
+    with Record.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
+        return asyncio.run(walk_variants(RECIPE, folder, record=record))
+
+
+@pytest.fixture(scope="module")
+def ablation(folder: RunFolder, results: list[VariantResult]) -> Ablation:
+    assert len(results) == 4
+    return read_ablation(folder.path)
+
+
+def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, results: list[VariantResult]) -> None:
+    assert [one.made_by["tasks"] for one in results] == [1, 2, 1, 2]
+    assert [one.made_by["traces"] for one in results] == [1, 1, 1, 1]
+    # With or without an evaluator the same tasks came out, so the attempts at them are shared too.
+    assert [one.made_by["attempts"] for one in results] == [1, 1, 3, 3]
+    with Record.open(folder.path) as record:
+        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    asked = [entry for entry in calls if entry.context.role == "executor"]
+    assert len(asked) == 2 * 3 * 2 * 2  # shields, tasks, styles, models
+    variants = {entry.context.variant for entry in calls if entry.context.role == "masking_evaluator"}
+    assert variants == {"shield=off, evaluator=on"}
+
+
+def test_every_variant_has_files_and_all_are_over_the_same_tasks(
+    folder: RunFolder, results: list[VariantResult]
+) -> None:
+    assert all(one.ended is None for one in results)
+    ids = [[task.id for task in read_rows(folder.variant(number).tasks, TaskRow)] for number in (1, 2, 3, 4)]
+    assert len(ids[0]) == 3
+    assert all(other == ids[0] for other in ids)
+
+
+def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
+    shields = {line.model: line for line in ablation.axes if line.axis == "attempts.shield"}
+    reference = shields["reference"].compared
+    assert (reference.pairs, reference.first, reference.second) == (12, 1.0, 1.0)
+    unshielded, _, shielded, _ = (line for line in ablation.lines if line.model == "business")
+    # What a shield refuses is no success: the business model stops breaking rules, and reaches nothing.
+    assert unshielded.workflow.inference_gap == 1.0
+    assert shielded.workflow.inference_gap == 0.0
+    assert shielded.against_first is not None
+    assert shielded.against_first.pairs == 6
+
+
+def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
+    again = RunFolder(tmp_path / "again")
+    with Record.create(again.path, recipe=RECIPE.model_dump(mode="json")) as record:
+        asyncio.run(walk_variants(RECIPE, again, record=record))
+    names = sorted(path.relative_to(folder.path) for path in folder.path.rglob("*.jsonl"))
+    assert len(names) == 4 * 7 + 1
+    for name in names:
+        assert (again.path / name).read_bytes() == (folder.path / name).read_bytes(), name
+
+
+def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
+    folder = RunFolder(tmp_path / "run")
+    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        whole, broken = asyncio.run(walk_variants(recipe, folder, record=record))
+    assert whole.result is not None
+    assert broken.result is None
+    assert broken.ended is not None
+    assert read_ablation(folder.path).variants[1].ended == broken.ended
+
+
+def test_the_plan_counts_what_is_shared_once() -> None:
+    recipe = Recipe(
+        tasks=TaskOptions(count=10, spare=5),
+        models=RoleModels(instruction_generator="openai:a", masking_evaluator="openai:b"),
+        attempts=AttemptOptions(models=("openai:c", "business"), trials=2),
+        ablation={"conversation.evaluator": (True, False), "attempts.shield": ("off", "refuse")},
+    )
+    plan = plan_of(recipe)
+    lines = {line.role: line for line in plan.calls}
+    assert plan.variants == 4
+    assert lines["instruction_generator"].expected == 2 * 20  # with an evaluator and without, for both shields
+    assert lines["instruction_generator"].most == 2 * 2 * 15 * 3 * 2
+    assert lines["masking_evaluator"].expected == 20
+    assert lines["executor"].expected == 4 * 10 * 2 * 2
+    assert set(lines) == {"instruction_generator", "masking_evaluator", "executor"}
+
+
+def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["business"]\n'
+        '[ablation]\n"attempts.shield" = ["off", "refuse"]\n',
+        encoding="utf-8",
+    )
+    plan = lawtrace.json("run", str(recipe), "--dry-run")
+    assert plan["variants"] == 2
+    assert not (tmp_path / "run").exists()
+    done = lawtrace.json("run", str(recipe), "--out", str(tmp_path / "run"))
+    assert [one["name"] for one in done["variants"]] == ["shield=off", "shield=refuse"]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "variants/02/report.html" in page
+    assert (tmp_path / "run" / "variants" / "02" / "report.html").exists()
+    (tmp_path / "run" / "report.html").unlink()
+    code, out, _ = lawtrace("report", str(tmp_path / "run"))
+    assert code == 0
+    assert re.search(r"2 +business", out)
+    assert (tmp_path / "run" / "report.html").exists()
+    again = lawtrace.json("run", "--from", str(tmp_path / "run"), "--out", str(tmp_path / "again"))
+    strip = ("run", "report")
+    assert json.dumps([{k: v for k, v in one.items() if k not in strip} for one in again["variants"]]) == json.dumps(
+        [{k: v for k, v in one.items() if k not in strip} for one in done["variants"]]
+    )

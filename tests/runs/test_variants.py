@@ -1,0 +1,109 @@
+"""What the axes of an ablation make of a recipe, and what they must not."""
+
+from pathlib import Path
+
+import pytest
+
+from environments.errors import InputError
+from environments.events import Json
+from runs.recipe import Recipe, load_recipe
+from runs.variants import Variant, variants_of
+
+TERSE = """+++
+id = "terse_user"
+version = 1
+inputs = ["variables", "instruction", "target_state"]
+output = "text"
++++
+{{ variables }} {{ target_state }} {{ instruction }}
+"""
+
+
+def variants(**axes: tuple[Json, ...]) -> tuple[Variant, ...]:
+    return variants_of(Recipe(ablation={axis.replace("__", "."): values for axis, values in axes.items()}))
+
+
+def test_without_an_ablation_the_recipe_is_its_only_variant() -> None:
+    recipe = Recipe(seed=3)
+    (only,) = variants_of(recipe)
+    assert (only.recipe, only.name, only.number) == (recipe, "", 1)
+
+
+def test_every_combination_is_a_recipe_of_its_own() -> None:
+    found = variants(attempts__shield=("off", "refuse"), conversation__critic=(True, False))
+    assert [(one.recipe.attempts.shield, one.recipe.conversation.critic) for one in found] == [
+        ("off", True),
+        ("off", False),
+        ("refuse", True),
+        ("refuse", False),
+    ]
+    assert [one.name for one in found] == [
+        "shield=off, critic=on",
+        "shield=off, critic=off",
+        "shield=refuse, critic=on",
+        "shield=refuse, critic=off",
+    ]
+    assert not any(one.recipe.ablation for one in found)
+
+
+def test_models_of_a_role_tools_and_whole_environments_are_axes() -> None:
+    (one, *_) = variants(models__ltl_critic=("openai:a", "openai:b"), tools=("all", ["PayBill", "SearchPayee"]))
+    assert one.recipe.models.ltl_critic == "openai:a"
+    assert one.name == "ltl_critic=openai:a, tools=all"
+    assert [v.recipe.environment for v in variants(environment=("banking", "telehealth"))] == ["banking", "telehealth"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "complaint"),
+    [
+        ({"attempts__sheild": ("off", "refuse")}, "no such key"),
+        ({"attempts__shield__off": ("off", "refuse")}, "no such key"),
+        ({"attempts": (1, 2)}, "whole table"),
+        ({"attempts__shield": ("off",)}, "two values or more"),
+        ({"attempts__shield": ("off", "off")}, "each once"),
+        ({"attempts__shield": ("off", "on")}, "attempts.shield"),
+        ({"attempts__shield": ("off", "warn")}, "needs mode 'tools'"),
+        ({"models__ltl_critic": ("offline", "os:system")}, "models.ltl_critic"),
+        ({"sandbox": ("bwrap", "docker")}, "how a run is carried out"),
+        ({"conversation__concurrency": (1, 2)}, "how a run is carried out"),
+        ({"environment": ("banking", "./mine")}, "only built-in"),
+        ({"seed": tuple(range(300))}, "more than 256"),
+    ],
+)
+def test_a_mistake_names_the_axis(axes: dict[str, tuple[Json, ...]], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        variants(**axes)
+
+
+def test_prompt_files_are_read_when_the_recipe_is_and_go_by_their_ids(tmp_path: Path) -> None:
+    (tmp_path / "terse.md").write_text(TERSE, encoding="utf-8")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[ablation]\n"prompts.executor_user" = ["ours", "terse.md"]\n', encoding="utf-8")
+    loaded = load_recipe(recipe)
+    (tmp_path / "terse.md").unlink()
+    _, other = variants_of(Recipe.model_validate(loaded.model_dump(mode="json")))
+    assert other.name == "executor_user=terse_user"
+    assert other.recipe.prompts.prompts()["executor_user"].id == "terse_user"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (TERSE.replace("terse_user", "executor_user"), "id of its own"),
+        (TERSE.replace('"text"', '"Draft"'), "ask"),
+        (TERSE.replace("{{ variables }}", "").replace('"variables", ', ""), "must take the inputs"),
+        (TERSE.replace('"variables", ', ""), "exactly the inputs"),
+        ("no front matter", "in place of 'executor_user'"),
+    ],
+)
+def test_words_that_cannot_stand_in_for_ours_are_refused(text: str, complaint: str) -> None:
+    recipe = Recipe.model_validate({"prompts": {"executor_user": text}})
+    with pytest.raises(InputError, match=complaint):
+        recipe.prompts.prompts().check()
+
+
+def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[prompts]\nexecutor_user = "nowhere.md"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"prompts\.executor_user.*nowhere\.md"):
+        load_recipe(recipe)

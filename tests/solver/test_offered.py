@@ -1,0 +1,47 @@
+"""What rules still demand where some tools are not offered."""
+
+import pytest
+
+from environments.catalogue import Setting, load_setting
+from environments.errors import InputError
+from solver.offered import check_offer, rules_over
+from solver.rules import Rule, load_rules
+
+BANKING = load_setting("banking")
+TELEHEALTH = load_setting("telehealth")
+
+
+def over(formula: str, *tools: str) -> list[str]:
+    return [rule.formula for rule in rules_over([Rule(id="r", formula=formula)], tools)]
+
+
+@pytest.mark.parametrize(
+    ("formula", "left"),
+    [
+        ("G(Pay -> F Audit)", []),
+        ("!((!Check) U Pay)", []),
+        ("G((Pay | Send) -> F Audit)", ["G(Send -> F Audit)"]),
+        ("G((Pay | Send | Move) -> F Audit)", ["G(Send | Move -> F Audit)"]),
+        ("G(Send -> F Pay)", ["G(Send -> F false)"]),
+        ("G(Send -> F Audit)", ["G(Send -> F Audit)"]),
+        ("forall x: G(Send(x == to) -> F Pay(x == to))", ["forall x: G(Send(x == to) -> F false)"]),
+        ("forall x: G(Pay(x == to) -> F Pay(x == to))", []),
+        ("G(Send -> O Pay)", ["G(Send -> O false)"]),
+    ],
+)
+def test_calls_that_cannot_happen_are_taken_out(formula: str, left: list[str]) -> None:
+    assert over(formula, "Send", "Move", "Audit", "Check") == left
+
+
+@pytest.mark.parametrize("setting", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
+def test_all_tools_leave_the_rules_as_they_are(setting: Setting) -> None:
+    rules = tuple(load_rules(setting.rules_file))
+    assert rules_over(rules, setting.environment.tools) == rules
+
+
+def test_an_offer_names_tools_that_there_are() -> None:
+    check_offer(BANKING.environment, ["PayBill"])
+    with pytest.raises(InputError, match="no 'PayBil'"):
+        check_offer(BANKING.environment, ["PayBil"])
+    with pytest.raises(InputError, match="name business tools"):
+        check_offer(BANKING.environment, ["CheckAuthorization"])
