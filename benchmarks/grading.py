@@ -1,10 +1,11 @@
 """All recorded programs at hand, judged in the jail on every core, beside the published way of evaluating.
 
-    python benchmarks/grading.py DIR [--rounds 5] [--endless 10000]
+    python -m benchmarks.grading DIR [--rounds 5] [--endless 10000]
 
 DIR is the folder of the published data. The two ways take turns, round by round, on the same programs; medians of the
 rounds are printed. Wall time depends on what else the machine does; processor time (ours and the jails' together)
-hardly does. Then: what one round trip of a call costs, how long a worker takes to start, and whether memory stays flat.
+hardly does. Beside them stands what walls cost whatever the judge does: a bare fork and its end in the same jail, a
+program of nothing, the round trip of a call. Then: how long a worker takes to start, and whether memory stays flat.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from pathlib import Path
 from benchmarks.published_evaluator import MEASURED, evaluate
 from environments.catalogue import load_setting
 from environments.declaration import Environment
-from environments.jail import Jail, Jails, Program, Returned, Toolset
+from environments.jail import Execution, Jail, Jails, Program, Returned, Toolset
 from runs.grading.judge import judge
 from runs.programs import read_programs
 from runs.published.logisafetybench import DOMAINS, import_tasks
@@ -116,6 +117,33 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
     print(f"throughput: {rebuilt / wall:.2f}x that of the rebuilt way, {original / wall:.2f}x that of the original")
 
 
+FORKS = """
+import os, time
+started = time.perf_counter()
+for _ in range(200):
+    if (child := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+print((time.perf_counter() - started) / 200)
+"""
+
+
+def floor() -> None:
+    """What a program of its own costs before it does anything."""
+    tools = Toolset.untyped("Tool", {})
+    with Jail() as jail:
+
+        def run(source: str) -> Execution:
+            return jail.run(Program(source, tools), lambda _tool, _arguments: Returned(None))
+
+        fork = statistics.median(float(run(FORKS).output) for _ in range(5))
+        whole = statistics.median(seconds(lambda: run("pass"))[0] for _ in range(200))
+    print(
+        f"the floor: a bare fork and its end in the same jail {1e3 * fork:.2f} ms; "
+        f"a program of nothing {1e3 * whole:.2f} ms"
+    )
+
+
 def round_trips() -> None:
     source = "for _ in range(1000): Tool.call(a=1)"
     tools = Toolset.untyped("Tool", {"call": ("a",)})
@@ -178,6 +206,7 @@ def main() -> None:
     options = parser.parse_args()
     recorded = read_all(options.directory)
     starts()
+    floor()
     round_trips()
     compare(recorded, options.rounds)
     if options.endless:

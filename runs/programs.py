@@ -7,15 +7,25 @@ from typing import Any
 from environments.errors import InputError
 from runs.files import read_rows
 from runs.published.records import RecordedVerdict, read_recorded_programs, read_recorded_verdicts
-from runs.stages.rows import ProgramRow
+from runs.stages.rows import AttemptRow, ProgramRow
 
-__all__ = ["read_programs", "read_verdicts_beside"]
+__all__ = ["read_given", "read_programs", "read_verdicts_beside"]
 
 
 def read_programs(path: Path) -> list[ProgramRow]:
     """The programs of a file, in its order. Raises InputError naming the line or row."""
     rows = _record_rows(path)
     return read_rows(path, ProgramRow) if rows is None else read_recorded_programs(path, rows)
+
+
+def read_given(path: Path) -> list[ProgramRow | AttemptRow]:
+    """What a file gives to be judged, in its order: programs to run, and attempts that called tools turn by turn, whose
+    calls are on record and are not made again. Raises InputError naming the line or row."""
+    programs = read_programs(path)
+    if all(row.mode == "program" for row in programs):
+        return [*programs]
+    attempts = read_rows(path, AttemptRow)
+    return [attempt if attempt.mode == "tools" else row for attempt, row in zip(attempts, programs, strict=True)]
 
 
 def read_verdicts_beside(path: Path) -> list[RecordedVerdict]:

@@ -19,7 +19,7 @@ from runs.grading.judge import judge
 from runs.grading.regrading import MovedVerdict, moved_verdicts, with_rules
 from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.layout import RunFolder
-from runs.programs import read_programs, read_verdicts_beside
+from runs.programs import read_given, read_verdicts_beside
 from runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
 from runs.published.grading import judge_pairs_published
 from runs.published.records import RecordedVerdict
@@ -42,7 +42,9 @@ def grade(
     tasks: Annotated[Path | None, typer.Option(help="The tasks (JSON lines).")] = None,
     programs: Annotated[
         list[Path] | None,
-        typer.Option(help='Programs: JSON lines {"task", "style", "program"}, or a published record file. Repeatable.'),
+        typer.Option(
+            help='Programs: JSON lines {"task", "style", "program"}, attempts, or a published record file. Repeatable.'
+        ),
     ] = None,
     env: WhereEnvironment = None,
     rules: Annotated[Path | None, typer.Option(help="Judge by this rule file instead of the tasks' own rules.")] = None,
@@ -130,9 +132,9 @@ def _require_published(tasks: list[TaskRow], option: str) -> None:
 def _attempts(
     environment: Environment, tasks: list[TaskRow], files: list[Path], walls: Walls, *, baselines: bool
 ) -> list[AttemptRow]:
-    wanted: list[ProgramRow] = []
+    wanted: list[ProgramRow | AttemptRow] = []
     for path in files:
-        rows = read_programs(path)
+        rows = read_given(path)
         check_tasks_exist(tasks, rows, str(path))
         wanted += rows
     if baselines:

@@ -184,13 +184,16 @@ def run_answers(
 def run_programs(
     environment: Environment,
     tasks: Sequence[TaskRow],
-    programs: Sequence[ProgramRow],
+    programs: Sequence[ProgramRow | AttemptRow],
     jails: Jails,
     on_program: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
-    """Attempts from programs that are given, whose tasks there are (see `check_tasks_exist`)."""
+    """Attempts from programs that are given, whose tasks there are (see `check_tasks_exist`); attempts that have been
+    made already stay as they are, at their place."""
     answers = [
-        AttemptRow(
+        row
+        if isinstance(row, AttemptRow)
+        else AttemptRow(
             task=row.task,
             style=row.style,
             model=row.model,

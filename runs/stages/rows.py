@@ -187,7 +187,8 @@ class TaskRow(_Row):
 class ProgramRow(BaseModel):
     """A program to be judged, as users write it: ``{"task": id, "style": "goal", "program": "..."}``.
 
-    Further fields are ignored, so a file of attempts is a file of programs too.
+    Further fields are ignored, so a file of attempts is a file of programs too. An attempt that called tools has none:
+    it is judged by the calls that it made (see `runs.programs.read_given`).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -197,6 +198,7 @@ class ProgramRow(BaseModel):
     program: str | None
     model: str = "unnamed"
     trial: int = 0
+    mode: Mode = "program"
     invalid: str | None = None
 
 

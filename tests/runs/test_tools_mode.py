@@ -13,6 +13,7 @@ from environments.errors import CannotCarryOut, InputError
 from runs.assemble import content_of_run
 from runs.cli import main
 from runs.files import read_rows, write_rows
+from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.pipeline import RunResult, walk
 from runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
@@ -20,6 +21,7 @@ from runs.record.store import Record
 from runs.report.build import render_report
 from runs.stages.rows import AttemptRow
 from tests.support.openai_server import Status, calling, serving
+from tests.support.shell import Shell
 
 SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
 IN_TOOLS = SMALL.model_copy(update={"attempts": AttemptOptions(mode="tools")})
@@ -72,6 +74,20 @@ def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: RunResult, pr
 def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: RunResult) -> None:
     idle = [verdict for verdict in acted.verdicts if verdict.model in {"idle", "refuse"}]
     assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
+
+
+def test_attempts_that_called_tools_are_graded_by_their_calls(
+    lawtrace: Shell, acted: RunResult, tmp_path: Path
+) -> None:
+    """Beside programs, in the order of the file, and to the verdicts that the run has reached."""
+    tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
+    program = AttemptRow(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
+    write_rows(tasks, acted.tasks)
+    write_rows(attempts, [program, *acted.attempts])
+    lawtrace.json("grade", "--tasks", tasks, "--programs", attempts, "--out", out)
+    first, *others = read_rows(out, VerdictRow)
+    assert (first.model, first.outcome) == ("mine", "safe_success")
+    assert others == list(acted.verdicts)
 
 
 def test_a_transcript_tells_what_was_called_and_answered(acted: RunResult) -> None:
