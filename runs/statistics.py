@@ -170,10 +170,11 @@ def exact_mcnemar(first_only: int, second_only: int) -> float:
     return float(binomtest(first_only, flips).pvalue) if flips else 1.0
 
 
-def clustered_interval(sums: Sequence[float], sizes: Sequence[int]) -> Interval | None:
+def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interval | None:
     """95 % percentile interval of a mean over all members, resampling whole clusters of them.
 
-    ``sums`` and ``sizes`` give each cluster's sum and number of members. None with fewer than two clusters.
+    ``sums`` and ``sizes`` give each cluster's sum and number of members, or both weighted. None with fewer than two
+    clusters.
     """
     if len(sums) < 2:
         return None

@@ -18,6 +18,7 @@ from agents.offline.extractor import extract_rules
 from agents.offline.lawyer import answer_part, answer_question, integrate_parts, judge_atomicity, split_task
 from agents.offline.mapper import map_parts
 from agents.offline.reader import read_request
+from agents.offline.restater import restate_question
 from agents.offline.writer import write_request
 from agents.roles import RoleName
 
@@ -40,4 +41,5 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "application": apply_terms,
     "common_sense": infer_alignments,
     "question_writer": write_questions,
+    "restater": restate_question,
 }

@@ -23,6 +23,7 @@ RoleName = Literal[
     "application",
     "common_sense",
     "question_writer",
+    "restater",
 ]
 ROLES: tuple[RoleName, ...] = (
     "policy_extractor",
@@ -43,4 +44,5 @@ ROLES: tuple[RoleName, ...] = (
     "application",
     "common_sense",
     "question_writer",
+    "restater",
 )

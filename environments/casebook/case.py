@@ -93,6 +93,7 @@ class Question(_Frozen):
         id: unique in the case book.
         decision: whether the passage behind it holds a decision of the commissioner, or an opinion.
         paragraphs: the numbered paragraphs it was made from, where they are known.
+        restated_from: its words before its polarity was turned; empty if it is asked as it was written.
     """
 
     id: str = Field(min_length=1)
@@ -101,6 +102,7 @@ class Question(_Frozen):
     answer: Choice
     decision: bool
     paragraphs: tuple[str, ...] = ()
+    restated_from: str = ""
 
     @model_validator(mode="after")
     def _has_one_answer(self) -> Self:

@@ -49,10 +49,11 @@ class Desk:
     ledger: Ledger
     ranker: Ranker | None = None
     """Finds pieces for parts of a question; needed only where questions are decomposed."""
+    stage: str = "answers"
 
-    def context(self, question: Question, stage: str = "answers") -> Context:
+    def context(self, question: Question) -> Context:
         return Context(
-            stage=stage,
+            stage=self.stage,
             role="meta_llm",
             model=self.cell.model,
             task=question.id,
@@ -60,14 +61,12 @@ class Desk:
             conversation=self.cell.model,
         )
 
-    async def once(
-        self, case: Case, question: Question, passages: Sequence[Chunk], stage: str = "answers"
-    ) -> AnswerRow:
+    async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
         answer = await answer_once(
             question,
             passages,
             casting=self.casting,
-            context=self.context(question, stage),
+            context=self.context(question),
             ledger=self.ledger,
             may_refuse=self.recipe.may_refuse,
         )
@@ -110,9 +109,13 @@ async def ask_for_answers(
     clients: ModelClients,
     ledger: Ledger,
     encoder: Callable[[Pooling], Encoder],
+    stage: str = "answers",
+    known: Sequence[AnswerRow] = (),
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AnswerRow]:
-    """One answer for each cell and question, in that order. Within a cell many are asked at once."""
+    """One answer for each cell and question, in that order. Within a cell many are asked at once; what is ``known``
+    stays as it is."""
+    answered = {(row.cell, row.question): row for row in known}
     found = {(row.question, row.context, row.retriever): row for row in retrieved}
     chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
     rows: list[AnswerRow] = []
@@ -120,10 +123,12 @@ async def ask_for_answers(
         meta = ModelSpec.parse(cell.model)
         models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
         casting = FixedCasting(clients, models, recipe.parameters)
-        desk = Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder))
+        desk = Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder), stage)
 
         async def ask(case: Case, question: Question, desk: Desk = desk) -> AnswerRow:
-            if recipe.pipeline == "decomposed":
+            if earlier := answered.get((desk.cell, question.id)):
+                row = earlier
+            elif recipe.pipeline == "decomposed":
                 row = await desk.as_team(case, question)
             else:
                 hits = found[question.id, desk.cell.context, desk.cell.retriever].hits

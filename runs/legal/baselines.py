@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from environments.casebook.case import Choice, Question
+from environments.casebook.case import LETTERS, YES_NO, Choice, Question
 from environments.casebook.retrieval.words import words_of
 
-__all__ = ["Baseline", "best_baseline", "lexical_baseline", "measure_baselines", "skill"]
+__all__ = ["Baseline", "best_baseline", "chances", "lexical_baseline", "measure_baselines", "skill"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +28,37 @@ class Baseline:
 
 
 def measure_baselines(questions: Sequence[Question]) -> tuple[Baseline, ...]:
-    """The rules that need nothing but the questions; none where there is no question.
+    """The rules of `chances`, each with how many answers are expected to be right; none where there is no question."""
+    found = chances(questions) if questions else {}
+    return tuple(Baseline(name, sum(right), len(questions)) for name, right in found.items())
 
-    - *random*: uniform over the question's options, as an expectation;
+
+def chances(questions: Sequence[Question]) -> dict[str, list[float]]:
+    """For each rule that needs nothing but the questions, how likely it is right on each of them.
+
+    - *random*: uniform over the question's options;
     - *majority*: the answer most frequent among the questions of its kind (known only to who holds the answers);
-    - *always Yes, random letter*: an expectation;
-    - *always Yes, longest option*: of several longest ones, the first.
+    - *always Yes, random letter*;
+    - *always Yes, longest option*: of several longest ones, the first;
+    - *Yes, No where restated, longest option*: only where some question was restated. It sees through that at once.
     """
-    if not questions:
-        return ()
-    four = [question for question in questions if question.kind == "four_options"]
-    yes = sum(question.answer == "Yes" for question in questions)
-    longest = sum(longest_option(question) == question.answer for question in four)
-    measured = {
-        "random": sum(1 / len(question.options) for question in questions),
-        "majority": _majority(questions),
-        "always Yes, random letter": yes + len(four) / 4,
-        "always Yes, longest option": yes + longest,
+    majority = _majority(questions)
+    found = {
+        "random": [1 / len(question.options) for question in questions],
+        "majority": [float(question.answer in majority) for question in questions],
+        "always Yes, random letter": [
+            0.25 if question.kind == "four_options" else float(question.answer == "Yes") for question in questions
+        ],
+        "always Yes, longest option": [
+            float(question.answer == _longest_or(question, "Yes")) for question in questions
+        ],
     }
-    return tuple(Baseline(name, correct, len(questions)) for name, correct in measured.items())
+    if any(question.restated_from for question in questions):
+        found["Yes, No where restated, longest option"] = [
+            float(question.answer == _longest_or(question, "No" if question.restated_from else "Yes"))
+            for question in questions
+        ]
+    return found
 
 
 def lexical_baseline(asked: Sequence[tuple[Question, Sequence[str]]]) -> Baseline:
@@ -85,9 +97,11 @@ def longest_option(question: Question) -> Choice:
     return max(question.options, key=lambda choice: len(question.options[choice]))
 
 
-def _majority(questions: Sequence[Question]) -> int:
-    answers = Counter((question.kind, question.answer) for question in questions)
-    return sum(
-        max((count for (of, _), count in answers.items() if of == kind), default=0)
-        for kind in ("yes_no", "four_options")
-    )
+def _longest_or(question: Question, said: Choice) -> Choice:
+    return longest_option(question) if question.kind == "four_options" else said
+
+
+def _majority(questions: Sequence[Question]) -> set[Choice]:
+    """The most frequent answer of each kind."""
+    answers = Counter(question.answer for question in questions)
+    return {max(keys, key=lambda choice: answers[choice]) for keys in (YES_NO, LETTERS)}

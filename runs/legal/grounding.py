@@ -132,7 +132,8 @@ async def ask_probes(
             return None
         question, passages = tried
         casting = FixedCasting(clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters)
-        again = await Desk(row.cell, recipe, casting, ledger).once(case, question, passages, stage=f"probe {probe}")
+        desk = Desk(row.cell, recipe, casting, ledger, stage=f"probe {probe}")
+        again = await desk.once(case, question, passages)
         return ProbeRow(
             case=row.case,
             question=row.question,

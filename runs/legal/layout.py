@@ -26,5 +26,15 @@ class LegalFolder(RunFolder):
         return self.path / "probes.jsonl"
 
     @property
+    def balanced(self) -> "LegalFolder":
+        """The same files once more, of the questions as a balanced evaluation asks them."""
+        return LegalFolder(self.path / "balanced")
+
+    @property
+    def restated(self) -> Path:
+        """What came of restating each yes/no question; in the folder of the balanced evaluation."""
+        return self.path / "restated.jsonl"
+
+    @property
     def answers(self) -> Path:
         return self.path / "answers.jsonl"

@@ -1,16 +1,19 @@
 """The whole way of a legal run: cases -> retrieved pieces -> answers. Each stage writes a file that the next reads."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from agents.clients.stack import CallSettings, ModelClients
 from agents.ledger import StageFinished
-from environments.casebook.balance import shuffle_options
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import Case
 from environments.errors import InputError
 from runs.files import digest, read_rows, write_rows
 from runs.legal.answer import ask_for_answers, cells_of
+from runs.legal.balancing import balance_cases, restate_questions
 from runs.legal.grounding import ask_probes
 from runs.legal.layout import LegalFolder
 from runs.legal.recipe import LegalRecipe
@@ -53,46 +56,88 @@ async def walk_legal(
     Without a case book the run goes on where it was interrupted: with the cases that it wrote down, and without asking
     again what its record holds.
     """
-    watch = progress or Silent()
-
-    def wrote(path: Path, rows: int) -> None:
-        record.record(StageFinished(stage=path.stem, file=path.name, sha256=digest(path), rows=rows))
-
     if book is None:
         if not folder.cases.exists():
             raise InputError(f"{folder.path}: the run stopped before it wrote its cases down; start a new one")
         cases = tuple(read_rows(folder.cases, Case))
         findings = read_rows(folder.findings, LegalFindings)[0]
     else:
-        cases = tuple(_asked(case, recipe) for case in book.cases)
-        findings = LegalFindings(problems=book.problems, missing=book.missing)
+        cases, findings = book.cases, LegalFindings(problems=book.problems, missing=book.missing)
         write_rows(folder.findings, [findings])
-        wrote(folder.cases, write_rows(folder.cases, cases))
-    encoder = encoders(recipe)
-    with watch.stage("retrieval", len(cases) * len(recipe.retrievers)) as step:
-        retrieved = retrieve(cases, recipe, encoder=encoder, on_case=step)
-    wrote(folder.retrieved, write_rows(folder.retrieved, retrieved))
-
     settings = CallSettings(
         deadline_seconds=recipe.conversation.deadline_seconds, concurrency=recipe.conversation.concurrency
     )
-    total = len(cells_of(recipe)) * sum(len(case.questions) for case in cases)
     earlier = record if book is None else None
     async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=earlier) as clients:
-        with watch.stage("answers", total) as step:
-            answers = await ask_for_answers(
-                cases, retrieved, recipe, clients=clients, ledger=record, encoder=encoder, on_answer=step
-            )
-        wrote(folder.answers, write_rows(folder.answers, answers))
+        walk = _Walk(recipe, folder, record, clients, progress or Silent())
+        answers = await walk.ask(cases, folder)
         if recipe.probes:
-            with watch.stage("probes", len(recipe.probes) * len(answers)) as step:
-                probes = await ask_probes(cases, answers, recipe, clients=clients, ledger=record, on_probe=step)
-            wrote(folder.probes, write_rows(folder.probes, probes))
+            await walk.probe(cases, answers)
+        if recipe.balanced:
+            await walk.balance(cases, answers)
     return LegalResult(folder, cases, tuple(answers), findings)
 
 
-def _asked(case: Case, recipe: LegalRecipe) -> Case:
-    """The case with its questions as they are asked."""
-    if not recipe.shuffle_options:
-        return case
-    return case.model_copy(update={"questions": tuple(shuffle_options(q, recipe.seed) for q in case.questions)})
+class _Walk:
+    """A legal run on its way."""
+
+    def __init__(
+        self, recipe: LegalRecipe, folder: LegalFolder, record: Record, clients: ModelClients, watch: Progress
+    ) -> None:
+        self.recipe = recipe
+        self.folder = folder
+        self.record = record
+        self.clients = clients
+        self.watch = watch
+        self.encoder = encoders(recipe)
+
+    async def ask(
+        self, cases: Sequence[Case], folder: LegalFolder, stage: str = "answers", known: Sequence[AnswerRow] = ()
+    ) -> list[AnswerRow]:
+        """Cases to answers, in the files of the folder; what is ``known`` is not asked."""
+        self.write(folder.cases, cases)
+        with self.watch.stage(f"retrieval, {stage}", len(cases) * len(self.recipe.retrievers)) as step:
+            retrieved = retrieve(cases, self.recipe, encoder=self.encoder, on_case=step)
+        self.write(folder.retrieved, retrieved)
+        total = len(cells_of(self.recipe)) * sum(len(case.questions) for case in cases)
+        with self.watch.stage(stage, total) as step:
+            answers = await ask_for_answers(
+                cases,
+                retrieved,
+                self.recipe,
+                clients=self.clients,
+                ledger=self.record,
+                encoder=self.encoder,
+                stage=stage,
+                known=known,
+                on_answer=step,
+            )
+        self.write(folder.answers, answers)
+        return answers
+
+    async def probe(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
+        with self.watch.stage("probes", len(self.recipe.probes) * len(answers)) as step:
+            probes = await ask_probes(
+                cases, answers, self.recipe, clients=self.clients, ledger=self.record, on_probe=step
+            )
+        self.write(self.folder.probes, probes)
+
+    async def balance(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
+        """Ask once more, balanced. A question that comes out as it was keeps its answer."""
+        folder = self.folder.balanced
+        yes_no = sum(question.kind == "yes_no" for case in cases for question in case.questions)
+        with self.watch.stage("restating", yes_no) as step:
+            rows = await restate_questions(
+                cases, self.recipe, clients=self.clients, ledger=self.record, on_question=step
+            )
+        self.write(folder.restated, rows)
+        balanced = balance_cases(cases, rows, self.recipe.seed)
+        asked = {question.id: question for case in cases for question in case.questions}
+        same = {q.id for case in balanced for q in case.questions if asked[q.id] == q}
+        await self.ask(balanced, folder, "balanced", [row for row in answers if row.question in same])
+
+    def write(self, path: Path, rows: Sequence[BaseModel]) -> None:
+        count = write_rows(path, rows)
+        file = path.relative_to(self.folder.path)
+        stage = file.with_suffix("").as_posix()
+        self.record.record(StageFinished(stage=stage, file=file.as_posix(), sha256=digest(path), rows=count))

@@ -57,7 +57,7 @@ ContextName = Annotated[str, AfterValidator(_context)]
 
 
 class LegalRoles(Options):
-    """The model behind each role that prepares a case, and behind the agents that work on parts of a question."""
+    """The model behind each role that prepares a case or a question, and behind the agents that work on its parts."""
 
     section_mapper: RoleModel = "offline"
     facts: RoleModel = "offline"
@@ -65,6 +65,7 @@ class LegalRoles(Options):
     application: RoleModel = "offline"
     common_sense: RoleModel = "offline"
     question_writer: RoleModel = "offline"
+    restater: RoleModel = "offline"
     role_agent: RoleModel = "offline"
 
     def specs(self) -> dict[RoleName, ModelSpec]:
@@ -75,6 +76,7 @@ class LegalRoles(Options):
             "application",
             "common_sense",
             "question_writer",
+            "restater",
             "role_agent",
         )
         return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
@@ -96,7 +98,8 @@ class LegalRecipe(Options):
         embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
         pipeline: ``once`` hands what was retrieved for the question to the Meta-LLM (M 5.1); ``decomposed`` lets it
             split the question and dispatch the parts (M Algorithms 1 and 2).
-        shuffle_options: ask four-option questions with their options in an order drawn by seed.
+        balanced: ask once more, with the options of four-option questions in an order drawn by seed and half of the
+            yes/no questions restated with the opposite polarity; what neither changes is not asked again.
         probes: how answers are tried once more, to see whether they rest on what they cite; ``once`` only.
         roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
@@ -121,7 +124,7 @@ class LegalRecipe(Options):
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
-    shuffle_options: bool = False
+    balanced: bool = False
     probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
     roles: LegalRoles = LegalRoles()
     conversation: ConversationOptions = ConversationOptions()

@@ -8,12 +8,13 @@ from pathlib import Path
 from environments.casebook.case import AGENTS, Case
 from environments.errors import InputError
 from runs.files import read_rows
+from runs.legal.balanced import BalancedTables, compare_balanced
 from runs.legal.figures import draw_agreement
 from runs.legal.grounding import GroundingLine, grounding_lines
 from runs.legal.layout import LegalFolder
 from runs.legal.lengths import element_shares, part_lengths
 from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow
+from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow
 from runs.legal.tables import Agreement, LegalTables, tabulate
 from runs.record.store import Record
 from runs.report.page import render_page, write_page
@@ -33,6 +34,7 @@ class LegalContent:
     findings: LegalFindings
     tables: LegalTables
     grounding: Sequence[GroundingLine] = ()
+    balanced: BalancedTables | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,22 @@ def content_of_legal_run(path: Path) -> LegalContent:
     probes = read_rows(folder.probes, ProbeRow) if recipe.probes and folder.probes.stat().st_size else []
     findings = read_rows(folder.findings, LegalFindings)[0]
     grounding = grounding_lines(cases, answers, probes)
-    return LegalContent(recipe, cases, findings, tabulate(cases, answers), grounding)
+    balanced = _balanced(folder.balanced, cases, answers) if recipe.balanced else None
+    return LegalContent(recipe, cases, findings, tabulate(cases, answers), grounding, balanced)
+
+
+def _balanced(folder: LegalFolder, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> BalancedTables:
+    if not folder.answers.exists():
+        raise InputError(
+            f"{folder.path}: the balanced questions are not answered yet; `lawtrace resume` goes on with the run"
+        )
+    return compare_balanced(
+        cases,
+        read_rows(folder.cases, Case),
+        answers,
+        read_rows(folder.answers, AnswerRow),
+        read_rows(folder.restated, RestatedRow, empty=True),
+    )
 
 
 def write_legal_report(content: LegalContent, path: Path) -> None:
@@ -79,6 +96,7 @@ def render_legal_report(content: LegalContent) -> str:
         elements=element_shares(content.cases),
         findings=content.findings,
         grounding=content.grounding,
+        balanced=content.balanced,
         probes=content.recipe.probes,
     )
 
@@ -116,7 +134,7 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "embedding": recipe.embedding,
         "pipeline": recipe.pipeline,
         "Meta-LLMs": ", ".join(recipe.models),
-        "options shuffled": "yes" if recipe.shuffle_options else "no",
+        "balanced evaluation": "yes" if recipe.balanced else "no",
         "probes": ", ".join(recipe.probes) or "none",
         "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
     }

@@ -20,6 +20,7 @@ __all__ = [
     "LegalOutcome",
     "Probe",
     "ProbeRow",
+    "RestatedRow",
     "RetrievedRow",
     "StepRow",
 ]
@@ -127,6 +128,23 @@ class ProbeRow(_Frozen):
     def moved(self) -> bool | None:
         """Whether the answer is another one now, or a refusal; None where no answer can be read."""
         return None if self.outcome in ("error", "invalid") else self.after != self.before
+
+
+class RestatedRow(_Frozen):
+    """What came of restating a yes/no question with the opposite polarity.
+
+    Attributes:
+        restated: its new words; None if it was refused.
+        refused: why, or empty.
+        asked: whether it was drawn to be asked so.
+    """
+
+    schema_version: Literal["lawtrace.legal_restated/1"] = "lawtrace.legal_restated/1"
+    case: str
+    question: str
+    restated: str | None
+    refused: str = ""
+    asked: bool = False
 
 
 class LegalFindings(_Frozen):

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.balance import shuffle_options
-from environments.casebook.case import LETTERS
+from environments.casebook.balance import balance_question, choose_restated, shuffle_options, turn_question
+from environments.casebook.case import LETTERS, Choice
 from environments.casebook.names import invent_name, main_name, rename_chunk, rename_question
-from tests.support.small_cases import BOTTLES
+from tests.support.small_cases import BOTTLES, asked
 
 FOUR = BOTTLES.questions[1]
 
@@ -43,3 +43,23 @@ def test_a_case_under_another_name_says_the_same() -> None:
     chunk = rename_chunk(BOTTLES.chunks[0], "Bottle", "Can")
     assert "Can Works" in chunk.text
     assert rename_chunk(BOTTLES.chunks[0], "Bott", "Can") == BOTTLES.chunks[0]
+
+
+QUESTIONS = st.lists(st.sampled_from(("Yes", "No")), max_size=30)
+
+
+@given(QUESTIONS, st.integers())
+def test_half_of_each_answer_is_restated_so_that_both_come_out_alike(answers: list[Choice], seed: int) -> None:
+    questions = [asked(f"q{n}", "Did it act?", {"Yes": "Yes", "No": "No"}, answer) for n, answer in enumerate(answers)]
+    chosen = choose_restated(questions, {question.id for question in questions}, seed)
+    balanced = [balance_question(q, dict.fromkeys(chosen, "Is it false that it did act?"), seed) for q in questions]
+    said = [question.answer for question in balanced]
+    assert abs(said.count("Yes") - said.count("No")) <= 1
+    assert choose_restated(questions, {question.id for question in questions}, seed) == chosen
+    assert choose_restated(questions, (), seed) == frozenset()
+
+
+def test_a_restated_question_says_yes_and_no_alone_and_keeps_its_old_words() -> None:
+    question = asked("q", "Did it act?", {"Yes": "Yes, it did", "No": "No, it did not"}, "Yes")
+    turned = turn_question(question, "Is it false that it did act?")
+    assert (turned.answer, turned.options, turned.restated_from) == ("No", {"Yes": "Yes", "No": "No"}, "Did it act?")

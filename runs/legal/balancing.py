@@ -1,0 +1,57 @@
+"""Cases to the same cases as a balanced evaluation asks them, and what became of each restatement."""
+
+from collections.abc import Callable, Sequence
+
+from agents.casting import FixedCasting
+from agents.clients.stack import ModelClients
+from agents.conversations.restating import Restated, restate_question
+from agents.ledger import Context, Ledger
+from environments.casebook.balance import balance_question, choose_restated
+from environments.casebook.case import Case, Question
+from runs.legal.recipe import LegalRecipe
+from runs.legal.rows import RestatedRow
+from runs.side_by_side import side_by_side
+
+__all__ = ["balance_cases", "restate_questions"]
+
+
+async def restate_questions(
+    cases: Sequence[Case],
+    recipe: LegalRecipe,
+    *,
+    clients: ModelClients,
+    ledger: Ledger,
+    on_question: Callable[[], None] = lambda: None,
+) -> list[RestatedRow]:
+    """A row for each yes/no question, in their order. All are offered to the restater, so that refusals are counted
+    over all of them; half of each answer's questions are drawn from what it could do."""
+    casting = FixedCasting(clients, recipe.roles.specs(), recipe.parameters)
+
+    async def restate(question: Question) -> Restated:
+        restated = await restate_question(
+            question,
+            casting=casting,
+            context=Context(stage="restating", role="restater"),
+            ledger=ledger,
+            most_rounds=recipe.conversation.rounds,
+        )
+        on_question()
+        return restated
+
+    offered = [(case, q) for case in cases for q in case.questions if q.kind == "yes_no"]
+    restated = await side_by_side(restate(question) for _, question in offered)
+    usable = {q.id for (_, q), said in zip(offered, restated, strict=True) if said.text is not None}
+    drawn = choose_restated([question for _, question in offered], usable, recipe.seed)
+    return [
+        RestatedRow(case=case.id, question=q.id, restated=said.text, refused=said.refused, asked=q.id in drawn)
+        for (case, q), said in zip(offered, restated, strict=True)
+    ]
+
+
+def balance_cases(cases: Sequence[Case], rows: Sequence[RestatedRow], seed: int) -> tuple[Case, ...]:
+    """The cases with their questions as the balanced evaluation asks them."""
+    restated = {row.question: row.restated for row in rows if row.asked and row.restated is not None}
+    return tuple(
+        case.model_copy(update={"questions": tuple(balance_question(q, restated, seed) for q in case.questions)})
+        for case in cases
+    )
