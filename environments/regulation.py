@@ -13,6 +13,7 @@ A regulation ships as our own restatement, provision by provision, in a TOML fil
 """
 
 import tomllib
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -67,6 +68,13 @@ class Regulation(BaseModel):
     @cached_property
     def by_citation(self) -> dict[str, Provision]:
         return {provision.citation: provision for provision in self.provisions}
+
+    def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
+        """The same law, of which only these provisions are looked at."""
+        # Made anew: a copy would keep the index of all provisions.
+        return Regulation(
+            id=self.id, title=self.title, source=self.source, restated=self.restated, provisions=tuple(provisions)
+        )
 
     def text(self, *, readings: bool = False) -> str:
         """The whole text, as a model under test reads it. Our readings would tell it the rules: they stay out."""

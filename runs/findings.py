@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.conversations.trail import Funnel
 from solver.coverage import Coverage
 from solver.mutations import Strength
 
@@ -44,6 +45,8 @@ class ExtractionScore:
     restated: bool
     missed: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
+    steps: Funnel | None = None
+    """How many provisions and rules were left after each step; None where nobody counted."""
 
     @property
     def precision(self) -> float | None:

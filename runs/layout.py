@@ -24,6 +24,11 @@ class RunFolder:
         return self.path / "extracted_rules.jsonl"
 
     @property
+    def trail(self) -> Path:
+        """What became of every provision and every rule proposed, and everything said over them."""
+        return self.path / "extracted_rules.trail.jsonl"
+
+    @property
     def traces(self) -> Path:
         return self.path / "traces.jsonl"
 

@@ -218,9 +218,13 @@ def _writes_traces(text: str) -> str:
 
 
 class RoleModels(Options):
-    """The model behind each role. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
+    """The model behind each role. The three that prepare provisions for the ``policy_extractor`` have its model unless
+    they are named. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
     there is none."""
 
+    scope_aligner: RoleModel | None = None
+    verifiability_refiner: RoleModel | None = None
+    tool_mapper: RoleModel | None = None
     policy_extractor: RoleModel = "offline"
     ltl_critic: RoleModel = "offline"
     instruction_generator: RoleModel = "offline"
@@ -229,6 +233,7 @@ class RoleModels(Options):
     trace_writer: Annotated[str, AfterValidator(_known_model), AfterValidator(_writes_traces)] | None = None
 
     def specs(self) -> dict[RoleName, ModelSpec]:
+        preparing: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
         roles: tuple[RoleName, ...] = (
             "policy_extractor",
             "ltl_critic",
@@ -236,7 +241,9 @@ class RoleModels(Options):
             "masking_evaluator",
             "independent_reader",
         )
-        return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
+        named: dict[RoleName, str] = {role: getattr(self, role) for role in roles}
+        named |= {role: getattr(self, role) or self.policy_extractor for role in preparing}
+        return {role: ModelSpec.parse(model) for role, model in named.items()}
 
 
 OURS = "ours"
@@ -248,6 +255,9 @@ class RolePrompts(Options):
     asks for the same answer as ours, and has an id of its own. In a record, the whole text stands in place of the name.
     """
 
+    scope_aligner: str = OURS
+    verifiability_refiner: str = OURS
+    tool_mapper: str = OURS
     policy_extractor: str = OURS
     ltl_critic: str = OURS
     instruction_generator: str = OURS

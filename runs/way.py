@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar
 from agents.aside import aside
 from agents.casting import FixedCasting
 from agents.clients.stack import ModelClients
-from agents.conversations.extracting import Extraction
 from agents.ledger import Ledger, StageFinished
 from agents.roles import RoleName
 from environments.catalogue import Setting
@@ -31,9 +30,10 @@ from runs.stages.baseline import BaselineRow, ask_for_baseline, measure_baseline
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
 from runs.stages.denied import in_families
-from runs.stages.extract import extract, score_extraction
+from runs.stages.extract import EXTRACTING, Extracted, extract, score_extraction
 from runs.stages.rows import AttemptRow, TaskRow, TraceRow
 from runs.stages.synthesize import synthesize_rows
+from runs.trails import write_trail
 from runs.variants import Variant
 from solver.mutations import Strength, measure_strength
 from solver.rules import Rule, load_rules
@@ -144,6 +144,7 @@ class Way:
             self._wrote(self.folder.rules, write_rows(self.folder.rules, curated))
             return curated, None
         extraction = await self._extraction()
+        self._wrote(self.folder.trail, write_trail(self.folder.trail, extraction.trail))
         self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
         chosen = list(extraction.rules) if options.source == "extracted" else curated
         if options.source == "extracted" and extraction.failure is not None:
@@ -156,13 +157,17 @@ class Way:
         self._wrote(self.folder.rules, write_rows(self.folder.rules, chosen))
         if extraction.failure is not None:  # a conversation that broke off says nothing about the extractor
             return chosen, None
-        return chosen, score_extraction(extraction.rules, curated, restated=setting.regulation.restated)
+        return chosen, score_extraction(
+            extraction.rules, curated, restated=setting.regulation.restated, trail=extraction.trail
+        )
 
-    async def _extraction(self) -> Extraction:
+    async def _extraction(self) -> Extracted:
         recipe = self.recipe
 
-        async def make() -> Extraction:
-            with self.house.progress.stage("rules from the regulation", None):
+        async def make() -> Extracted:
+            with self.house.progress.stage(
+                "rules from the regulation", len(self.setting.regulation.provisions)
+            ) as step:
                 return await extract(
                     self.setting,
                     casting=self._casting,
@@ -170,10 +175,12 @@ class Way:
                     most_rounds=recipe.conversation.rounds,
                     critic=recipe.conversation.critic,
                     variant=self._name,
+                    models={role: str(spec) for role, spec in recipe.models.specs().items() if role in EXTRACTING},
+                    on_provision=step,
                 )
 
         talk = {"rounds": recipe.conversation.rounds, "critic": recipe.conversation.critic}
-        roles: list[RoleName] = ["policy_extractor"]
+        roles: list[RoleName] = ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"]
         if recipe.conversation.critic:  # without one it does not matter who would have played it
             roles.append("ltl_critic")
         return await self._once("rules", {**self._world(), **talk, **self._cast(*roles)}, make)

@@ -1,8 +1,9 @@
 """Drawing rules from a regulation: the extractor proposes, code validates signatures and proves what speaks against the
 set, the critic objects (P 3.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -11,15 +12,33 @@ from agents.conversations.hold import Said, hold_conversation
 from agents.ledger import Context, Ledger
 from agents.roles.ltl_critic import Candidates, Critique, RuleObjection, seat_ltl_critic
 from agents.roles.policy_extractor import NotCheckable, Proposal, ProposedRule, seat_policy_extractor
+from agents.roles.verifiability_refiner import quoted_in
 from agents.speaker import CodeCheck, RoleFailure
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.regulation import Regulation
-from solver.analysis import Finding, analyse
+from solver.analysis import Finding, FindingKind, analyse
 from solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from solver.rules import Rule, check_rules
 
-__all__ = ["Extraction", "extract_rules", "find_flaws", "validate_signature"]
+__all__ = ["Candidate", "Extraction", "extract_rules", "find_flaws", "flaws_of", "validate_signature"]
+
+_MERGED: Final[frozenset[FindingKind]] = frozenset({"equivalent", "redundant"})
+"""What is merged afterwards rather than objected to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rule that was proposed, in the last round or in one before.
+
+    Attributes:
+        rule: None if it is no rule over these tools at all.
+        because: what was held against it; None for one that stands.
+    """
+
+    proposed: ProposedRule
+    rule: Rule | None
+    because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +46,7 @@ class Extraction:
     """What came of the conversation.
 
     Attributes:
+        candidates: everything that was proposed, each rule once.
         rules: the rules that passed the signature validator and that the critic let stand (or did not object to
             within the rounds allowed).
         dropped: proposed rules that did not, with the objection.
@@ -40,6 +60,7 @@ class Extraction:
     not_checkable: tuple[NotCheckable, ...]
     rounds: int
     failure: str | None
+    candidates: tuple[Candidate, ...] = ()
 
 
 async def extract_rules(
@@ -51,10 +72,12 @@ async def extract_rules(
     ledger: Ledger,
     most_rounds: int,
     critic: bool = True,
+    obligations: str = "[]",
 ) -> Extraction:
     """Hold the conversation over all provisions; what is still objected to after the last round is dropped.
 
-    Without a ``critic`` only code objects.
+    Without a ``critic`` only code objects. ``obligations``: what the steps before have made of the provisions, as JSON
+    (`agents.conversations.drawing`).
     """
 
     def validate(content: BaseModel | str) -> Critique:
@@ -69,7 +92,11 @@ async def extract_rules(
     said = await hold_conversation(
         [
             seat_policy_extractor(
-                casting.client("policy_extractor", context), casting.prompt("policy_extractor"), environment, regulation
+                casting.client("policy_extractor", context),
+                casting.prompt("policy_extractor"),
+                environment,
+                regulation,
+                obligations,
             ),
             CodeCheck("signature_validator", Critique, validate),
             CodeCheck("rule_analysis", Candidates, search, about=Proposal, slow=True),
@@ -90,7 +117,10 @@ async def extract_rules(
 
 
 def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
-    """What makes the proposed rule invalid, whatever it means: syntax, names, template, citation. None if nothing."""
+    """What makes the proposed rule invalid, whatever it means: syntax, names, template, citation, quote; or None.
+
+    A rule in the full language is valid if it says why neither template can say it.
+    """
     rule = _rule(proposed, regulation)
     try:
         check_rules([rule], environment, regulation)
@@ -100,10 +130,18 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
         case OperationalRestriction(first, second) | InstructionAdherence(first, second):
             if atoms_of([first]) == atoms_of([second]):
                 return "both of its parts are the same call, which no provision can mean"
+        case None if not proposed.beyond_templates.strip():
+            return "it has neither of the two templates; use one, or say in beyond_templates why neither can say it"
         case None:
-            return "it has neither of the two templates"
-    if any(atom.condition is not None or atom.attempted for atom in atoms_of([rule.parsed])):
-        return "its parts must be plain names of tools"
+            pass
+    atoms = atoms_of([rule.parsed])
+    if not atoms:
+        return "it names no tool"
+    if any(atom.condition is not None or atom.attempted for atom in atoms) and not proposed.beyond_templates.strip():
+        return "its parts must be plain names of tools, unless beyond_templates says why a condition is needed"
+    provision = regulation.by_citation.get(proposed.citation)
+    if proposed.quote and provision is not None and not quoted_in(proposed.quote, provision.whole()):
+        return f"the words quoted ({proposed.quote!r}) do not stand in {proposed.citation}"
     return None
 
 
@@ -111,23 +149,28 @@ def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulat
     """What a search over all traces proves against the valid rules of a proposal, each against one rule with its proof.
 
     Of rules in conflict the last is objected to. A rule that another objection rests on is left alone, so that meeting
-    all of them loses nothing that the set demands. Questions that were not decided are no objections.
+    all of them loses nothing that the set demands. Questions that were not decided are no objections, nor are rules
+    that others say as well: code merges them afterwards, and the rule that stays rests on the provisions of all.
     """
     valid: dict[str, Rule] = {}
     for proposed in proposal.rules:
         if proposed.id not in valid and validate_signature(proposed, environment, regulation) is None:
             valid[proposed.id] = _rule(proposed, regulation)
-    if not valid:
-        return ()
-    objections: dict[str, RuleObjection] = {}
+    found = flaws_of(environment, list(valid.values()), but=_MERGED)
+    return tuple(RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
+
+
+def flaws_of(environment: Environment, rules: Sequence[Rule], but: Collection[FindingKind] = ()) -> dict[str, Finding]:
+    """The rules that should give way, each with the finding against it; ``but`` are kinds that do not count."""
+    flaws: dict[str, Finding] = {}
     resting: set[str] = set()
-    for finding in analyse(environment, list(valid.values())).findings:
-        blamed = _blamed(finding, environment)
-        if blamed is None or blamed in resting or blamed in objections or objections.keys() & set(finding.reasons):
+    for finding in analyse(environment, rules).findings if rules else ():
+        blamed = None if finding.kind in but else _blamed(finding, environment)
+        if blamed is None or blamed in resting or blamed in flaws or flaws.keys() & set(finding.reasons):
             continue
         resting |= {*finding.rules, *finding.reasons} - {blamed}
-        objections[blamed] = RuleObjection(rule=blamed, because=f"{finding.message}. {finding.proof}")
-    return tuple(objections.values())
+        flaws[blamed] = finding
+    return flaws
 
 
 def _blamed(finding: Finding, environment: Environment) -> str | None:
@@ -190,16 +233,37 @@ def _settle(
         for objection in (content.objections if isinstance(content, Critique) else content.findings)
     }
     kept: dict[str, Rule] = {}
-    dropped: list[tuple[ProposedRule, str]] = []
+    candidates: list[Candidate] = []
     for proposed in last.rules:
-        why = validate_signature(proposed, environment, regulation) or objected.get(proposed.id)
+        invalid = validate_signature(proposed, environment, regulation)
+        why = invalid or objected.get(proposed.id)
         if why is None and proposed.id in kept:
             why = "another rule has the same id"
+        rule = None if invalid else _rule(proposed, regulation)
+        candidates.append(Candidate(proposed, rule, why))
         if why is None:
             kept[proposed.id] = _rule(proposed, regulation)
-        else:
-            dropped.append((proposed, why))
-    return Extraction(tuple(kept.values()), tuple(dropped), last.not_checkable, len(proposals), failure)
+    dropped = tuple((one.proposed, one.because) for one in candidates if one.because is not None)
+    candidates += _withdrawn(proposals, environment, regulation)
+    return Extraction(tuple(kept.values()), dropped, last.not_checkable, len(proposals), failure, tuple(candidates))
+
+
+def _withdrawn(proposals: Sequence[Proposal], environment: Environment, regulation: Regulation) -> list[Candidate]:
+    """What an earlier round had, and the last one has not: neither the rule nor its formula for that provision."""
+    seen = {(rule.citation, rule.formula) for rule in proposals[-1].rules}
+    ids = {rule.id for rule in proposals[-1].rules}
+    withdrawn: list[Candidate] = []
+    for proposal in reversed(proposals[:-1]):
+        for proposed in proposal.rules:
+            if proposed.id in ids or (proposed.citation, proposed.formula) in seen:
+                continue
+            seen.add((proposed.citation, proposed.formula))
+            ids.add(proposed.id)
+            invalid = validate_signature(proposed, environment, regulation)
+            rule = None if invalid else _rule(proposed, regulation)
+            because = invalid or "withdrawn after an objection"
+            withdrawn.append(Candidate(proposed, rule, because))
+    return withdrawn
 
 
 def _rule(proposed: ProposedRule, regulation: Regulation) -> Rule:

@@ -14,7 +14,7 @@ from agents.offline.assistants import apply_terms, cut_paragraphs, infer_alignme
 from agents.offline.critic import criticise_rules
 from agents.offline.evaluator import review_request
 from agents.offline.examiner import write_questions
-from agents.offline.extractor import extract_rules
+from agents.offline.extractor import align_scope, extract_rules, map_obligations, refine_provisions
 from agents.offline.lawyer import answer_part, answer_question, integrate_parts, judge_atomicity, split_task
 from agents.offline.mapper import map_parts
 from agents.offline.reader import read_request
@@ -25,6 +25,9 @@ from agents.roles import RoleName
 __all__ = ["OFFLINE_ROLES"]
 
 OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
+    "scope_aligner": align_scope,
+    "verifiability_refiner": refine_provisions,
+    "tool_mapper": map_obligations,
     "policy_extractor": extract_rules,
     "ltl_critic": criticise_rules,
     "instruction_generator": write_request,

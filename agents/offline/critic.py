@@ -1,5 +1,4 @@
-"""The LTL critic without a model: what code has proved against the rules, quotes that are not in the provision, and
-formulas that are written twice."""
+"""The LTL critic without a model: what code has proved against the rules, and quotes that are not in the provision."""
 
 import json
 from collections.abc import Sequence
@@ -14,14 +13,9 @@ __all__ = ["criticise_rules"]
 def criticise_rules(messages: Sequence[LLMMessage]) -> str:
     texts = {provision["citation"]: provision["text"] for provision in labelled_json(messages, "provisions")}
     objections: list[dict[str, str | None]] = []
-    seen: dict[str, str] = {}
     candidates = json.loads(last_said(messages))
     objections += candidates["findings"]
     for rule in candidates["proposal"]["rules"]:
         if rule["quote"] and rule["quote"] not in texts.get(rule["citation"], ""):
             objections.append({"rule": rule["id"], "because": "the words quoted are not in the provision cited"})
-        formula = rule["formula"].replace(" ", "")
-        if formula in seen:
-            objections.append({"rule": rule["id"], "because": f"it says the same as {seen[formula]}"})
-        seen.setdefault(formula, rule["id"])
     return json.dumps({"objections": objections})

@@ -5,6 +5,9 @@ from typing import Literal
 __all__ = ["ROLES", "RoleName"]
 
 RoleName = Literal[
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
     "policy_extractor",
     "ltl_critic",
     "instruction_generator",
@@ -26,6 +29,9 @@ RoleName = Literal[
     "restater",
 ]
 ROLES: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
     "policy_extractor",
     "ltl_critic",
     "instruction_generator",

@@ -16,7 +16,10 @@ __all__ = ["NotCheckable", "Proposal", "ProposedRule", "provisions_json", "seat_
 
 
 class ProposedRule(BaseModel):
-    """One rule as proposed, with the provision and the words that it rests on."""
+    """One rule as proposed, with the provision and the words that it rests on.
+
+    ``beyond_templates``: why neither template can say it, for a rule in the full language.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,6 +28,7 @@ class ProposedRule(BaseModel):
     citation: str
     quote: str = ""
     rationale: str = ""
+    beyond_templates: str = ""
 
 
 class NotCheckable(BaseModel):
@@ -47,17 +51,25 @@ class Proposal(BaseModel):
 
 def provisions_json(regulation: Regulation) -> str:
     return json.dumps(
-        [{"citation": provision.citation, "text": provision.whole()} for provision in regulation.provisions], indent=1
+        [{"citation": provision.citation, "text": provision.whole()} for provision in regulation.provisions],
+        indent=1,
+        ensure_ascii=False,
     )
 
 
 def seat_policy_extractor(
-    client: ChatCompletionClient, prompt: Prompt, environment: Environment, regulation: Regulation
+    client: ChatCompletionClient,
+    prompt: Prompt,
+    environment: Environment,
+    regulation: Regulation,
+    obligations: str = "[]",
 ) -> RoleSpeaker[Proposal]:
+    """``obligations``: what the steps before have made of the provisions, as JSON."""
     system = prompt.fill(
         regulation=f"{regulation.title} ({regulation.source})",
         provisions=provisions_json(regulation),
         documentation=json.dumps(document(environment), indent=1),
+        obligations=obligations,
     )
     return RoleSpeaker(
         "policy_extractor",

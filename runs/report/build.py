@@ -15,6 +15,7 @@ from environments.jail import UNPROTECTED
 from runs.grading.verdict import FAILURE_MODES, OUTCOMES
 from runs.report.comparisons import compare_within
 from runs.report.content import ReportContent
+from runs.report.extraction import draw_funnel
 from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.page import TEMPLATES, render_page, write_page
 from runs.report.profiles import view_profiles
@@ -44,6 +45,9 @@ def render_report(content: ReportContent) -> str:
         notices=(*content.notices, *_own_notices(content)),
         rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},
         scenario_title=partial(scenario_title, content),
+        extraction_funnel=draw_funnel(content.extraction.steps, "extraction-funnel")
+        if content.extraction and content.extraction.steps
+        else None,
         script=Markup(script),  # noqa: S704
         OUTCOMES=OUTCOMES,
         OUTCOME_LOOKS=OUTCOME_LOOKS,

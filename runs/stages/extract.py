@@ -1,16 +1,37 @@
-"""Regulation and tools to rules, and how the extracted rules compare with the curated set."""
+"""Regulation and tools to rules with their trail, and how the extracted rules compare with the curated set."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
+from agents.aside import aside
 from agents.casting import Casting
-from agents.conversations.extracting import Extraction, extract_rules
+from agents.conversations.drawing import draw_rules
+from agents.conversations.settling import settle_rules
+from agents.conversations.trail import TrailHead, measure_funnel
 from agents.ledger import Context, Ledger
 from environments.catalogue import Setting
 from runs.findings import ExtractionScore
+from runs.trails import Trail
 from solver.ltlf import equivalent
 from solver.rules import Rule
 
-__all__ = ["extract", "score_extraction"]
+__all__ = ["EXTRACTING", "Extracted", "extract", "score_extraction"]
+
+EXTRACTING = ("scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic")
+"""The roles that take part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The rules that were accepted, and the way to them.
+
+    Attributes:
+        failure: why provisions are left that nobody got through, or None.
+    """
+
+    rules: tuple[Rule, ...]
+    trail: Trail
+    failure: str | None
 
 
 async def extract(
@@ -21,9 +42,15 @@ async def extract(
     most_rounds: int,
     critic: bool = True,
     variant: str | None = None,
-) -> Extraction:
-    """Hold the conversation of policy extractor and LTL critic over the setting's regulation."""
-    return await extract_rules(
+    models: Mapping[str, str] | None = None,
+    doubts: Sequence[str] = (),
+    on_provision: Callable[[], None] = lambda: None,
+) -> Extracted:
+    """Hold the conversations over the setting's regulation.
+
+    ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail.
+    """
+    drawing = await draw_rules(
         setting.environment,
         setting.regulation,
         casting=casting,
@@ -31,10 +58,29 @@ async def extract(
         ledger=ledger,
         most_rounds=most_rounds,
         critic=critic,
+        on_provision=on_provision,
     )
+    settled = await aside(lambda: settle_rules(setting.environment, setting.regulation, drawing))
+    fates = [provision.fate for provision in settled.provisions]
+    head = TrailHead(
+        regulation=setting.regulation.id,
+        title=setting.regulation.title,
+        source=setting.regulation.source,
+        restated=setting.regulation.restated,
+        environment=setting.environment.name,
+        models=dict(models or {}),
+        funnel=measure_funnel(fates, settled.candidates),
+        stopped=drawing.stopped,
+        doubts=tuple(doubts),
+    )
+    trail = Trail(head, settled.provisions, settled.candidates, tuple(drawing.pieces))
+    failure = trail.unread[0].fate.because if trail.unread else None
+    return Extracted(settled.rules, trail, failure)
 
 
-def score_extraction(extracted: Sequence[Rule], curated: Sequence[Rule], *, restated: bool) -> ExtractionScore:
+def score_extraction(
+    extracted: Sequence[Rule], curated: Sequence[Rule], *, restated: bool, trail: Trail | None = None
+) -> ExtractionScore:
     """Found means: some rule of the other set has an equivalent automaton. Text does not count."""
     distinct: list[Rule] = []
     for rule in extracted:
@@ -43,7 +89,15 @@ def score_extraction(extracted: Sequence[Rule], curated: Sequence[Rule], *, rest
             distinct.append(rule)
     missed = tuple(rule.id for rule in curated if not _has_equivalent(rule, distinct))
     surplus = tuple(rule.id for rule in distinct if not _has_equivalent(rule, curated))
-    return ExtractionScore(len(distinct), len(curated), len(curated) - len(missed), restated, missed, surplus)
+    return ExtractionScore(
+        len(distinct),
+        len(curated),
+        len(curated) - len(missed),
+        restated,
+        missed,
+        surplus,
+        trail.funnel if trail else None,
+    )
 
 
 def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:

@@ -1,0 +1,293 @@
+"""From a law to rules: every provision is aligned, refined, mapped and written down as rules, in pieces, each with a
+trail (P 3.2).
+
+    scope_aligner          does it concern what these tools can do?
+    verifiability_refiner  which atomic obligations can a sequence of calls show?
+    tool_mapper            which tools do they speak of?
+    policy_extractor       the formulas; code validates, proves, and the LTL critic objects (extracting.py)
+
+Each step is a conversation with code that checks it. What became of every provision is kept, whatever it is: that calls
+cannot show it is an answer, a piece whose conversation broke off is a gap with its reason, and the rest goes on.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from autogen_core.models import ChatCompletionClient
+
+from agents.casting import Casting
+from agents.conversations.checked import propose
+from agents.conversations.extracting import Candidate, extract_rules
+from agents.conversations.trail import Fate, FateName, Listening, Piece
+from agents.ledger import Context, Ledger
+from agents.roles import RoleName
+from agents.roles.scope_aligner import Scoping, check_scoping, seat_scope_aligner
+from agents.roles.tool_mapper import MappedObligation, ToolMapping, check_mapping, seat_tool_mapper
+from agents.roles.verifiability_refiner import Obligation, Refinement, check_refinement, seat_verifiability_refiner
+from environments.declaration import Environment
+from environments.regulation import Provision, Regulation
+from prompts.loader import Prompt
+
+__all__ = ["Drawing", "DrawnRule", "draw_rules"]
+
+PROVISIONS_AT_ONCE = 12
+PIECES_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRule:
+    """A rule as one piece's conversation left it, before rules of other pieces are looked at, with the words quoted."""
+
+    candidate: Candidate
+    quote: str
+    piece: int
+
+
+@dataclass(slots=True)
+class Drawing:
+    """What came of all conversations.
+
+    Attributes:
+        candidates: all rules proposed, those that stand and those that were dropped or withdrawn.
+        fates: what became of each provision, in the order of the text.
+        pieces: each with its messages.
+        stopped: why not everything was read (a budget that is spent), or None.
+    """
+
+    candidates: list[DrawnRule] = field(default_factory=list[DrawnRule])
+    fates: dict[str, Fate] = field(default_factory=dict[str, Fate])
+    pieces: list[Piece] = field(default_factory=list[Piece])
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Where the conversations are held."""
+
+    environment: Environment
+    regulation: Regulation
+    casting: Casting
+    context: Context
+    most_rounds: int
+    critic: bool
+
+
+async def draw_rules(
+    environment: Environment,
+    regulation: Regulation,
+    *,
+    casting: Casting,
+    context: Context,
+    ledger: Ledger,
+    most_rounds: int,
+    critic: bool = True,
+    on_provision: Callable[[], None] = lambda: None,
+) -> Drawing:
+    """Work through the regulation, some pieces at once. ``on_provision`` is called for each provision that is done."""
+    table = _Table(environment, regulation, casting, context, most_rounds, critic)
+    places = asyncio.Semaphore(PIECES_AT_ONCE)
+    drawing = Drawing()
+
+    async def work(number: int, provisions: Sequence[Provision]) -> tuple[Piece, list[DrawnRule], dict[str, Fate]]:
+        async with places:
+            listening = Listening(ledger)
+            piece = _PieceOfWork(table, number, provisions, listening)
+            await piece.work()
+            for _ in provisions:
+                on_provision()
+            messages = tuple(listening.messages)
+            whole = Piece(piece=number, citations=tuple(p.citation for p in provisions), messages=messages)
+            return whole, piece.candidates, piece.fates
+
+    pieces = [
+        regulation.provisions[start : start + PROVISIONS_AT_ONCE]
+        for start in range(0, len(regulation.provisions), PROVISIONS_AT_ONCE)
+    ]
+    results = await asyncio.gather(*(work(number, piece) for number, piece in enumerate(pieces, 1)))
+    for piece, candidates, fates in results:
+        drawing.pieces.append(piece)
+        drawing.candidates += candidates
+        drawing.fates |= fates
+    return drawing
+
+
+class _PieceOfWork:
+    """Some provisions that are worked on together."""
+
+    def __init__(self, table: _Table, number: int, provisions: Sequence[Provision], ledger: Ledger) -> None:
+        self._table = table
+        self._number = number
+        self._provisions = provisions
+        self._ledger = ledger
+        self.candidates: list[DrawnRule] = []
+        self.fates = {p.citation: Fate(citation=p.citation, fate="unread", because="not begun") for p in provisions}
+
+    async def work(self) -> None:
+        concerned = await self._align(self._provisions)
+        obligations = await self._refine(concerned) if concerned else []
+        mapped = await self._map(obligations) if obligations else []
+        if mapped:
+            await self._write(mapped)
+
+    async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
+        place = self._place("scope_aligner")
+        found = await propose(
+            seat_scope_aligner(*self._seated(place), self._table.environment, self._part(provisions)),
+            Scoping,
+            lambda answer: check_scoping(answer, provisions),
+            opening="Align the provisions.",
+            context=place,
+            ledger=self._ledger,
+            most_rounds=self._table.most_rounds,
+        )
+        if not found.proposals:
+            self._break_off(provisions, "scope alignment", found.failure)
+            return []
+        decided = {decision.citation: decision for decision in found.proposals[-1].decisions}
+        concerned: list[Provision] = []
+        for provision in provisions:
+            decision = decided.get(provision.citation)
+            if decision is None:
+                self._settle(provision.citation, "unread", "scope alignment left it out, whatever was said to it")
+            elif decision.concerns:
+                concerned.append(provision)
+                self._settle(provision.citation, "no_rule", "nothing came of it", decision.because)
+            else:
+                self._settle(provision.citation, "out_of_scope", decision.because or "no reason was given")
+        return concerned
+
+    async def _refine(self, provisions: Sequence[Provision]) -> list[Obligation]:
+        place = self._place("verifiability_refiner")
+        part = self._part(provisions)
+        found = await propose(
+            seat_verifiability_refiner(*self._seated(place), part),
+            Refinement,
+            lambda answer: check_refinement(answer, part),
+            opening="Refine the provisions.",
+            context=place,
+            ledger=self._ledger,
+            most_rounds=self._table.most_rounds,
+        )
+        if not found.proposals:
+            self._break_off(provisions, "refinement", found.failure)
+            return []
+        last = found.proposals[-1]
+        obligations = [
+            one
+            for one in last.obligations
+            if not check_refinement(Refinement(obligations=(one,)), _only(part, one.citation))
+        ]
+        for said in last.not_checkable:
+            if said.citation in part.by_citation:
+                self._settle(said.citation, "not_checkable", said.because)
+        invalid = {one.citation for one in last.obligations} - {one.citation for one in obligations}
+        for citation in invalid & part.by_citation.keys():
+            self._settle(citation, "not_checkable", "no obligation with words that stand in it was found")
+        for one in obligations:
+            self._settle(one.citation, "no_rule", "an obligation was found, but no tool that shows it", refined=True)
+        return obligations
+
+    async def _map(self, obligations: Sequence[Obligation]) -> list[tuple[Obligation, MappedObligation]]:
+        place = self._place("tool_mapper")
+        tools = self._table.environment.tools
+        found = await propose(
+            seat_tool_mapper(*self._seated(place), self._table.environment, obligations),
+            ToolMapping,
+            lambda answer: check_mapping(answer, obligations, tools),
+            opening="Map the obligations.",
+            context=place,
+            ledger=self._ledger,
+            most_rounds=self._table.most_rounds,
+        )
+        if not found.proposals:
+            cited = {one.citation for one in obligations}
+            self._break_off([p for p in self._provisions if p.citation in cited], "tool mapping", found.failure)
+            return []
+        whole: list[tuple[Obligation, MappedObligation]] = []
+        for mapped in found.proposals[-1].mapped:
+            if not 0 < mapped.obligation <= len(obligations):
+                continue
+            one = obligations[mapped.obligation - 1]
+            known = mapped.model_copy(
+                update={
+                    "first": tuple(name for name in mapped.first if name in tools),
+                    "second": tuple(name for name in mapped.second if name in tools),
+                }
+            )
+            if (known.first and known.second) or (one.order == "other" and (known.first or known.second)):
+                whole.append((one, known))
+            elif all(one.citation != other.citation for other, _ in whole):
+                self._settle(one.citation, "no_rule", f"no tool shows it: {known.because or 'no reason was given'}")
+        return whole
+
+    async def _write(self, mapped: Sequence[tuple[Obligation, MappedObligation]]) -> None:
+        cited = list(dict.fromkeys(one.citation for one, _ in mapped))
+        part = self._part([p for p in self._provisions if p.citation in cited])
+        quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
+        extraction = await extract_rules(
+            self._table.environment,
+            part,
+            casting=self._table.casting,
+            context=self._place("policy_extractor"),
+            ledger=self._ledger,
+            most_rounds=self._table.most_rounds,
+            critic=self._table.critic,
+            obligations=_mapped_json(mapped),
+        )
+        if extraction.failure is not None:
+            self._break_off(part.provisions, "writing rules", extraction.failure)
+            return
+        for citation in cited:
+            self._settle(citation, "no_rule", "no rule was written for it", refined=True)
+        for said in extraction.not_checkable:
+            if said.citation in part.by_citation:
+                self._settle(said.citation, "not_checkable", said.because, refined=True)
+        for candidate in extraction.candidates:
+            citation = candidate.proposed.citation
+            quote = candidate.proposed.quote or quotes.get(citation, "")
+            self.candidates.append(DrawnRule(candidate, quote, self._number))
+            dropped = candidate.because is not None
+            self._settle(
+                citation, "no_rule", f"its rule was dropped: {candidate.because}" if dropped else "", refined=True
+            )
+
+    def _settle(
+        self, citation: str, fate: FateName, because: str, scope: str = "", *, refined: bool | None = None
+    ) -> None:
+        before = self.fates.get(citation)
+        if before is not None:
+            changes: dict[str, object] = {"fate": fate, "because": because, "scope": scope or before.scope}
+            if refined is not None:
+                changes["refined"] = refined
+            self.fates[citation] = Fate.model_validate({**before.model_dump(), **changes})
+
+    def _break_off(self, provisions: Sequence[Provision], step: str, failure: str | None) -> None:
+        for provision in provisions:
+            self._settle(provision.citation, "unread", f"{step} broke off: {failure or 'no answer was usable'}")
+
+    def _part(self, provisions: Sequence[Provision]) -> Regulation:
+        return self._table.regulation.with_provisions(provisions)
+
+    def _place(self, role: RoleName) -> Context:
+        return self._table.context.at(role=role, style=f"piece {self._number}", conversation=role)
+
+    def _seated(self, place: Context) -> tuple[ChatCompletionClient, Prompt]:
+        """Who plays the role, and the words it is told."""
+        role = cast("RoleName", place.role)
+        return self._table.casting.client(role, place), self._table.casting.prompt(role)
+
+
+def _only(part: Regulation, citation: str) -> Regulation:
+    """The part with that provision alone; as it is where there is none of the citation."""
+    return part.with_provisions([part.by_citation[citation]]) if citation in part.by_citation else part
+
+
+def _mapped_json(mapped: Sequence[tuple[Obligation, MappedObligation]]) -> str:
+    told = [
+        {**one.model_dump(), "first_tools": tools.first, "second_tools": tools.second, "why": tools.because}
+        for one, tools in mapped
+    ]
+    return json.dumps(told, indent=1, ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""``lawtrace rules extract`` and ``rules trail``: from a law to rules, and the way there read again."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from agents.conversations.trail import FATES, Funnel
+from environments.catalogue import Setting, load_setting
+from environments.errors import CannotCarryOut, InputError
+from environments.events import Json
+from environments.regulation import Regulation, load_regulation
+from environments.regulations import read_legal_text
+from runs.cli.options import WhichEnvironment
+from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.talking import record_beside, role_clients
+from runs.evaluating import evaluate_rules
+from runs.files import write_rows
+from runs.recipe import Recipe, load_recipe
+from runs.record.store import Record
+from runs.report.extraction import write_extraction
+from runs.report.texts import percent
+from runs.stages.extract import EXTRACTING, Extracted, extract
+from runs.trails import FUNNEL_STEPS, Trail, read_trail, trail_beside, write_trail
+from solver.rules import Rule, load_rules
+
+__all__ = ["extract_command", "rule_table", "trail_command"]
+
+
+def extract_command(
+    document: Annotated[
+        Path | None,
+        typer.Argument(help="A regulation as published, or a restated one (TOML); by default the environment's."),
+    ] = None,
+    env: WhichEnvironment = "banking",
+    out: Annotated[Path, typer.Option(help="The rule file to write (JSON lines); trail and page go beside it.")] = Path(
+        "rules.jsonl"
+    ),
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Draw rules from a regulation, step by step, with the trail of every provision and every rule.
+
+    Exit code 1 where provisions are left that nobody got through; run it again to go on with them.
+    """
+    quieten()
+    options = load_recipe(recipe) if recipe else Recipe()
+    setting = load_setting(env)
+    doubts: tuple[str, ...] = ()
+    if document is not None:
+        regulation, doubts = read_regulation(document)
+        setting = setting.with_regulation(regulation)
+
+    async def hold(record: Record) -> Extracted:
+        async with role_clients(options, record) as casting:
+            with Bars().stage("provisions", len(setting.regulation.provisions)) as step:
+                return await extract(
+                    setting,
+                    casting=casting,
+                    ledger=record,
+                    most_rounds=options.conversation.rounds,
+                    critic=options.conversation.critic,
+                    models={role: str(spec) for role, spec in options.models.specs().items() if role in EXTRACTING},
+                    doubts=doubts,
+                    on_provision=step,
+                )
+
+    with record_beside(out, "rules extract") as record:
+        extracted = asyncio.run(hold(record))
+    trail = extracted.trail
+    if extracted.failure is not None and len(trail.unread) == len(trail.provisions):
+        raise CannotCarryOut(f"the conversation broke off, so nothing was written: {extracted.failure}")
+    write_rows(out, extracted.rules)
+    write_trail(trail_beside(out), trail)
+    write_extraction(trail, out.with_suffix(".html"))
+    _tell(setting, extracted, out, as_json=as_json)
+    raise typer.Exit(1 if trail.unread else 0)
+
+
+def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
+    """A regulation of any form, and what its reader doubts."""
+    if document.suffix.lower() == ".toml":
+        return load_regulation(document), ()
+    text = read_legal_text(document)
+    return text.as_regulation(document.stem, document.name), text.doubts
+
+
+def trail_command(
+    file: Annotated[Path, typer.Argument(help="The rules, or the trail that was written beside them.")],
+    rule: Annotated[str | None, typer.Option(help="One rule, with everything said over it.")] = None,
+    provision: Annotated[str | None, typer.Option(help="One provision by its citation, likewise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Read the trail of an extraction: the funnel, what became of each provision, what was said over one."""
+    trail = read_trail(file if file.name.endswith(".trail.jsonl") else trail_beside(file))
+    if as_json:
+        fates: dict[str, Json] = {row.citation: row.fate.fate for row in trail.provisions}
+        statuses: dict[str, Json] = {row.rule.id: row.status for row in trail.rules}
+        show_json({"funnel": trail.funnel.model_dump(), "provisions": fates, "rules": statuses})
+        return
+    if rule is not None:
+        _show_rule(trail, rule)
+    elif provision is not None:
+        _show_provision(trail, provision)
+    else:
+        show(funnel_table(trail.funnel))
+        table = make_table("provision", "what became of it")
+        for row in trail.provisions:
+            table.add_row(Text(row.citation), Text(f"{FATES[row.fate.fate]}: {row.fate.because}"))
+        show(table)
+
+
+def funnel_table(funnel: Funnel) -> Table:
+    table = make_table("step", "left")
+    for step, label in FUNNEL_STEPS.items():
+        table.add_row(label, str(getattr(funnel, step)))
+    return table
+
+
+def rule_table(rules: tuple[Rule, ...]) -> Table:
+    table = make_table("rule", "formula", "template", "provisions", "states")
+    for rule in rules:
+        states = len(rule.automaton.verdicts)
+        # Text, because a formula may hold brackets, which are markup in a plain string.
+        table.add_row(rule.id, Text(rule.formula), rule.template, Text(", ".join(rule.provisions)), str(states))
+    return table
+
+
+def _tell(setting: Setting, extracted: Extracted, out: Path, *, as_json: bool) -> None:
+    trail, rules = extracted.trail, extracted.rules
+    score = evaluate_rules(rules, load_rules(setting.rules_file)).rules
+    if as_json:
+        result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
+        result |= {"precision": score.precision, "recall": score.recall}
+        show_json({**result, "funnel": trail.funnel.model_dump(), "unread": len(trail.unread)})
+        return
+    for row in trail.rules:
+        if row.status in {"dropped", "invalid"}:
+            say(f"{row.status} {row.rule.id}: {row.because}")
+        elif row.status == "merged":
+            say(f"merged {row.rule.id} into {', '.join(row.into)}")
+    show(funnel_table(trail.funnel))
+    show(rule_table(rules))
+    source = "our own restatement" if setting.regulation.restated else "the document given"
+    rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
+    show(f"Against the curated set: {rates} (scored on {source}).")
+    offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
+    if offline:
+        show(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")
+    if trail.unread:
+        say(f"{len(trail.unread)} provisions were not read to the end; run it again to go on. {extracted.failure}")
+    say(f"Written: {out}, {trail_beside(out)}, {out.with_suffix('.html')}")
+
+
+def _show_rule(trail: Trail, name: str) -> None:
+    row = next((row for row in trail.rules if row.rule.id == name), None)
+    if row is None:
+        names = ", ".join(row.rule.id for row in trail.rules)
+        raise InputError(f"the trail has no rule {name!r}; it has {names or 'none'}")
+    show(Text(f"{row.rule.id} ({row.status}): {row.rule.formula}"))
+    for quote in row.quotes:
+        stands = "these words stand in it" if quote.checked else "these words do NOT stand in it"
+        show(Text(f"{quote.citation}: “{quote.words}” ({stands})"))
+    show(Text(f"rests on: {'; '.join(row.rule.provisions)}"))
+    if row.because:
+        show(Text(f"why: {row.because}"))
+    for check in row.checks:
+        show(Text(f"checked: {check}"))
+    _show_said(trail, row.piece)
+
+
+def _show_provision(trail: Trail, citation: str) -> None:
+    row = next((row for row in trail.provisions if row.citation == citation), None)
+    if row is None:
+        raise InputError(f"the trail has no provision {citation!r}; cite it as in `lawtrace rules trail`")
+    show(Text(f"{row.citation}: {row.words}"))
+    show(Text(f"{FATES[row.fate.fate]}: {row.fate.because}"))
+    if row.fate.scope:
+        show(Text(f"scope: {row.fate.scope}"))
+    _show_said(trail, row.piece)
+
+
+def _show_said(trail: Trail, piece: int) -> None:
+    for message in trail.by_piece[piece].messages:
+        show(Text(f"\n{message.role}:", style="bold"))
+        show(Text(message.content))

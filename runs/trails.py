@@ -1,0 +1,76 @@
+"""The trail of an extraction as a file: what became of every provision and every rule, and everything that was said."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, RootModel
+
+from agents.conversations.trail import Funnel, Piece, ProvisionTrail, RuleTrail, TrailHead, TrailRow
+from environments.errors import InputError
+from runs.files import read_rows, write_rows
+
+__all__ = ["FUNNEL_STEPS", "Trail", "read_trail", "trail_beside", "write_trail"]
+
+FUNNEL_STEPS: dict[str, str] = {
+    "provisions": "provisions",
+    "in_scope": "in scope",
+    "refined": "refined",
+    "candidates": "candidate rules",
+    "valid": "valid",
+    "distinct": "distinct",
+    "accepted": "accepted",
+}
+
+
+class _Line(RootModel[TrailRow]):
+    pass
+
+
+@dataclass(frozen=True)
+class Trail:
+    """A trail file, its rows by kind."""
+
+    head: TrailHead
+    provisions: tuple[ProvisionTrail, ...]
+    rules: tuple[RuleTrail, ...]
+    pieces: tuple[Piece, ...]
+
+    @property
+    def funnel(self) -> Funnel:
+        return self.head.funnel
+
+    @cached_property
+    def unread(self) -> tuple[ProvisionTrail, ...]:
+        """The provisions that nobody got to, or whose conversation broke off."""
+        return tuple(provision for provision in self.provisions if provision.fate.fate == "unread")
+
+    @cached_property
+    def by_piece(self) -> dict[int, Piece]:
+        return {piece.piece: piece for piece in self.pieces}
+
+    def rows(self) -> tuple[BaseModel, ...]:
+        return (self.head, *self.provisions, *self.rules, *self.pieces)
+
+
+def trail_beside(rules: Path) -> Path:
+    """Where the trail of a rule file is: beside it."""
+    return rules.with_suffix(".trail.jsonl")
+
+
+def write_trail(path: Path, trail: Trail) -> int:
+    return write_rows(path, trail.rows())
+
+
+def read_trail(path: Path) -> Trail:
+    """Read a trail. Raises InputError naming the line, or that it is no trail."""
+    rows = [line.root for line in read_rows(path, _Line)]
+    heads = [row for row in rows if isinstance(row, TrailHead)]
+    if len(heads) != 1:
+        raise InputError(f"{path}: is no trail of an extraction; `lawtrace rules extract` writes one beside the rules")
+    return Trail(
+        heads[0],
+        tuple(row for row in rows if isinstance(row, ProvisionTrail)),
+        tuple(row for row in rows if isinstance(row, RuleTrail)),
+        tuple(row for row in rows if isinstance(row, Piece)),
+    )

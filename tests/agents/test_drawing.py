@@ -1,0 +1,252 @@
+"""From a law to rules, step by step, with scripted roles in some of the seats."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from agents.clients.scripted import ScriptedClient
+from agents.conversations.drawing import PROVISIONS_AT_ONCE, Drawing, draw_rules
+from agents.conversations.settling import Settled, settle_rules
+from agents.conversations.trail import Funnel, measure_funnel
+from agents.ledger import Context, MemoryLedger
+from agents.offline import OFFLINE_ROLES
+from agents.offline.messages import labelled_json, last_said
+from agents.roles import RoleName
+from environments.catalogue import load_setting
+from environments.regulation import Provision, Regulation
+from prompts.loader import Prompt, load_prompt
+
+BANKING = load_setting("banking").environment
+Script = Callable[[Sequence[LLMMessage]], str]
+
+LAW = {
+    "Article 1": "A bank must authenticate the user before it transfers funds.",
+    "Article 2": "No funds may be transferred unless the user was authorised.",
+    "Article 3": "Every transfer of funds must afterwards be recorded in the audit log.",
+    "Article 4": "Member States shall lay down penalties.",
+    "Article 5": "Interest shall be fair.",
+}
+
+
+def law(texts: Mapping[str, str] = LAW) -> Regulation:
+    provisions = tuple(Provision(citation=citation, text=text) for citation, text in texts.items())
+    return Regulation(id="LAW", title="On banks", source="nowhere", restated=False, provisions=provisions)
+
+
+class Cast:
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
+
+
+def aligned(messages: Sequence[LLMMessage]) -> str:
+    decisions = [
+        {"citation": p["citation"], "concerns": p["citation"] < "Article 4", "because": "the tools do not set prices"}
+        for p in labelled_json(messages, "provisions")
+    ]
+    return json.dumps({"decisions": decisions})
+
+
+def refined(messages: Sequence[LLMMessage]) -> str:
+    shapes = {
+        "Article 1": ("before", "must authenticate the user before it transfers funds"),
+        "Article 2": ("before", "No funds may be transferred unless the user was authorised"),
+        "Article 3": ("after", "must afterwards be recorded"),
+    }
+    obligations = [
+        {"citation": c, "quote": quote, "statement": quote, "order": order, "first": "one", "second": "two"}
+        for c, (order, quote) in shapes.items()
+        if c in {p["citation"] for p in labelled_json(messages, "provisions")}
+    ]
+    return json.dumps({"obligations": obligations})
+
+
+def mapped(messages: Sequence[LLMMessage]) -> str:
+    sides = {"before": ("CheckAuthorization", "TransferFunds"), "after": ("TransferFunds", "RecordAuditEvent")}
+    return json.dumps(
+        {
+            "mapped": [
+                {"obligation": one["obligation"], "first": [sides[one["order"]][0]], "second": [sides[one["order"]][1]]}
+                for one in labelled_json(messages, "obligations")
+            ]
+        }
+    )
+
+
+SCRIPTS: dict[str, Script] = {"scope_aligner": aligned, "verifiability_refiner": refined, "tool_mapper": mapped}
+
+
+async def draw(
+    cast: Cast, regulation: Regulation | None = None, ledger: MemoryLedger | None = None
+) -> tuple[Drawing, Settled]:
+    regulation = regulation or law()
+    drawing = await draw_rules(
+        BANKING,
+        regulation,
+        casting=cast,
+        context=Context(stage="rules", role="policy_extractor"),
+        ledger=ledger or MemoryLedger(),
+        most_rounds=2,
+    )
+    return drawing, settle_rules(BANKING, regulation, drawing)
+
+
+def funnel(settled: Settled) -> Funnel:
+    return measure_funnel([provision.fate for provision in settled.provisions], settled.candidates)
+
+
+def fates(settled: Settled) -> dict[str, str]:
+    return {provision.citation: provision.fate.fate for provision in settled.provisions}
+
+
+async def test_every_provision_has_a_fate_and_every_rule_a_trail() -> None:
+    drawing, settled = await draw(Cast(**SCRIPTS))
+    assert {rule.formula: rule.provisions for rule in settled.rules} == {
+        "!((!CheckAuthorization) U TransferFunds)": ("Article 1", "Article 2"),
+        "G(TransferFunds -> F RecordAuditEvent)": ("Article 3",),
+    }
+    assert list(fates(settled).values()) == ["rule", "rule", "rule", "out_of_scope", "out_of_scope"]
+    assert settled.provisions[3].fate.because == "the tools do not set prices"
+    trail = settled.candidates[0]
+    assert (trail.quotes[0].words, trail.quotes[0].checked) == (
+        "must authenticate the user before it transfers funds",
+        True,
+    )
+    assert {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"} <= {
+        message.role for message in drawing.pieces[0].messages if message.prompt_hash
+    }
+    assert funnel(settled) == Funnel(provisions=5, in_scope=3, refined=3, candidates=3, valid=3, distinct=2, accepted=2)
+
+
+async def test_a_duplicate_that_code_proves_lends_its_provision_to_the_rule_that_stays() -> None:
+    _, settled = await draw(Cast(**SCRIPTS))
+    merged = [trail for trail in settled.candidates if trail.status == "merged"]
+    assert [(trail.rule.provisions, trail.into) for trail in merged] == [
+        (("Article 2",), ("checkauthorization-before-transferfunds",))
+    ]
+    assert merged[0].because.startswith("proved equivalent")
+
+
+@pytest.mark.parametrize(
+    ("role", "answer", "heard"),
+    [
+        (
+            "tool_mapper",
+            {
+                "mapped": [
+                    {"obligation": n, "first": ["CheckAuthorisation"], "second": ["TransferFunds"]} for n in (1, 2, 3)
+                ]
+            },
+            "did you mean 'CheckAuthorization'?",
+        ),
+        (
+            "verifiability_refiner",
+            {"obligations": [{"citation": "Article 1", "quote": "must always pay", "statement": "", "order": "other"}]},
+            "do not stand in it",
+        ),
+        ("scope_aligner", {"decisions": []}, "times, not once"),
+    ],
+)
+async def test_code_sends_its_objection_back_into_the_conversation(role: str, answer: Any, heard: str) -> None:
+    said: list[str] = []
+
+    def stubborn(messages: Sequence[LLMMessage]) -> str:
+        said.append(last_said(messages))
+        return json.dumps(answer) if len(said) == 1 else SCRIPTS[role](messages)
+
+    _, settled = await draw(Cast(**{**SCRIPTS, role: stubborn}))
+    assert heard in said[1]
+    assert len(settled.rules) == 2
+
+
+async def test_the_signature_validator_names_the_nearest_tool_in_the_conversation() -> None:
+    said: list[str] = []
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        said.append(last_said(messages))
+        text = OFFLINE_ROLES["policy_extractor"](messages)
+        return text.replace("TransferFunds", "TransferFund") if len(said) == 1 else text
+
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=learning))
+    assert "did you mean `TransferFunds`?" in said[1]
+    assert len(settled.rules) == 2
+
+
+async def test_a_rule_in_the_full_language_says_why_and_is_accepted() -> None:
+    formula = "G(TransferFunds(amount > 1000) -> O CheckAuthorization)"
+    rule = {
+        "id": "large",
+        "formula": formula,
+        "citation": "Article 1",
+        "quote": "must authenticate",
+        "beyond_templates": "the amount matters",
+    }
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]})))
+    assert [(kept.formula, kept.template) for kept in settled.rules] == [(formula, "general")]
+
+
+@pytest.mark.parametrize("role", ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"])
+@pytest.mark.parametrize("answer", ["I would rather talk.", '{"decisions": [{"citation"'])
+async def test_an_unusable_answer_costs_one_piece_and_the_rest_goes_on(role: RoleName, answer: str) -> None:
+    count = PROVISIONS_AT_ONCE
+    texts = {f"Article 0{n}" if n < 10 else f"Article {n}": LAW["Article 1"] for n in range(1, 2 * count + 1)}
+
+    def failing(messages: Sequence[LLMMessage]) -> str:
+        first_piece = '"Article 01"' in str(messages[0].content)
+        return answer if first_piece else OFFLINE_ROLES[role](messages)
+
+    _, settled = await draw(Cast(**{role: failing}), law(texts))
+    states = list(fates(settled).values())
+    assert set(states[:count]) == {"unread"}
+    assert set(states[count:]) == {"rule"}
+    assert "broke off" in settled.provisions[0].fate.because
+    assert [rule.formula for rule in settled.rules] == ["!((!CheckAuthorization) U TransferFunds)"]
+    assert len(settled.rules[0].provisions) == count
+
+
+async def test_a_hundred_rules_at_once_are_all_judged() -> None:
+    rules = [
+        {"id": f"r{n}", "formula": f"!((!CheckAuthorization) U Tool{n})", "citation": "Article 1", "quote": ""}
+        for n in range(100)
+    ]
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
+    assert settled.rules == ()
+    assert {trail.status for trail in settled.candidates} == {"invalid"}
+    assert len(settled.candidates) == 100
+    assert all("unknown tool" in trail.because for trail in settled.candidates)
+
+
+async def test_the_same_law_gives_the_same_trail() -> None:
+    one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("world", "formula"),
+    [
+        ("banking", "!((!CheckAuthorization) U PayBill)"),
+        ("telehealth", "!((!ConsultDoctor) U RequestPrescription)"),
+        ("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)"),
+    ],
+)
+async def test_offline_the_rules_of_the_restatement_are_found(world: str, formula: str) -> None:
+    setting = load_setting(world)
+    drawing = await draw_rules(
+        setting.environment,
+        setting.regulation,
+        casting=Cast(),
+        context=Context(stage="rules", role="policy_extractor"),
+        ledger=MemoryLedger(),
+        most_rounds=1,
+    )
+    settled = settle_rules(setting.environment, setting.regulation, drawing)
+    assert formula in {rule.formula for rule in settled.rules}
+    assert {"rule", "out_of_scope"} <= set(fates(settled).values())

@@ -1,0 +1,180 @@
+"""``lawtrace rules extract``, ``trail`` and ``evaluate``: a law as published in, rules with their trail out."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
+
+from agents.offline import OFFLINE_ROLES
+from agents.roles import RoleName
+from environments.catalogue import load_setting
+from runs.evaluating import evaluate_rules
+from runs.trails import read_trail
+from solver.rules import Rule, load_rules
+from solver.synthesis import synthesize
+from tests.support.openai_server import serving
+from tests.support.shell import Shell
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "regulations"
+needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")
+
+LAW = """\
+Article 1
+Care
+1. A bank shall make sure that:
+(a) an authorization check must come before a transfer of funds;
+(b) every transfer of funds must afterwards be recorded as an audit event.
+2. An authorization check must come before funds are transferred.
+3. Member States shall lay down penalties.
+Article 2
+Interest
+Interest shall be fair.
+"""
+PROMPTS: Mapping[str, RoleName] = {
+    "say of each provision whether": "scope_aligner",
+    "You turn provisions into atomic": "verifiability_refiner",
+    "You say which tools each": "tool_mapper",
+    "You write rules over tool calls": "policy_extractor",
+    "You criticise rules": "ltl_critic",
+}
+
+
+@pytest.fixture
+def lawtrace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
+    return Shell(monkeypatch, capsys)
+
+
+def played(request: Mapping[str, Any]) -> str:
+    """What the offline role of the prompt answers, behind a real protocol."""
+    messages: list[LLMMessage] = []
+    for message in request["messages"]:
+        text = str(message["content"])
+        match message["role"]:
+            case "system":
+                messages.append(SystemMessage(content=text))
+            case "user":
+                messages.append(UserMessage(content=text, source="user"))
+            case _:
+                messages.append(AssistantMessage(content=text, source="role"))
+    roles: list[RoleName] = [role for words, role in PROMPTS.items() if words in str(messages[0].content)]
+    return OFFLINE_ROLES[roles[0]](messages)
+
+
+def test_a_law_as_published_becomes_rules_with_their_trail(lawtrace: Shell, tmp_path: Path) -> None:
+    result = lawtrace.json("rules", "extract", "law.txt", "--env", "banking", "--out", "rules.jsonl")
+    assert result["funnel"] == {
+        "provisions": 5, "in_scope": 3, "refined": 3, "candidates": 3, "valid": 3, "distinct": 2, "accepted": 2,
+    }  # fmt: skip
+    rules = {rule.formula: rule for rule in load_rules(tmp_path / "rules.jsonl")}
+    assert rules["!((!CheckAuthorization) U TransferFunds)"].provisions == ("Article 1(1)(a)", "Article 1(2)")
+    trail = read_trail(tmp_path / "rules.trail.jsonl")
+    assert [provision.fate.fate for provision in trail.provisions] == ["rule"] * 3 + ["out_of_scope"] * 2
+    assert all(quote.checked for row in trail.rules for quote in row.quotes)
+    page = (tmp_path / "rules.html").read_text(encoding="utf-8")
+    assert "Played by deterministic stand-ins" in page
+    assert "<svg" in page
+    assert "Article 1(1)(a)" in page
+
+
+def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
+    lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl")
+    assert (code, "accepted" in out, "not checkable on tool calls" in " ".join(out.split())) == (0, True, True)
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--provision", "Article 1(3)")
+    assert "lay down penalties" in out
+    assert "scope_aligner" in out
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
+    assert "these words stand in it" in " ".join(out.split())
+    code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
+    assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
+    code, _, err = lawtrace("rules", "trail", "law.txt")
+    assert code == 2
+
+
+def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
+    found = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 8, "--out", "traces.jsonl")
+    assert found["traces"] == 8
+    code, _, _ = lawtrace("rules", "check", "--rules", "rules.jsonl")
+    assert code == 0
+    built = lawtrace.json("tasks", "build", "--rules", "rules.jsonl", "--count", 1, "--length", 6, "--out", "t.jsonl")
+    assert built["tasks"] == 1
+
+
+def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+        assert lawtrace.json(*words)["funnel"]["accepted"] == 2
+        asked = len(server.requests)
+        assert asked >= len(PROMPTS)
+        assert lawtrace.json(*words)["funnel"]["accepted"] == 2
+        assert len(server.requests) == asked  # nothing is paid for twice
+    assert set(read_trail(tmp_path / "rules.trail.jsonl").head.models.values()) == {"openai:some"}
+    lawtrace.json("rules", "extract", "law.txt", "--out", "offline.jsonl")
+    assert (tmp_path / "offline.jsonl").read_bytes() == (tmp_path / "rules.jsonl").read_bytes()
+
+
+def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
+    return Rule(id=name, formula=formula, provisions=(provision,))
+
+
+def test_evaluation_counts_equivalent_automata_and_names_near_misses() -> None:
+    gold = [
+        rule("check", "!((!CheckAuthorization) U (TransferFunds | PayBill))"),
+        rule("record", "G(TransferFunds -> F RecordAuditEvent)", "Article 2"),
+        rule("never", "G(!SearchPayee)", "Article 3"),
+    ]
+    extracted = [
+        rule("check-transfer", "CheckAuthorization R !TransferFunds"),
+        rule("check-bill", "!((!CheckAuthorization) U PayBill)"),
+        rule("twice", "!((!CheckAuthorization) U PayBill)"),
+        rule("record-bill", "G(PayBill -> F RecordAuditEvent)", "Article 2"),
+        rule("never", "G(!SearchPayee)"),
+    ]
+    found = evaluate_rules(extracted, gold)
+    assert (found.rules.extracted, found.rules.right, found.rules.found) == (4, 1, 1)
+    assert (found.elementary.precision, found.elementary.recall) == (0.75, 0.75)
+    assert found.templates["general"].recall == 1
+    assert {line.citation: (line.found, line.cited) for line in found.provisions} == {
+        "Article 1": ((), True),
+        "Article 2": ((), True),
+        "Article 3": (("never",), False),
+    }
+    (near,) = found.near_misses
+    assert (near.gold, near.extracted, near.what) == ("record", "record-bill", "PayBill in place of TransferFunds")
+    assert near.trace in {("TransferFunds",), ("PayBill",)}
+
+
+def test_a_set_against_itself_is_perfect(lawtrace: Shell) -> None:
+    for world in ("banking", "telehealth", "smart_home"):
+        gold = load_setting(world).rules_file
+        found = lawtrace.json("rules", "evaluate", gold, "--gold", gold, "--env", world)
+        assert (found["precision"], found["recall"], found["near_misses"]) == (1.0, 1.0, [])
+
+
+@pytest.mark.shared
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "world", "accepted"),
+    [
+        ("psd2_2015-2366_art_64-74_94-98.txt", "banking", 4),
+        ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth", 6),
+    ],
+)
+def test_published_laws_run_to_the_end_offline(
+    lawtrace: Shell, tmp_path: Path, name: str, world: str, accepted: int
+) -> None:
+    result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
+    assert (result["unread"], result["funnel"]["accepted"]) == (0, accepted)
+    setting = load_setting(world)
+    rules = load_rules(tmp_path / "rules.jsonl")
+    assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, profile="coverage"))) == 3
