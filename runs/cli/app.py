@@ -20,6 +20,7 @@ VERBS = {
     "report": ("inspect:report", "Write the report of each run again, and print its table."),
     "compare": ("compare:compare", "Which attempts flipped between two runs, and why."),
     "messages": ("messages:messages", "Read the conversations of a run."),
+    "view": ("view:view", "Look at runs in the browser: conversations, verdicts and what caused them."),
     "audit": ("audit:audit_command", "Judge conversations that already happened."),
     "doctor": ("doctor:doctor", "Which sandboxes work, which endpoints answer, which versions are here."),
     "attempt": ("attempt:attempt", "Put a model to each task."),

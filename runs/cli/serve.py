@@ -53,8 +53,9 @@ def serve(
     quieten()
     setting = load_setting(name)
     _require_extra()
+    from runs.listening import is_loopback
     from runs.serving.server import make_server
-    from runs.serving.transports import is_loopback, serve_http, serve_stdio
+    from runs.serving.transports import serve_http, serve_stdio
 
     assignment = replace(_assignment(setting, name, task, style, seed), calls=calls, shield=shield)
     watched = Watched(assignment, _fresh(out))

@@ -18,7 +18,9 @@ __all__ = [
     "Place",
     "Said",
     "Wanted",
+    "conversation_at",
     "count_conversations",
+    "count_lines",
     "find_conversations",
     "find_lines",
     "lines_of",
@@ -101,6 +103,23 @@ def find_conversations(
     return [Conversation(row[0], Place(*row[1:6]), row[6]) for row in rows]
 
 
+def conversation_at(record: Record, place: Place) -> Conversation | None:
+    """The conversation that was held there, if one was."""
+    found = record.rows(
+        "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
+        " AND kind IN ('message', 'failure')) FROM conversations"
+        " WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ?",
+        (place.stage, place.task, place.style, place.name, place.trial),
+    )
+    return Conversation(found[0][0], place, found[0][1]) if found else None
+
+
+def count_lines(record: Record, conversation: int, *, before: int) -> int:
+    """How many lines of a conversation come before the one of that number."""
+    query = "SELECT count(*) FROM entries WHERE conversation = ? AND kind IN ('message', 'failure') AND seq < ?"
+    return record.rows(query, (conversation, before))[0][0]
+
+
 def count_conversations(record: Record, wanted: Wanted = ALL) -> int:
     clauses, values = _conversations(wanted)
     query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(clauses)}"  # noqa: S608
@@ -152,7 +171,7 @@ def _conversations(wanted: Wanted) -> _Clauses:
     of_line, line_values = _lines(wanted)
     if wanted.text is not None and wanted.role is None and wanted.turn is None:
         # From the words to where they were said: they are few, conversations may be many.
-        clauses.append(f"id IN (SELECT conversation FROM entries WHERE kind = 'message' AND {of_line[0]})")  # noqa: S608
+        clauses.append(f"id IN (SELECT conversation FROM entries WHERE {of_line[0]})")  # noqa: S608
         return clauses, [*values, *line_values]
     # Said there at all: a call that came to nothing yet has a conversation, too.
     said = " AND ".join(["conversation = conversations.id", "kind IN ('message', 'failure')", *of_line])
@@ -177,7 +196,7 @@ def _lines(wanted: Wanted) -> _Clauses:
     clauses: list[str] = []
     values: list[object] = []
     if wanted.text is not None:
-        clauses.append("text IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        clauses.append("entries.seq IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(_match(wanted.text))
     if wanted.role is not None:
         clauses.append("role = ?")

@@ -72,11 +72,13 @@ class RowWriter:
         said = isinstance(entry, MessageSent) or (isinstance(entry, RoleFailed) and entry.request_hash is None)
         if self._resumed and said and self._is_known(row):
             return
-        self._connection.execute(
+        number = self._insert(
             "INSERT INTO entries (at, kind, conversation, role, turn, text, request, request_hash, occurrence, payload)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         )
+        if isinstance(entry, MessageSent | RoleFailed):
+            self._insert("INSERT INTO words (rowid, said) VALUES (?, ?)", (number, _words(entry)))
 
     def _is_known(self, row: tuple[object, ...]) -> bool:
         found = self._connection.execute(
@@ -90,9 +92,7 @@ class RowWriter:
         found = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
         if found is not None:
             return found[0]
-        number = self._insert("INSERT INTO texts (digest, text) VALUES (?, ?)", (digest, text))
-        self._connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text))
-        return number
+        return self._insert("INSERT INTO texts (digest, text) VALUES (?, ?)", (digest, text))
 
     def _request(self, messages: tuple[RequestMessage, ...]) -> int:
         before = 0
@@ -158,3 +158,10 @@ class RowReader:
             (last,),
         )
         return [{"role": role, "content": text} for role, text in steps]
+
+
+def _words(entry: MessageSent | RoleFailed) -> str:
+    """What one may look for: all that was said, the calls too."""
+    if isinstance(entry, RoleFailed):
+        return entry.text
+    return "\n".join([entry.content, *(f"{call.name} {call.arguments}" for call in entry.function_calls)])

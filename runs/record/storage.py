@@ -34,7 +34,6 @@ PRAGMA application_id = {_APPLICATION};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 -- What anybody said, each text once.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
-CREATE VIRTUAL TABLE words USING fts5 (text, content = 'texts', content_rowid = 'id', tokenize = 'unicode61');
 -- What was asked, as a tree: a request is its last message and the request before it (0: none).
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
@@ -68,8 +67,9 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE INDEX entries_by_conversation ON entries (conversation, kind);
 CREATE INDEX entries_by_kind ON entries (kind, role);
-CREATE INDEX entries_by_text ON entries (text) WHERE kind = 'message';
 CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE request_hash IS NOT NULL;
+-- The words of what was said, by the number of its entry.
+CREATE VIRTUAL TABLE words USING fts5 (said, content = '', tokenize = 'unicode61');
 """
 """Leaves its transaction open, so that the facts about the run arrive together with the tables."""
 

@@ -5,7 +5,7 @@ browser every script but its own, and every request.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import cast
@@ -27,7 +27,7 @@ from runs.report.texts import (
     visible,
 )
 
-__all__ = ["TEMPLATES", "render_page", "write_page"]
+__all__ = ["TEMPLATES", "page_environment", "render_page", "write_page"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., str]] = {
@@ -47,7 +47,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
 def render_page(template: str, **values: object) -> str:
     """The template filled with the values; ``css`` is the style sheet that all pages share."""
     css = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))  # noqa: S704
-    return _with_plain_quotes(_environment().get_template(template).render(css=css, **values))
+    return _with_plain_quotes(page_environment().get_template(template).render(css=css, **values))
 
 
 def write_page(text: str, path: Path) -> None:
@@ -64,22 +64,29 @@ def write_page(text: str, path: Path) -> None:
             partial.unlink()
 
 
-def _with_plain_quotes(html: str) -> str:
-    """The page with quotes unescaped between tags, where they mean nothing; JSON and programs are full of them.
+def page_environment(
+    *folders: Path, filters: Mapping[str, Callable[..., str]] | None = None, values: Mapping[str, object] | None = None
+) -> Environment:
+    """What fills templates: all is escaped, nothing may be missing; the filters are the report's and those given.
 
-    Escaped text holds no angle bracket, so what stands between ``>`` and ``<`` is never inside a tag.
+    Templates come from the folders given, then from the report's own. ``values`` are there in every template.
     """
-    return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)
-
-
-def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     # Jinja's own types allow no filters but Jinja's.
-    cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS)
+    cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS | dict(filters or {}))
+    cast("dict[str, object]", environment.globals).update(values or {})
     return environment
+
+
+def _with_plain_quotes(html: str) -> str:
+    """The page with quotes unescaped between tags, where they mean nothing; JSON and programs are full of them.
+
+    Escaped text holds no angle bracket, so what stands between ``>`` and ``<`` is never inside a tag.
+    """
+    return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)

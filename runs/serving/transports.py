@@ -1,8 +1,6 @@
 """How clients connect: over standard input and output, or over HTTP on loopback, or elsewhere with a token."""
 
-import ipaddress
 import secrets
-import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +12,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from environments.errors import CannotCarryOut
+from runs.listening import is_loopback, listen
 
-__all__ = ["is_loopback", "serve_http", "serve_stdio"]
+__all__ = ["serve_http", "serve_stdio"]
 
 BODY_BYTES = 2_000_000
 SESSIONS = 100
@@ -44,7 +42,7 @@ def serve_http(
 
     Raises CannotCarryOut if the address cannot be listened at.
     """
-    listening = _listen(host, port)
+    listening = listen(host, port)
     address = listening.getsockname()
     # Off loopback the token stands between a stranger and the tools, whatever the request calls this host.
     security = None if is_loopback(host) else TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -57,27 +55,6 @@ def serve_http(
     shown = f"[{address[0]}]" if ":" in address[0] else address[0]
     on_ready(f"http://{shown}:{address[1]}/mcp")
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen()
-    except OSError as error:
-        raise CannotCarryOut(
-            f"cannot listen at {host}, port {port}: {error.strerror}; choose another --port"
-        ) from error
-    return listening
 
 
 class _Guarded:

@@ -1,0 +1,32 @@
+"""``lawtrace view``: runs, their conversations and verdicts in the browser."""
+
+import importlib.util
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.errors import CannotCarryOut
+from runs.cli.output import say, show_json
+
+__all__ = ["view"]
+
+
+def view(
+    directory: Annotated[Path, typer.Argument(help="The folder of a run, or one that holds runs.")] = Path("logs"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port on loopback; 0 takes a free one.")] = 8718,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
+) -> None:
+    """Look at runs in the browser: a page on this machine alone, until Ctrl-C."""
+    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        raise CannotCarryOut("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
+    from runs.viewer.server import serve_viewer
+
+    def tell(address: str) -> None:
+        say(f"The runs in {directory} are shown at {address} Stop with Ctrl-C.")
+        if as_json:
+            show_json({"address": address})
+
+    with suppress(KeyboardInterrupt):
+        serve_viewer(directory, port=port, on_ready=tell)

@@ -1,0 +1,1 @@
+"""A local page over runs and their conversations. Start with ``pages.py``."""

@@ -1,0 +1,141 @@
+"""The runs below a folder, and what is kept of them between two pages: where the rows of their files are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Literal, TypeVar
+
+from pydantic_core import from_json
+
+from environments.errors import InputError
+from environments.events import Json
+from runs.layout import RunFolder
+from runs.reading.judged import Judged, RowFile
+from runs.record.storage import is_being_written, record_path
+from runs.record.store import Record
+from runs.stages.rows import TaskRow
+
+__all__ = ["Library", "RunLine", "State", "Tasks", "state_of"]
+
+State = Literal["running", "finished", "stopped"]
+
+Kept = TypeVar("Kept")
+_Stamp = tuple[tuple[int, int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in the list of runs; ``trouble`` says why nothing can be told of it."""
+
+    name: str
+    state: State
+    created: str
+    about: str
+    models: tuple[str, ...]
+    messages: int
+    trouble: str = ""
+
+
+class Tasks:
+    """The tasks of a run: their ids in order, and each one when it is asked for."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._rows = RowFile(folder.tasks, TaskRow)
+        self.ids: Sequence[str] = [str(from_json(line)["id"]) for line in self._rows.scan()]
+        self.numbers = {name: number for number, name in enumerate(self.ids)}
+
+    def row(self, number: int) -> TaskRow:
+        if not 0 <= number < len(self.ids):
+            raise InputError(f"there is no task number {number + 1}; the run has {len(self.ids)}")
+        return self._rows.row(number)
+
+
+class Library:
+    """The runs in a folder, or the one run that the folder is.
+
+    Raises InputError if the folder is none.
+    """
+
+    def __init__(self, root: Path) -> None:
+        if not root.is_dir():
+            raise InputError(f"{root}: there is no such folder; give that of a run, or one that holds runs")
+        self.root = root.resolve()
+        self.alone = record_path(self.root).is_file()
+        self._judged: dict[str, tuple[_Stamp, Judged]] = {}
+        self._tasks: dict[str, tuple[_Stamp, Tasks]] = {}
+        self._one_at_a_time = Lock()
+
+    def names(self) -> list[str]:
+        """The runs, newest first by name, which begins with the time unless the user chose another."""
+        if self.alone:
+            return [self.root.name]
+        return sorted((path.parent.name for path in self.root.glob("*/record.sqlite")), reverse=True)
+
+    def folder(self, name: str) -> RunFolder:
+        """Raises InputError for a run that is not in the list, whatever else may be at such a path."""
+        if name not in self.names():
+            raise InputError(f"there is no run {name!r} in {self.root}")
+        return RunFolder(self.root if self.alone else self.root / name)
+
+    def line(self, name: str) -> RunLine:
+        folder = self.folder(name)
+        try:
+            with Record.open(folder.path) as record:
+                messages = record.rows("SELECT count(*) FROM entries WHERE kind = 'message'")[0][0]
+                return RunLine(
+                    name, state_of(folder), record.created, _about(record.recipe), _models(record.recipe), messages
+                )
+        except InputError as error:
+            return RunLine(name, "stopped", "", "", (), 0, str(error))
+
+    def judged(self, name: str) -> Judged:
+        """The verdicts as the files have them now."""
+        folder = self.folder(name)
+        return _kept(
+            self._judged, self._one_at_a_time, name, (folder.verdicts, folder.attempts), lambda: Judged(folder)
+        )
+
+    def tasks(self, name: str) -> Tasks:
+        folder = self.folder(name)
+        return _kept(self._tasks, self._one_at_a_time, name, (folder.tasks,), lambda: Tasks(folder))
+
+
+def state_of(folder: RunFolder) -> State:
+    """Running while a process may write its record; finished once its report is there."""
+    if is_being_written(folder.path):
+        return "running"
+    return "finished" if folder.report.exists() else "stopped"
+
+
+def _kept(
+    kept: dict[str, tuple[_Stamp, Kept]], lock: Lock, name: str, files: tuple[Path, ...], read: Callable[[], Kept]
+) -> Kept:
+    """What was read of the files, read again if they have changed since."""
+    stamp = tuple(_stamp(path) for path in files)
+    with lock:
+        if name not in kept or kept[name][0] != stamp:
+            kept[name] = (stamp, read())
+        return kept[name][1]
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _about(recipe: Json) -> str:
+    if not isinstance(recipe, dict):
+        return ""
+    named = [recipe.get(key) for key in ("name", "environment", "stage")]
+    return ", ".join(Path(value).name for value in named if isinstance(value, str))
+
+
+def _models(recipe: Json) -> tuple[str, ...]:
+    """The models under test, as far as the recipe names any."""
+    attempts = recipe.get("attempts") if isinstance(recipe, dict) else None
+    models = attempts.get("models") if isinstance(attempts, dict) else None
+    return tuple(model for model in models if isinstance(model, str)) if isinstance(models, list) else ()

@@ -1,0 +1,384 @@
+"""The pages: each a function from a request to a template and its values. Nothing here writes anything."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from environments.errors import InputError, LawtraceError
+from runs.comparing import RunComparison, compare_sides, read_side
+from runs.grading.verdict import OUTCOMES
+from runs.metrics import Tally
+from runs.reading.causes import causes_of
+from runs.reading.judged import Judged, Mark
+from runs.reading.parting import partings, words_of
+from runs.reading.thread import heading, show_line
+from runs.record.finding import (
+    Conversation,
+    Said,
+    Wanted,
+    count_conversations,
+    count_lines,
+    find_conversations,
+    find_lines,
+    lines_of,
+)
+from runs.record.store import Record
+from runs.report.looks import MONITOR_LOOKS, OUTCOME_LOOKS
+from runs.report.page import TEMPLATES as REPORT_TEMPLATES
+from runs.report.page import page_environment
+from runs.viewer.attempts import view_attempt, view_task
+from runs.viewer.library import Library
+from runs.viewer.progress import progress_of
+
+__all__ = ["Pages"]
+
+PAGE = 50
+LONGEST = 8_000
+"""Characters of a message that its conversation shows; the rest has a page of its own."""
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_STATIC = {
+    "report.css": (REPORT_TEMPLATES / "report.css", "text/css"),
+    "viewer.css": (_TEMPLATES / "viewer.css", "text/css"),
+    "viewer.js": (_TEMPLATES / "viewer.js", "text/javascript"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which page of a long list is shown. ``total`` is None where counting would cost too much."""
+
+    page: int
+    total: int | None
+    more: bool
+
+    @property
+    def pages(self) -> int | None:
+        return None if self.total is None else max(1, -(-self.total // PAGE))
+
+
+class Pages:
+    """The pages over the runs of a library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._environment = page_environment(
+            _TEMPLATES,
+            filters={"heading": heading, "segment": _segment},
+            values={
+                "OUTCOMES": OUTCOMES,
+                "OUTCOME_LOOKS": OUTCOME_LOOKS,
+                "MONITOR_LOOKS": MONITOR_LOOKS,
+                "LONGEST": LONGEST,
+                "query": _query,
+            },
+        )
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.runs),
+            Route("/compare", self.compare),
+            Route("/static/outcomes.css", self.outcomes_css),
+            Route("/static/{name}", self.static),
+            Route("/runs/{run}/", self.run),
+            Route("/runs/{run}/progress", self.progress),
+            Route("/runs/{run}/attempts", self.attempts),
+            Route("/runs/{run}/attempts/{number:int}", self.attempt),
+            Route("/runs/{run}/tasks", self.tasks),
+            Route("/runs/{run}/tasks/{number:int}", self.task),
+            Route("/runs/{run}/conversations", self.conversations),
+            Route("/runs/{run}/conversations/{number:int}", self.conversation),
+            Route("/runs/{run}/messages/{number:int}", self.message),
+            Route("/runs/{run}/search", self.search),
+            Route("/runs/{run}/report", self.report),
+        ]
+
+    def troubles(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
+        """What is shown when a page cannot be: our errors, and addresses that lead nowhere."""
+
+        def ours(_: Request, error: LawtraceError) -> Response:
+            return self._page("trouble", status=404 if isinstance(error, InputError) else 500, text=str(error))
+
+        def nowhere(request: Request, error: HTTPException) -> Response:
+            return self._page("trouble", status=error.status_code, text=f"{error.detail}: {request.url.path}")
+
+        return {LawtraceError: ours, HTTPException: nowhere}
+
+    def runs(self, request: Request) -> Response:
+        names = self._library.names()
+        paging, start = _paging(request, len(names))
+        lines = [self._library.line(name) for name in names[start : start + PAGE]]
+        return self._page("runs", root=str(self._library.root), lines=lines, paging=paging, names=names[:500])
+
+    def run(self, request: Request) -> Response:
+        name, folder, judged = self._run(request)
+        with Record.open(folder.path) as record:
+            return self._page(
+                "run",
+                run=name,
+                progress=progress_of(folder, record, judged),
+                recipe=record.recipe,
+                created=record.created,
+                has_report=folder.report.exists(),
+                table=_outcomes(judged.marks),
+                broken=Counter(rule for mark in judged.marks for rule in mark.broken).most_common(),
+            )
+
+    def progress(self, request: Request) -> Response:
+        """The part of a run's page that changes while it goes on."""
+        name, folder, judged = self._run(request)
+        with Record.open(folder.path) as record:
+            return self._page("progress", run=name, progress=progress_of(folder, record, judged))
+
+    def attempts(self, request: Request) -> Response:
+        name, _, judged = self._run(request)
+        asked = {key: request.query_params.get(key) or None for key in ("outcome", "rule", "task", "style", "model")}
+        marks = judged.select(**asked)
+        paging, start = _paging(request, len(marks))
+        return self._page(
+            "attempts",
+            run=name,
+            marks=marks[start : start + PAGE],
+            asked=asked,
+            paging=paging,
+            models=sorted({mark.model for mark in judged.marks}),
+            rules=sorted({rule for mark in judged.marks for rule in mark.broken}),
+        )
+
+    def attempt(self, request: Request) -> Response:
+        name, folder, judged = self._run(request)
+        mark = _numbered(judged.marks, request.path_params["number"], "attempt")
+        tasks = self._library.tasks(name)
+        if mark.task not in tasks.numbers:
+            raise InputError(f"{folder.tasks}: holds no task {mark.task!r}")
+        number = tasks.numbers[mark.task]
+        task = tasks.row(number)
+        with Record.open(folder.path) as record:
+            view = view_attempt(record, judged, mark, task)
+        return self._page(
+            "attempt_page", run=name, view=view, card=view.card, task=task, task_number=number, rule_anchors={}
+        )
+
+    def tasks(self, request: Request) -> Response:
+        name, _, judged = self._run(request)
+        tasks = self._library.tasks(name)
+        paging, start = _paging(request, len(tasks.ids))
+        shown = [(number, tasks.row(number)) for number in range(start, min(start + PAGE, len(tasks.ids)))]
+        ids = {task.id for _, task in shown}
+        marks: dict[str, list[Mark]] = {}
+        for mark in judged.marks:
+            if mark.task in ids:
+                marks.setdefault(mark.task, []).append(mark)
+        return self._page("tasks", run=name, tasks=shown, marks=marks, paging=paging)
+
+    def task(self, request: Request) -> Response:
+        name, folder, judged = self._run(request)
+        tasks = self._library.tasks(name)
+        number = request.path_params["number"]
+        task = tasks.row(number)
+        with Record.open(folder.path) as record:
+            talks = find_conversations(record, Wanted(task=task.id), limit=PAGE)
+        return self._page(
+            "task_page",
+            run=name,
+            page=view_task(task),
+            task=task,
+            number=number,
+            last=len(tasks.ids) - 1,
+            marks=judged.select(task=task.id),
+            talks=[talk for talk in talks if talk.place.stage != "attempts"],
+        )
+
+    def conversations(self, request: Request) -> Response:
+        name, folder, judged = self._run(request)
+        asked = {key: request.query_params.get(key) or None for key in ("stage", "task", "style", "role", "text")}
+        wanted = Wanted(**asked)  # pyright: ignore[reportArgumentType]
+        with Record.open(folder.path) as record:
+            paging, start = _paging(request, count_conversations(record, wanted))
+            talks = find_conversations(record, wanted, limit=PAGE, offset=start)
+            stages = [row[0] for row in record.rows("SELECT DISTINCT stage FROM conversations ORDER BY stage")]
+        return self._page(
+            "conversations",
+            run=name,
+            talks=[(talk, judged.at(talk.place)) for talk in talks],
+            asked=asked,
+            stages=stages,
+            paging=paging,
+        )
+
+    def conversation(self, request: Request) -> Response:
+        """A thread, a page of it at a time; ``?at=NUMBER`` shows the page with that line."""
+        name, folder, judged = self._run(request)
+        number: int = request.path_params["number"]
+        with Record.open(folder.path) as record:
+            found = find_conversations(record, Wanted(among=[number]))
+            if not found:
+                raise InputError(f"{folder.path}: there is no conversation {number}")
+            talk = found[0]
+            at = _number(request, "at", 0)
+            page = count_lines(record, number, before=at) // PAGE if at else _number(request, "page", 1) - 1
+            page = min(max(page, 0), max(0, (talk.lines - 1) // PAGE))
+            lines = lines_of(record, number, limit=PAGE, offset=page * PAGE)
+            mark = judged.at(talk.place)
+            verdict = judged.verdict(mark) if mark else None
+            causes = causes_of(verdict, lines_of(record, number)) if verdict else []
+            before, after = _neighbours(record, number)
+        return self._page(
+            "conversation",
+            run=name,
+            talk=talk,
+            lines=[(said, show_line(said.line)) for said in lines],
+            mark=mark,
+            causes=causes,
+            at=at,
+            before=before,
+            after=after,
+            paging=Paging(page + 1, talk.lines, talk.lines > (page + 1) * PAGE),
+        )
+
+    def message(self, request: Request) -> Response:
+        """The whole of one line, as plain text."""
+        _, folder, _ = self._run(request)
+        number: int = request.path_params["number"]
+        with Record.open(folder.path) as record:
+            said = find_lines(record, after=number - 1, limit=1)
+        if not said or said[0].number != number:
+            raise InputError(f"{folder.path}: there is no message {number}")
+        return PlainTextResponse(words_of(said[0].line))
+
+    def search(self, request: Request) -> Response:
+        name, folder, _ = self._run(request)
+        text = request.query_params.get("text", "").strip()
+        role = request.query_params.get("role") or None
+        lines: Sequence[Said] = ()
+        talks: dict[int, Conversation] = {}
+        page, trouble = max(1, _number(request, "page", 1)), ""
+        with Record.open(folder.path) as record:
+            if text:
+                try:
+                    wanted = Wanted(text=text, role=role)
+                    lines = find_lines(record, wanted, limit=PAGE + 1, offset=(page - 1) * PAGE)
+                except InputError as error:
+                    trouble = str(error)
+            numbers = list(dict.fromkeys(said.conversation for said in lines))
+            talks = {talk.id: talk for talk in find_conversations(record, Wanted(among=numbers))}
+        return self._page(
+            "search",
+            run=name,
+            text=text,
+            role=role,
+            trouble=trouble,
+            found=[(said, talks[said.conversation], _around(words_of(said.line), text)) for said in lines[:PAGE]],
+            paging=Paging(page, None, len(lines) > PAGE),
+        )
+
+    def compare(self, request: Request) -> Response:
+        """Two runs: the outcomes that flipped, and the conversations that part."""
+        names = [request.query_params.get(side, "") for side in ("first", "second")]
+        first, second = (self._library.folder(name) for name in names)
+        comparison: RunComparison | None = None
+        trouble = ""
+        try:
+            comparison = compare_sides(read_side(first.path), read_side(second.path))
+        except InputError as error:
+            trouble = str(error)
+        page = max(1, _number(request, "page", 1))
+        with Record.open(first.path) as one, Record.open(second.path) as other:
+            start = (page - 1) * PAGE
+            found = list(islice(partings(one, other, Wanted()), start, start + PAGE + 1))
+        return self._page(
+            "compare",
+            names=names,
+            comparison=comparison,
+            trouble=trouble,
+            partings=found[:PAGE],
+            paging=Paging(page, None, len(found) > PAGE),
+        )
+
+    def report(self, request: Request) -> Response:
+        """The run's report, which brings its own policy; this one takes away what the viewer may do."""
+        _, folder, _ = self._run(request)
+        if not folder.report.exists():
+            raise InputError(f"{folder.path}: the run has no report yet")
+        policy = "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
+        return FileResponse(folder.report, headers={"content-security-policy": policy})
+
+    def static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            raise HTTPException(404)
+        path, kind = _STATIC[name]
+        return FileResponse(path, media_type=kind)
+
+    def outcomes_css(self, request: Request) -> Response:
+        return Response(self._environment.get_template("outcomes.css.jinja").render(), media_type="text/css")
+
+    def _run(self, request: Request) -> tuple[str, Any, Judged]:
+        name = request.path_params["run"]
+        return name, self._library.folder(name), self._library.judged(name)
+
+    def _page(self, template: str, *, status: int = 200, **values: object) -> Response:
+        text = self._environment.get_template(f"{template}.html.jinja").render(
+            alone=self._library.alone, scenario_title=str, **values
+        )
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
+
+
+def _outcomes(marks: Sequence[Mark]) -> list[tuple[str, str, Tally]]:
+    """Model, style and tally, in the order in which they first appear."""
+    groups: dict[tuple[str, str], Counter[Any]] = {}
+    for mark in marks:
+        groups.setdefault((mark.model, mark.style), Counter())[mark.outcome] += 1
+    return [(model, style, Tally(counts, counts.total())) for (model, style), counts in groups.items()]
+
+
+def _numbered(marks: Sequence[Mark], number: int, what: str) -> Mark:
+    if not 0 <= number < len(marks):
+        raise InputError(f"there is no {what} number {number + 1}; the run has {len(marks)}")
+    return marks[number]
+
+
+def _paging(request: Request, total: int) -> tuple[Paging, int]:
+    """The page that is asked for, and the index at which it starts."""
+    last = max(1, -(-total // PAGE))
+    page = min(max(1, _number(request, "page", 1)), last)
+    return Paging(page, total, page < last), (page - 1) * PAGE
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    given = request.query_params.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 18 else default
+
+
+def _neighbours(record: Record, number: int) -> tuple[int | None, int | None]:
+    before = record.rows("SELECT max(id) FROM conversations WHERE id < ?", (number,))[0][0]
+    after = record.rows("SELECT min(id) FROM conversations WHERE id > ?", (number,))[0][0]
+    return before, after
+
+
+def _around(words: str, text: str) -> tuple[str, str, str]:
+    """What stands before the first hit, the hit, and what stands after it."""
+    hits = (re.search(re.escape(word), words, re.IGNORECASE) for word in re.findall(r"[^\W_]+", text))
+    start, end = next((hit.span() for hit in hits if hit), (0, 0))
+    return ("…" if start > 100 else "") + words[max(0, start - 100) : start], words[start:end], words[end : end + 200]
+
+
+def _segment(name: str) -> str:
+    """A name as one part of a path."""
+    return quote(name, safe="")
+
+
+def _query(**values: object) -> str:
+    """The part of an address after the path; what is None is left out."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""

@@ -1,0 +1,86 @@
+"""From a run to the message that caused a verdict, in a real browser and by keyboard."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import needs_browser, open_page
+
+pytestmark = [pytest.mark.browser, needs_browser]
+
+
+@pytest.fixture(scope="module")
+def address(runs: Path) -> Iterator[str]:
+    """Where the command serves the runs."""
+    command = [sys.executable, "-c", "from runs.cli import main; main()", "view", runs, "--port", "0", "--json"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdout
+    yield json.loads(server.stdout.readline())["address"]
+    server.terminate()
+    server.wait()
+    server.stdout.close()
+
+
+def test_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:
+    with open_page(address) as page:
+        page.get_by_role("link", name="small", exact=True).click()
+        expect(page.get_by_role("heading", name="Funnel")).to_be_visible()
+        row = (
+            page.get_by_role("row")
+            .filter(has_text="business [tools]")
+            .or_(page.get_by_role("row").filter(has_text="business"))
+        )
+        row.filter(has_text="workflow").get_by_role("link").first.click()
+        page.get_by_role("link", name="unsafe success").first.click()
+        expect(page.get_by_role("heading", name="What it broke")).to_be_visible()
+        expect(page.locator("blockquote").first).to_contain_text("Article")
+        expect(page.locator("table.monitor")).to_contain_text("V")
+        page.get_by_role("link", name="The message that broke it").first.click()
+        message = page.locator("li.asked-for")
+        expect(message).to_be_in_viewport()
+        expect(message).to_be_focused()
+        expect(message).to_contain_text("Breaks ")
+        expect(message).to_contain_text("executor")
+
+
+def test_the_same_way_by_keyboard_alone(address: str) -> None:
+    with open_page(address) as page:
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        focused = page.locator(":focus")
+        assert focused.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+        while focused.inner_text() != "small":
+            page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/runs/small/")
+        page.keyboard.press("/")
+        page.keyboard.type("checkauth")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/search?text=checkauth")
+        expect(page.locator("mark").first).to_have_text("CheckAuth")
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/conversations/*")
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/runs/small/conversations")
+        page.keyboard.press("Escape")
+        page.wait_for_url("**/runs/small/")
+        page.keyboard.press("Escape")
+        page.wait_for_url(address)
+
+
+def test_a_hostile_message_is_text(address: str) -> None:
+    with open_page(f"{address}runs/hostile/conversations/1") as page:
+        expect(page.locator("pre.words").first).to_contain_text('<script>document.title="owned"</script>')
+        expect(page.locator("pre.words").first).to_contain_text("\\u001b[2J")
+        assert page.title() != "owned"
+        assert page.locator("img").count() == 0
+        assert "more characters" in page.locator("#m2").inner_text()
+        width = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1]
