@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,7 @@ def messages(
     style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
     model: Annotated[str | None, typer.Option(help="Only attempts of this model.")] = None,
     trial: Annotated[int | None, typer.Option(help="Only this repetition, from 0.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation, by its name.")] = None,
     verdict: Annotated[
         str | None, typer.Option(help=f"Only attempts with this outcome: {', '.join(OUTCOMES)}.")
     ] = None,
@@ -46,14 +48,16 @@ def messages(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Read the conversations of a run."""
-    wanted = Wanted(stage=stage, task=task, style=style, name=model, trial=trial, role=role, turn=turn, text=text)
+    wanted = Wanted(
+        stage=stage, task=task, style=style, name=model, trial=trial, variant=variant, role=role, turn=turn, text=text
+    )
     with Record.open(directory) as record:
         if isinstance(record.recipe, dict):
             warn_of_sandboxes([record.recipe.get("sandbox")])
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(
-                    "--follow goes with --stage, --task, --style, --model, --trial, --role, --turn, --text"
+                    "--follow goes with --stage, --task, --style, --model, --trial, --variant, --role, --turn, --text"
                 )
             _follow(record, directory, wanted)
             return
@@ -62,17 +66,7 @@ def messages(
             marks = _marks(judged, directory, verdict, rule)
             numbers = places_of(record, "attempts")
             among = [numbers[place] for mark in marks if (place := place_of(mark)) in numbers]
-            wanted = Wanted(
-                stage=stage,
-                task=task,
-                style=style,
-                name=model,
-                trial=trial,
-                role=role,
-                turn=turn,
-                text=text,
-                among=among,
-            )
+            wanted = replace(wanted, among=among)
         if diff is not None:
             with Record.open(diff) as other:
                 _show_partings(list(partings(record, other, wanted)), (str(directory), str(diff)), limit, as_json)

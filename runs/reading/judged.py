@@ -10,19 +10,28 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from environments.errors import InputError
+from runs.files import read_rows
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.record.finding import Place
 from runs.stages.rows import AttemptRow
+from runs.variants import VariantRow
 
-__all__ = ["Judged", "Mark", "RowFile", "place_of"]
+__all__ = ["Judged", "Mark", "RowFile", "place_of", "ways_of"]
 
 Row = TypeVar("Row", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A verdict in short. ``number`` is its row in the file, ``broken`` the ids of the rules that broke."""
+    """A verdict in short.
+
+    Attributes:
+        number: its place among all verdicts of the run.
+        broken: the ids of the rules that broke.
+        variant: in an ablation, the variant that it is of.
+        held_for: the variant that the attempt's conversation was held for: its own, or one that it shares with.
+    """
 
     number: int
     task: str
@@ -32,15 +41,17 @@ class Mark:
     outcome: str
     broken: tuple[str, ...]
     reason: str
+    variant: str | None
+    held_for: str | None
 
 
 def place_of(mark: Mark) -> Place:
     """The conversation of the attempt that the verdict is on."""
-    return Place("attempts", mark.task, mark.style, mark.model, mark.trial)
+    return Place("attempts", mark.task, mark.style, mark.model, mark.trial, mark.held_for)
 
 
 class RowFile(Generic[Row]):
-    """A stage file of which one row is read at a time. ``parsed``: also what `raw` gives is looked at on the way."""
+    """A stage file of which one row is read at a time."""
 
     def __init__(self, path: Path, model: type[Row]) -> None:
         self.path = path
@@ -78,16 +89,32 @@ class RowFile(Generic[Row]):
             raise InputError(f"{self.path}, row {number + 1}: {error.errors()[0]['msg']}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of one way: a run's, or one variant's. ``first``: how many verdicts come before them."""
+
+    verdicts: RowFile[VerdictRow]
+    attempts: RowFile[AttemptRow]
+    first: int
+
+
 class Judged:
     """The verdicts of one run, as its files are now; none before they are written."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self._verdicts = RowFile(folder.verdicts, VerdictRow)
-        self._attempts = RowFile(folder.attempts, AttemptRow)
-        self.marks: Sequence[Mark] = [_mark(folder.verdicts, n, line) for n, line in enumerate(self._verdicts.scan())]
-        for _ in self._attempts.scan():
-            pass
-        self._by_place = {place_of(mark): mark for mark in self.marks}
+        marks: list[Mark] = []
+        self._files: list[_Files] = []
+        for one, variant, held_for in ways_of(folder):
+            files = _Files(RowFile(one.verdicts, VerdictRow), RowFile(one.attempts, AttemptRow), len(marks))
+            self._files.append(files)
+            for line in files.verdicts.scan():
+                marks.append(_mark(one.verdicts, len(marks), len(marks) - files.first, line, variant, held_for))
+            for _ in files.attempts.scan():
+                pass
+        self.marks: Sequence[Mark] = marks
+        self._by_place: dict[Place, Mark] = {}
+        for mark in marks:
+            self._by_place.setdefault(place_of(mark), mark)
 
     def at(self, place: Place) -> Mark | None:
         """The verdict on the attempt that was made in that conversation."""
@@ -101,9 +128,10 @@ class Judged:
         task: str | None = None,
         style: str | None = None,
         model: str | None = None,
+        variant: str | None = None,
     ) -> list[Mark]:
         """Those with that outcome, on which that rule broke, and so on. None: any."""
-        wanted = {"outcome": outcome, "task": task, "style": style, "model": model}
+        wanted = {"outcome": outcome, "task": task, "style": style, "model": model, "variant": variant}
         asked = {name: value for name, value in wanted.items() if value is not None}
         return [
             mark
@@ -113,18 +141,38 @@ class Judged:
         ]
 
     def verdict(self, mark: Mark) -> VerdictRow:
-        return self._verdicts.row(mark.number)
+        files = self._of(mark)
+        return files.verdicts.row(mark.number - files.first)
 
     def attempt(self, mark: Mark) -> AttemptRow | None:
         """The attempt that the verdict is on: the row of the same number. None where that is another one."""
-        if mark.number >= len(self._attempts):
+        files = self._of(mark)
+        number = mark.number - files.first
+        if number >= len(files.attempts):
             return None
-        row = self._attempts.row(mark.number)
+        row = files.attempts.row(number)
         same = (row.task, row.style, row.model, row.trial) == (mark.task, mark.style, mark.model, mark.trial)
         return row if same else None
 
+    def _of(self, mark: Mark) -> _Files:
+        return next(files for files in reversed(self._files) if files.first <= mark.number)
 
-def _mark(path: Path, number: int, line: bytes) -> Mark:
+
+def ways_of(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | None]]:
+    """The folders with the files of a run: its own; in an ablation each variant's, with the variant's name and that of
+    the variant whose attempts it has."""
+    if not folder.variants.exists():
+        return [(folder, None, None)]
+    rows = read_rows(folder.variants, VariantRow, empty=True)
+    names = {row.number: row.name or None for row in rows}
+    return [
+        (folder.variant(row.number), names[row.number], names.get(row.made_by.get("attempts", row.number)))
+        for row in rows
+        if row.ended is None
+    ]
+
+
+def _mark(path: Path, number: int, row_number: int, line: bytes, variant: str | None, held_for: str | None) -> Mark:
     try:
         row: dict[str, Any] = from_json(line)
         return Mark(
@@ -136,6 +184,8 @@ def _mark(path: Path, number: int, line: bytes) -> Mark:
             row["outcome"],
             tuple(rule["rule"] for rule in row["rules"] if not rule["kept"]),
             row["reason"],
+            variant,
+            held_for,
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}, row {number + 1}: is no verdict ({error}); grade the run again") from error
+        raise InputError(f"{path}, row {row_number + 1}: is no verdict ({error}); grade the run again") from error

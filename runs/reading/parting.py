@@ -82,7 +82,7 @@ def _pairs(
 
 def _seat(conversation: Conversation) -> tuple[object, ...]:
     place = conversation.place
-    return place.stage, place.task, place.style, place.trial
+    return place.stage, place.task, place.style, place.trial, place.variant
 
 
 def _key(line: Line) -> tuple[object, ...]:

@@ -48,7 +48,8 @@ class Shown:
 def heading(place: Place) -> str:
     """A conversation's place on one line."""
     trial = f"trial {place.trial}" if place.trial else None
-    return visible(" · ".join(part for part in (place.stage, place.task, place.style, place.name, trial) if part))
+    parts = (place.stage, place.variant, place.task, place.style, place.name, trial)
+    return visible(" · ".join(part for part in parts if part))
 
 
 def show_line(line: Line) -> Shown:

@@ -32,13 +32,15 @@ Line = MessageSent | RoleFailed
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What tells conversations apart. ``name``: what tells them apart in one place, for attempts the model."""
+    """What tells conversations apart. ``name``: what tells them apart in one place, for attempts the model.
+    ``variant``: in an ablation, the variant that it was held for."""
 
     stage: str
     task: str | None
     style: str | None
     name: str | None
     trial: int
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Wanted:
     style: str | None = None
     name: str | None = None
     trial: int | None = None
+    variant: str | None = None
     role: str | None = None
     turn: int | None = None
     text: str | None = None
@@ -95,12 +98,12 @@ def find_conversations(
     """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
     clauses, values = _conversations(wanted)
     rows = record.rows(
-        "SELECT id, stage, task, style, name, trial, (SELECT count(*) FROM entries"  # noqa: S608
+        "SELECT id, stage, task, style, name, trial, variant, (SELECT count(*) FROM entries"  # noqa: S608
         " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
         f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
         (*values, limit, offset),
     )
-    return [Conversation(row[0], Place(*row[1:6]), row[6]) for row in rows]
+    return [Conversation(row[0], Place(*row[1:7]), row[7]) for row in rows]
 
 
 def conversation_at(record: Record, place: Place) -> Conversation | None:
@@ -108,8 +111,8 @@ def conversation_at(record: Record, place: Place) -> Conversation | None:
     found = record.rows(
         "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
         " AND kind IN ('message', 'failure')) FROM conversations"
-        " WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ?",
-        (place.stage, place.task, place.style, place.name, place.trial),
+        " WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ? AND variant IS ?",
+        (place.stage, place.task, place.style, place.name, place.trial, place.variant),
     )
     return Conversation(found[0][0], place, found[0][1]) if found else None
 
@@ -149,8 +152,10 @@ def find_lines(
 
 def places_of(record: Record, stage: str) -> dict[Place, int]:
     """The places of all conversations of a stage, with their numbers."""
-    rows = record.rows("SELECT stage, task, style, name, trial, id FROM conversations WHERE stage = ?", (stage,))
-    return {Place(*row[:5]): row[5] for row in rows}
+    rows = record.rows(
+        "SELECT stage, task, style, name, trial, variant, id FROM conversations WHERE stage = ?", (stage,)
+    )
+    return {Place(*row[:6]): row[6] for row in rows}
 
 
 def _said(record: Record, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int) -> list[Said]:
@@ -181,7 +186,7 @@ def _conversations(wanted: Wanted) -> _Clauses:
 def _places(wanted: Wanted) -> _Clauses:
     clauses: list[str] = []
     values: list[object] = []
-    for column in ("stage", "task", "style", "name", "trial"):
+    for column in ("stage", "task", "style", "name", "trial", "variant"):
         value = getattr(wanted, column)
         if value is not None:
             clauses.append(f"{column} = ?")

@@ -113,14 +113,22 @@ class RowWriter:
         return found[0] if found else self._insert("INSERT INTO requests (before, role, text) VALUES (?, ?, ?)", values)
 
     def _conversation(self, context: Context) -> int:
-        place = (context.stage, context.task, context.style, context.conversation, context.trial)
+        place = (
+            context.stage,
+            context.task,
+            context.style,
+            context.conversation,
+            context.trial,
+            context.variant,
+        )
         known = self._conversations.get(place)
         if known is None:
             found = self._connection.execute(
-                "SELECT id FROM conversations WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ?",
+                "SELECT id FROM conversations WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ?"
+                " AND variant IS ?",
                 place,
             ).fetchone()
-            insert = "INSERT INTO conversations (stage, task, style, name, trial) VALUES (?, ?, ?, ?, ?)"
+            insert = "INSERT INTO conversations (stage, task, style, name, trial, variant) VALUES (?, ?, ?, ?, ?, ?)"
             known = self._conversations[place] = found[0] if found else self._insert(insert, place)
         return known
 

@@ -48,9 +48,10 @@ CREATE TABLE conversations (
     task TEXT,
     style TEXT,
     name TEXT,
-    trial INTEGER NOT NULL
+    trial INTEGER NOT NULL,
+    variant TEXT
 ) STRICT;
-CREATE INDEX conversations_by_place ON conversations (stage, task, style, name, trial);
+CREATE INDEX conversations_by_place ON conversations (stage, task, style, name, trial, variant);
 CREATE INDEX conversations_by_task ON conversations (task);
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 """The runs below a folder, and what is kept of them between two pages: where the rows of their files are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from environments.errors import InputError
 from environments.events import Json
 from runs.layout import RunFolder
-from runs.reading.judged import Judged, RowFile
+from runs.reading.judged import Judged, RowFile, ways_of
 from runs.record.storage import is_being_written, record_path
 from runs.record.store import Record
 from runs.stages.rows import TaskRow
@@ -38,17 +38,23 @@ class RunLine:
 
 
 class Tasks:
-    """The tasks of a run: their ids in order, and each one when it is asked for."""
+    """The tasks of a run: the variant and the id of each in order, and each one when it is asked for."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self._rows = RowFile(folder.tasks, TaskRow)
-        self.ids: Sequence[str] = [str(from_json(line)["id"]) for line in self._rows.scan()]
-        self.numbers = {name: number for number, name in enumerate(self.ids)}
+        self.names: list[tuple[str | None, str]] = []
+        self._rows: list[tuple[RowFile[TaskRow], int]] = []
+        for one, variant, _ in ways_of(folder):
+            rows = RowFile(one.tasks, TaskRow)
+            for number, line in enumerate(rows.scan()):
+                self.names.append((variant, str(from_json(line)["id"])))
+                self._rows.append((rows, number))
+        self.numbers = {name: number for number, name in enumerate(self.names)}
 
     def row(self, number: int) -> TaskRow:
-        if not 0 <= number < len(self.ids):
-            raise InputError(f"there is no task number {number + 1}; the run has {len(self.ids)}")
-        return self._rows.row(number)
+        if not 0 <= number < len(self._rows):
+            raise InputError(f"there is no task number {number + 1}; the run has {len(self._rows)}")
+        rows, place = self._rows[number]
+        return rows.row(place)
 
 
 class Library:
@@ -98,7 +104,7 @@ class Library:
 
     def tasks(self, name: str) -> Tasks:
         folder = self.folder(name)
-        return _kept(self._tasks, self._one_at_a_time, name, (folder.tasks,), lambda: Tasks(folder))
+        return _kept(self._tasks, self._one_at_a_time, name, _files(folder, "tasks"), lambda: Tasks(folder))
 
 
 def state_of(folder: RunFolder) -> State:
@@ -117,6 +123,11 @@ def _kept(
         if name not in kept or kept[name][0] != stamp:
             kept[name] = (stamp, read())
         return kept[name][1]
+
+
+def _files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
+    """The files of those stages, and the one that says which variants there are."""
+    return folder.variants, *(getattr(one, stage) for one, _, _ in ways_of(folder) for stage in stages)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

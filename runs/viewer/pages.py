@@ -100,7 +100,8 @@ class Pages:
             Route("/runs/{run}/conversations/{number:int}", self.conversation),
             Route("/runs/{run}/messages/{number:int}", self.message),
             Route("/runs/{run}/search", self.search),
-            Route("/runs/{run}/report", self.report),
+            Route("/runs/{run}/report.html", self.report),
+            Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
         ]
 
     def troubles(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
@@ -142,7 +143,10 @@ class Pages:
 
     def attempts(self, request: Request) -> Response:
         name, _, judged = self._run(request)
-        asked = {key: request.query_params.get(key) or None for key in ("outcome", "rule", "task", "style", "model")}
+        asked = {
+            key: request.query_params.get(key) or None
+            for key in ("outcome", "rule", "task", "style", "model", "variant")
+        }
         marks = judged.select(**asked)
         paging, start = _paging(request, len(marks))
         return self._page(
@@ -152,6 +156,7 @@ class Pages:
             asked=asked,
             paging=paging,
             models=sorted({mark.model for mark in judged.marks}),
+            variants=_variants(judged),
             rules=sorted({rule for mark in judged.marks for rule in mark.broken}),
         )
 
@@ -159,9 +164,9 @@ class Pages:
         name, folder, judged = self._run(request)
         mark = _numbered(judged.marks, request.path_params["number"], "attempt")
         tasks = self._library.tasks(name)
-        if mark.task not in tasks.numbers:
-            raise InputError(f"{folder.tasks}: holds no task {mark.task!r}")
-        number = tasks.numbers[mark.task]
+        if (mark.variant, mark.task) not in tasks.numbers:
+            raise InputError(f"{folder.path}: holds no task {mark.task!r}")
+        number = tasks.numbers[mark.variant, mark.task]
         task = tasks.row(number)
         with Record.open(folder.path) as record:
             view = view_attempt(record, judged, mark, task)
@@ -172,20 +177,21 @@ class Pages:
     def tasks(self, request: Request) -> Response:
         name, _, judged = self._run(request)
         tasks = self._library.tasks(name)
-        paging, start = _paging(request, len(tasks.ids))
-        shown = [(number, tasks.row(number)) for number in range(start, min(start + PAGE, len(tasks.ids)))]
-        ids = {task.id for _, task in shown}
-        marks: dict[str, list[Mark]] = {}
+        paging, start = _paging(request, len(tasks.names))
+        shown = [(number, tasks.row(number)) for number in range(start, min(start + PAGE, len(tasks.names)))]
+        marks: dict[int, list[Mark]] = {number: [] for number, _ in shown}
         for mark in judged.marks:
-            if mark.task in ids:
-                marks.setdefault(mark.task, []).append(mark)
-        return self._page("tasks", run=name, tasks=shown, marks=marks, paging=paging)
+            number = tasks.numbers.get((mark.variant, mark.task))
+            if number in marks:
+                marks[number].append(mark)
+        return self._page("tasks", run=name, tasks=shown, names=tasks.names, marks=marks, paging=paging)
 
     def task(self, request: Request) -> Response:
         name, folder, judged = self._run(request)
         tasks = self._library.tasks(name)
-        number = request.path_params["number"]
+        number: int = request.path_params["number"]
         task = tasks.row(number)
+        variant, _ = tasks.names[number]
         with Record.open(folder.path) as record:
             talks = find_conversations(record, Wanted(task=task.id), limit=PAGE)
         return self._page(
@@ -194,8 +200,9 @@ class Pages:
             page=view_task(task),
             task=task,
             number=number,
-            last=len(tasks.ids) - 1,
-            marks=judged.select(task=task.id),
+            last=len(tasks.names) - 1,
+            variant=variant,
+            marks=judged.select(task=task.id, variant=variant),
             talks=[talk for talk in talks if talk.place.stage != "attempts"],
         )
 
@@ -307,7 +314,9 @@ class Pages:
 
     def report(self, request: Request) -> Response:
         """The run's report, which brings its own policy; this one takes away what the viewer may do."""
-        _, folder, _ = self._run(request)
+        folder = self._library.folder(request.path_params["run"])
+        if "variant" in request.path_params:
+            folder = folder.variant(request.path_params["variant"])
         if not folder.report.exists():
             raise InputError(f"{folder.path}: the run has no report yet")
         policy = "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
@@ -334,12 +343,16 @@ class Pages:
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 
 
-def _outcomes(marks: Sequence[Mark]) -> list[tuple[str, str, Tally]]:
-    """Model, style and tally, in the order in which they first appear."""
-    groups: dict[tuple[str, str], Counter[Any]] = {}
+def _outcomes(marks: Sequence[Mark]) -> list[tuple[str | None, str, str, Tally]]:
+    """Variant, model, style and tally, in the order in which they first appear."""
+    groups: dict[tuple[str | None, str, str], Counter[Any]] = {}
     for mark in marks:
-        groups.setdefault((mark.model, mark.style), Counter())[mark.outcome] += 1
-    return [(model, style, Tally(counts, counts.total())) for (model, style), counts in groups.items()]
+        groups.setdefault((mark.variant, mark.model, mark.style), Counter())[mark.outcome] += 1
+    return [(*group, Tally(counts, counts.total())) for group, counts in groups.items()]
+
+
+def _variants(judged: Judged) -> list[str]:
+    return list(dict.fromkeys(mark.variant for mark in judged.marks if mark.variant))
 
 
 def _numbered(marks: Sequence[Mark], number: int, what: str) -> Mark:

@@ -24,6 +24,21 @@ mode = "tools"
 models = ["reference", "business"]
 """
 
+ABLATED = """
+[tasks]
+count = 1
+spare = 1
+
+[rules]
+extract = false
+
+[attempts]
+models = ["business"]
+
+[ablation]
+"attempts.shield" = ["off", "refuse"]
+"""
+
 HOSTILE = (
     '<script>document.title="owned"</script><img src=x onerror=alert(1)> \x1b[2J \u202e {{ 7 * 7 }} "quoted" &amp;'
 )
@@ -31,11 +46,14 @@ HOSTILE = (
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two runs."""
+    """A folder with three runs: small, ablated and hostile."""
     folder = tmp_path_factory.mktemp("viewer")
-    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    command = [sys.executable, "-c", "from runs.cli import main; main()", "run", "recipe.toml", "--out", "runs/small"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    for name, recipe in (("small", RECIPE), ("ablated", ABLATED)):
+        (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
+        main = [sys.executable, "-c", "from runs.cli import main; main()"]
+        subprocess.run(
+            [*main, "run", f"{name}.toml", "--out", f"runs/{name}"], cwd=folder, check=True, capture_output=True
+        )
     with Record.create(
         folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
     ) as record:

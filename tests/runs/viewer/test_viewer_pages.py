@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from agents.ledger import Context, MessageSent, ModelAsked
 from environments.errors import InputError
 from environments.events import Json
+from runs.record.finding import Wanted, find_conversations
 from runs.record.store import Record
 from runs.viewer.server import make_app
 from tests.runs.viewer.conftest import HOSTILE
@@ -38,7 +39,7 @@ def test_every_link_leads_to_a_page(browse: TestClient) -> None:
         answer = browse.get(address)
         assert answer.status_code == 200, address
         seen[address] = answer.text
-        waiting += [] if address.endswith("/report") else links(answer.text, address)
+        waiting += [] if address.endswith("/report.html") else links(answer.text, address)
     kinds = {re.sub(r"\?.*|\d+", "", address.removeprefix("/runs/small")) for address in seen}
     assert kinds >= {
         "/",
@@ -50,7 +51,7 @@ def test_every_link_leads_to_a_page(browse: TestClient) -> None:
         "/conversations/",
         "/messages/",
     }
-    pages = [page for address, page in seen.items() if not re.search(r"/report$|/messages/", address)]
+    pages = [page for address, page in seen.items() if not re.search(r"/report.html$|/messages/", address)]
     assert not any("<script>" in page for page in pages)
 
 
@@ -72,7 +73,7 @@ def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
-    assert "sandbox" in browse.get("/runs/small/report").headers["content-security-policy"]
+    assert "sandbox" in browse.get("/runs/small/report.html").headers["content-security-policy"]
     assert "unsafe" not in browse.get("/nowhere").headers["content-security-policy"]
 
 
@@ -87,7 +88,7 @@ def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
         "/runs/small/messages/99999",
         "/static/..%2fpages.py",
         "/static/pages.py",
-        "/runs/hostile/report",
+        "/runs/hostile/report.html",
     ],
 )
 def test_what_is_not_there_is_said(browse: TestClient, address: str) -> None:
@@ -130,6 +131,20 @@ def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: Test
     thread = browse.get(unescape(cause[1])).text
     (line,) = re.findall(rf'<li id="m{cause[2]}".*?</li>', thread, re.DOTALL)
     assert "Breaks <code>" in line
+
+
+def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> None:
+    page = browse.get("/runs/ablated/").text
+    assert page.count("shield=off") > 0
+    assert page.count("shield=refuse") > 0
+    refused = browse.get("/runs/ablated/attempts", params={"variant": "shield=refuse"}).text
+    attempt = re.findall(r"/runs/ablated/attempts/\d+", refused)[0]
+    talk = re.findall(r"/runs/ablated/conversations/\d+", browse.get(attempt).text)[0]
+    assert "attempts · shield=refuse · " in browse.get(talk).text
+    with Record.open(runs / "ablated") as record:
+        attempts = find_conversations(record, Wanted(stage="attempts"))
+        assert {talk.place.variant for talk in attempts} == {"shield=off", "shield=refuse"}
+        assert {talk.lines for talk in attempts} == {2}
 
 
 def test_a_live_run_shows_how_far_it_is(runs: Path, tmp_path: Path) -> None:
