@@ -112,6 +112,12 @@ class Tool:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     @property
+    def refusals(self) -> tuple[Term, ...]:
+        """The conditions under which a call does not complete."""
+        raised = (raised.when for raised in self.raises)
+        return (*(when for when in raised if when is not None), *(failure.when for failure in self.fails))
+
+    @property
     def teaching(self) -> tuple[RowsResult | KeyResult, ...]:
         """The results through which a call makes a row known: rows that carry their key, and the key of a new row."""
         return (*self.lookups, *(result for result in self.results if isinstance(result, KeyResult)))

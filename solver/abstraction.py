@@ -1,4 +1,4 @@
-"""The facts of a situation: what the search remembers of it. An abstraction that is derived from the declaration.
+"""The facts of a situation: what the search remembers of the world. An abstraction, derived from the declaration.
 
 Of a situation they keep
 
@@ -7,12 +7,10 @@ Of a situation they keep
   call refers to (and one more where calls use rows up), and which classes a look-up could still add to. The class of a
   row is which refusals would name it (the guest has access already), and where quantified rules stand with its key. A
   row that every tool refuses is left out;
-- whether something derived from the calls so far is there (an event still to be recorded), or what it is, where a rule
-  looks at it;
 - for each quantified rule the state of the values that occurred, and of all others.
 
 Where rules look at results, what they show is kept beside the refusals. Refusals that depend on amounts, texts or
-dates of the call are left out.
+dates of the call are left out. What follows from the calls so far alone is no fact of the world (`solver.derived`).
 """
 
 from collections import Counter, OrderedDict
@@ -24,7 +22,6 @@ from environments.declaration import (
     Delete,
     Environment,
     FromLookup,
-    FromTrace,
     FromUser,
     Parameter,
     Tool,
@@ -89,12 +86,6 @@ class Abstraction:
         self._keys = {table: entity.key for table, entity in environment.entities.items()}
         self.caps = self._counted(environment)
         self._looked_up = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
-        self._derived = [
-            (parameter.source, interest.looks_at(tool.name, parameter.name))
-            for tool in environment.tools.values()
-            for parameter in tool.parameters
-            if isinstance(parameter.source, FromTrace)
-        ]
         self.tells_rows_apart = bool(interest.quantified) or any(self._of_rows.values())
         """Whether there are classes of rows at all."""
         self.counts_only = not self.tells_rows_apart and not self._of_state
@@ -142,10 +133,6 @@ class Abstraction:
         followed: set[Key] = set()
         tables = tuple(self._table(situation, table, cap, followed) for table, cap in self.caps.items())
         truths = tuple(question.answer(situation.state) for question in self._of_state)
-        derived: list[object] = []
-        for source, looked_at in self._derived:
-            value = source.function(self.environment, situation.events)
-            derived.append(frozenset(value) if looked_at else bool(value))
         values = tuple(
             (
                 standing.unmet,
@@ -157,7 +144,7 @@ class Abstraction:
             )
             for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True)
         )
-        return tables, truths, tuple(derived), values
+        return tables, truths, values
 
     def sort(self, situation: Situation, table: str, keys: Sequence[Value]) -> Mapping[Class, Sequence[Value]]:
         """Rows by their class, for whoever chooses among them."""
@@ -227,9 +214,7 @@ class Abstraction:
 
 def _refusals(tool: Tool) -> list[Term]:
     """The terms that decide whether a tool refuses, those that look at the state."""
-    terms = [raised.when for raised in tool.raises if raised.when is not None]
-    terms += [failure.when for failure in tool.fails]
-    return [term for term in terms if tables_of(term)]
+    return [term for term in tool.refusals if tables_of(term)]
 
 
 def _shown(tool: Tool, interest: Interest) -> list[Term]:

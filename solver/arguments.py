@@ -1,8 +1,8 @@
 """Arguments for a walk: every one with an origin, chosen so that each call completes and rules see what was planned.
 
 The product says where a walk may lead, call by call. Arguments are chosen (`solver.choices`), the simulator runs the
-call, and what came of it is compared with the plan: is the node where it leads one from which the rest of the walk ends
-well? If not, other arguments are chosen. Numbers are proposed first, because most proposals fit; where one keeps
+call, and what came of it is compared with the plan: is the place where it leads one from which the rest of the walk
+ends well? If not, other arguments are chosen. Numbers are proposed first, because most proposals fit; where one keeps
 failing, Z3 chooses the numbers of the whole trace so far, over the same declaration that the simulator executes, each
 within the region in which rules do not tell numbers apart.
 """
@@ -18,7 +18,7 @@ from environments.kinds import Value
 from environments.simulation import compiled_tool
 from environments.state import State
 from environments.terms import Scope
-from solver.product import Product
+from solver.product import Place, Product
 from solver.situations import Choice, Situation, follow
 from solver.symbolic import SymbolicLogic
 from solver.traces import PlannedCall, Trace
@@ -54,13 +54,13 @@ class _Filling:
         self._choices: list[Choice] = []
         self._walk = walk
         self._carried: dict[tuple[int, int], bool] = {}
-        node = product.start(self._situations[0])
-        self._nodes: list[int | None] = [node if node is not None and self._is_carried(node, 0) else None]
-        """For each situation its node, from which the rest of the walk ends well; None if there is no way."""
+        start = product.start(self._situations[0])
+        self._places: list[Place | None] = [start if start is not None and self._is_carried(start, 0) else None]
+        """For each situation its place, from which the rest of the walk ends well; None if there is no way."""
 
     def add(self, tool: Tool) -> bool:
         """Choose the arguments of the next call and run it. False if none make it complete as planned."""
-        if self._nodes[-1] is None:
+        if self._places[-1] is None:
             return False
         solutions = 0
         for _ in range(CHOICES):
@@ -97,22 +97,23 @@ class _Filling:
 
     def _run(self, first: int) -> bool:
         """Run the calls from number ``first`` on. If not all end as planned, everything stays as it was."""
-        situations, nodes = self._situations[: first + 1], self._nodes[: first + 1]
-        for place, choice in enumerate(self._choices[first:], first):
+        situations, places = self._situations[: first + 1], self._places[: first + 1]
+        for number, choice in enumerate(self._choices[first:], first):
             after = follow(self._environment, situations[-1], choice, self._product.interest)
-            node = None if after is None or nodes[-1] is None else self._product.after(nodes[-1], after)
-            if after is None or node is None or not self._is_carried(node, place + 1):
+            place = None if after is None or places[-1] is None else self._product.after(places[-1], after)
+            if after is None or place is None or not self._is_carried(place, number + 1):
                 return False
             situations.append(after)
-            nodes.append(node)
-        self._situations, self._nodes = situations, nodes
+            places.append(place)
+        self._situations, self._places = situations, places
         return True
 
-    def _is_carried(self, node: int, place: int) -> bool:
-        """Whether the walk, from that place on, can be completed from the node."""
-        if (node, place) not in self._carried:
-            self._carried[node, place] = self._product.carries(node, self._walk[place:])
-        return self._carried[node, place]
+    def _is_carried(self, place: Place, calls: int) -> bool:
+        """Whether the walk can be completed from a place, when that many of its calls have been made."""
+        key = (place.node, calls)
+        if key not in self._carried:
+            self._carried[key] = self._product.carries(place.node, self._walk[calls:])
+        return self._carried[key]
 
     def _solved(self) -> bool:
         """Let Z3 choose every number of the calls so far, keeping each proposal that it can, and run them again."""

@@ -387,8 +387,7 @@ def _cone(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str
     """The tables that decide, directly or through effects, what can be called, what is known and what is shown."""
     cone = set[str]().union(*map(tables_of, shown))
     for tool in environment.tools.values():
-        conditions = [raised.when for raised in tool.raises if raised.when is not None]
-        conditions += [failure.when for failure in tool.fails]
+        conditions = [*tool.refusals]
         for result in tool.teaching:
             cone.add(result.entity.table)
             conditions += result.terms()

@@ -1,21 +1,27 @@
-"""Facts and how calls lead from one to the next, found by making the calls.
+"""Facts of the world and how calls lead from one to the next, found by making the calls.
 
 From a situation that has certain facts (`solver.abstraction`), each kind of call of each tool (`solver.choices`) is run
 by the simulator. So effects, knowledge and conditions have one meaning here and in the world. The situation is one that
-is reached with fewest calls and smallest numbers, from one of a few initial states of the environment.
+is reached with few calls and small numbers, from one of a few initial states of the environment.
+
+What follows from the calls so far alone (`solver.derived`) is kept apart: a call that takes something derived is made
+once, with calls before it after which there is something.
 
 This is exact where situations with equal facts allow the same kinds of call, and a plan otherwise: whoever carries it
 out checks each step (`solver.arguments`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from environments.declaration import Environment
+from environments.declaration import Environment, Tool
+from environments.events import Event
 from environments.state import State
 from solver.abstraction import Abstraction, Facts
 from solver.choices import Chooser
+from solver.derived import DerivedValues, Label
 from solver.interest import Interest
 from solver.situations import Situation, follow, start
 
@@ -29,36 +35,40 @@ ATTEMPTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A call as the rules see it: its tool, which of the conditions on it are met (a bit mask), and where it leads."""
+    """A kind of call, by the number of its label, and the facts it leads to."""
 
-    tool: str
-    met: int
+    label: int
     target: int
 
 
 class FactGraph:
-    """The facts that can be reached, and the calls between them.
+    """The facts of the world that can be reached, and the calls between them.
 
     Attributes:
         starts: the numbers of the facts with which a trace can begin.
-        edges: for each number the calls from there.
+        labels: the kinds of calls.
+        derived: what is remembered of derived values, and how calls of each label change it.
+        edges: for each number of facts the calls from there.
         keeping: for each number whether all values of quantified rules are satisfied.
     """
 
     def __init__(self, environment: Environment, interest: Interest) -> None:
+        self._environment = environment
         self._interest = interest
         self.abstraction = Abstraction(environment, interest)
         self.chooser = Chooser(environment, interest, self.abstraction.sort)
-        self.numbers: dict[Facts, int] = {}
-        self.edges: list[tuple[Edge, ...]] = []
+        self.derived = DerivedValues(environment, interest)
+        self.labels: list[Label] = []
+        self._label_numbers: dict[Label, int] = {}
+        self._numbers: dict[tuple[Facts, object], int] = {}
+        self._edges: list[dict[Edge, None]] = []
         self.keeping: list[bool] = []
-        self._queue: list[Situation] = []
-        random = Random(f"{environment.name}/facts")
-        states = [environment.populate(random) for _ in range(STARTS)]
-        self.starts = tuple(dict.fromkeys(self._number(self.start(state)) for state in states))
-        for situation in self._queue:  # grows while it is read: breadth first
-            self.keeping.append(bool(self.abstraction.keeps(situation)))
-            self.edges.append(tuple(self._edges(environment, interest, situation, random)))
+        self._situations: list[Situation] = []
+        self._random = Random(f"{environment.name}/facts")
+        states = [environment.populate(self._random) for _ in range(STARTS)]
+        self.starts = tuple(dict.fromkeys(self._reached(self.start(state)) for state in states))
+        self._explore()
+        self.edges = [tuple(edges) for edges in self._edges]
 
     def start(self, state: State) -> Situation:
         """The situation before the first call."""
@@ -67,27 +77,66 @@ class FactGraph:
             return situation
         return replace(situation, findable=self.chooser.findable(situation, Random(0)))
 
-    def _edges(self, environment: Environment, interest: Interest, situation: Situation, random: Random) -> list[Edge]:
-        edges: dict[Edge, None] = {}
-        for tool in environment.tools.values():
-            for _ in range(ATTEMPTS):
-                calls = [
-                    follow(environment, situation, choice, interest)
-                    for choice in self.chooser.spread(situation, tool, random)
-                ]
-                for after in filter(None, calls):
-                    if self.abstraction.keeps(after) is not None:
-                        edges[Edge(tool.name, interest.met(after.events[-1]), self._number(after))] = None
-                if any(calls):
-                    break
-        return list(edges)
+    def number(self, situation: Situation) -> int | None:
+        """The number of the facts of a situation; None if they are not among those that were reached."""
+        return self._numbers.get(self._facts(situation))
 
-    def _number(self, situation: Situation) -> int:
-        facts = self.abstraction.facts(situation)
-        if facts not in self.numbers:
-            self.numbers[facts] = len(self._queue)
-            self._queue.append(situation)
-        return self.numbers[facts]
+    def label(self, event: Event) -> int | None:
+        """The number of the label of a completed call; None if no call had it when the graph was made."""
+        return self._label_numbers.get(self.derived.label(event))
+
+    def _facts(self, situation: Situation) -> tuple[Facts, object]:
+        derived = self.derived.remembered(situation.events) if self.derived.entangled else None
+        return self.abstraction.facts(situation), derived
+
+    def _reached(self, situation: Situation) -> int:
+        facts = self._facts(situation)
+        if facts not in self._numbers:
+            self._numbers[facts] = len(self._situations)
+            self._situations.append(situation)
+            self._edges.append({})
+            self.keeping.append(bool(self.abstraction.keeps(situation)))
+        return self._numbers[facts]
+
+    def _explore(self) -> None:
+        """Breadth first with the tools that take nothing derived; then with the others, as soon as there is something
+        to derive from; and again, should those have led somewhere new."""
+        tools = self._environment.tools.values()
+        groups = [[tool for tool in tools if self.derived.is_derived(tool) is derived] for derived in (False, True)]
+        explored = [0, 0]
+        while explored != (explored := [self._explore_from(*way) for way in zip(groups, explored, strict=True)]):
+            pass
+
+    def _explore_from(self, tools: Sequence[Tool], first: int) -> int:
+        """Make the calls of some tools from each situation from number ``first`` on; how many have been looked at."""
+        if any(self.derived.history(tool, self._situations[0]) is None for tool in tools):
+            return first
+        for number, situation in enumerate(self._situations):  # grows while it is read
+            if number >= first:
+                for tool in tools:
+                    self._call(number, situation, tool)
+        return len(self._situations)
+
+    def _call(self, number: int, situation: Situation, tool: Tool) -> None:
+        history = self.derived.history(tool, situation)
+        assert history is not None
+        before = replace(situation, events=history)
+        for _ in range(ATTEMPTS):
+            completed = False
+            for choice in self.chooser.spread(before, tool, self._random):
+                after = follow(self._environment, before, choice, self._interest)
+                if after is None:
+                    continue
+                completed = True
+                if self.abstraction.keeps(after) is not None:
+                    label = self.derived.label(after.events[-1])
+                    if label not in self._label_numbers:
+                        self._label_numbers[label] = len(self.labels)
+                        self.labels.append(label)
+                        self.derived.learn(before, choice, after.events[-1])
+                    self._edges[number][Edge(self._label_numbers[label], self._reached(after))] = None
+            if completed:
+                break
 
 
 def fact_graph(environment: Environment, interest: Interest) -> FactGraph:

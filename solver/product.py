@@ -1,42 +1,51 @@
-"""The product of facts with rules: where every walk of calls may still end well.
+"""The product of the world and all rules, and from where a walk can still be completed.
 
-A node is what the search remembers of a situation (`solver.facts`) and the state of each automaton. A move is a call as
-the rules see it: a tool, and which of the conditions on its arguments and result are met. What facts leave out
-(amounts, balances, which row) is settled when a walk gets its arguments.
+A node says all that a plan needs to know: the facts of the world (`solver.facts`), and what the calls so far mean for
+what may follow (`solver.control`): what is to be recorded, and where each rule stands. For each node and each number
+of calls that remain, a pass from the end backwards says whether a good end can still be reached. The search takes only
+such steps, so no walk ever has to be undone.
 
-For each node and each number of remaining calls, a backward pass knows whether acceptance can still be reached, so a
-search that only takes such moves never walks into a dead end (DESIGN.md, *Automata, not recursion*).
+Nodes that no walk tells apart are one node (`solver.reduction`). So where a trace is, is kept beside it: `Place`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from environments.declaration import Environment
+from solver.control import Control
 from solver.facts import FactGraph, fact_graph
 from solver.interest import Interest
+from solver.joining import Joined
 from solver.ltlf import Automaton
+from solver.reduction import members, merged
 from solver.situations import Situation
 
-__all__ = ["Move", "Product"]
+__all__ = ["Move", "Place", "Product"]
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A call that can be made from a node, and the node it leads to. `met`: see `solver.interest.Interest`."""
+    """A call that can be made from a node, and the node it leads to."""
 
     tool: str
     target: int
-    met: int = 0
 
 
-_Node = tuple[int, tuple[int, ...]]
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a trace is: its node, and what that follows from: the numbers of the facts and of the control's state."""
+
+    node: int
+    facts: int
+    control: int
 
 
 class Product:
     """The reachable part of facts x automata for one environment.
 
     Nodes are numbers; node 0 is the start. Where traces can begin with different facts, it stands for all of them,
-    and the first move decides.
+    and the first move decides. Only moves after which some number of calls ends well are moves at all.
 
     Attributes:
         moves: for each node the calls from there.
@@ -45,16 +54,21 @@ class Product:
     """
 
     def __init__(self, environment: Environment, automata: Sequence[Automaton]) -> None:
-        self.environment = environment
-        self.interest = Interest(automata)
-        self.graph: FactGraph = fact_graph(environment, self.interest)
-        self._automata = tuple(automaton for automaton in automata if not automaton.quantified)
-        self._columns: dict[tuple[str, int], list[int]] = {}
-        self.moves: list[tuple[Move, ...]] = []
-        self._accepting: list[bool] = []
-        self._numbers: dict[_Node, int] = {}
-        self._explore()
-        self._alive: list[list[bool]] = [self._accepting]
+        self.environment: Final = environment
+        self.interest: Final = Interest(automata)
+        self.graph: Final[FactGraph] = fact_graph(environment, self.interest)
+        self._automata: Final = tuple(automata)
+        self._control: Final = Control(self.graph, self.interest, automata)
+        self._joined: Final = Joined(self.graph, self._control)
+        tools = list(environment.tools)
+        labels = [tools.index(label.tool) for label in self.graph.labels]
+        moves = [[(labels[label], target) for label, target in out] for out in self._joined.moves]
+        self._classes: Final = merged(self._joined.accepting, moves)
+        self.moves: Final = [
+            tuple(Move(tools[tool], to) for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in moves[node]))
+            for node in members(self._classes)
+        ]
+        self._alive: Final = [[self._joined.accepting[node] for node in members(self._classes)]]
 
     @property
     def required_rows(self) -> Mapping[str, int]:
@@ -85,93 +99,44 @@ class Product:
             layer = following
         return pairs
 
-    def start(self, situation: Situation) -> int | None:
-        """The node of a situation before the first call; None if it is not among those that are known."""
-        return self._node(situation, tuple(automaton.initial for automaton in self._automata))
+    def transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
+        """The transitions (state, letter) of one of the automata that accepted walks of that length take."""
+        control = Control(self.graph, self.interest, self._automata, watch=automaton)
+        joined = Joined(self.graph, control)
+        taken: set[tuple[int, int]] = set()
+        for node, label in joined.taken(length):
+            transition = control.watched[joined.controls[node]][label]
+            assert transition is not None
+            taken.add(transition)
+        return taken
 
-    def after(self, node: int, situation: Situation) -> int | None:
-        """The node of a situation, whose last call was made at a node; None if it is not among those that are known.
+    def start(self, situation: Situation) -> Place | None:
+        """The place of a situation before the first call; None if its facts are not among those that are known."""
+        return self._place(self.graph.number(situation), 0)
+
+    def after(self, place: Place, situation: Situation) -> Place | None:
+        """The place of a situation whose last call was made at a place; None if it is not among those that are known.
 
         That the call was a move of the product is not demanded: a fourth row that the caller knows is as good as the
         third, and only the facts of the situation itself tell how many are left.
         """
-        event = situation.events[-1]
-        met = self.interest.met(event)
+        label = self.graph.label(situation.events[-1])
+        control = None if label is None else self._control.after[place.control][label]
+        if control is None:
+            return None
         if self.graph.abstraction.counts_only:
-            targets = [move.target for move in self.moves[node] if move.tool == event.tool and move.met == met]
+            targets = [edge.target for edge in self.graph.edges[place.facts] if edge.label == label]
             if len(targets) <= 1:
-                return next(iter(targets), None)
-        stepped = self._stepped(self._nodes[node][1], event.tool, met)
-        return None if stepped is None else self._node(situation, stepped)
+                return self._place(targets[0], control) if targets else None
+        return self._place(self.graph.number(situation), control)
 
     def carries(self, node: int, tools: tuple[str, ...]) -> bool:
         """Whether a walk can be completed from a node with exactly these tools, by what the product knows."""
         here = {node}
         for tool in tools:
             here = {move.target for node in here for move in self.moves[node] if move.tool == tool}
-        return any(self._accepting[node] for node in here)
+        return any(self.can_finish(node, 0) for node in here)
 
-    def _node(self, situation: Situation, states: tuple[int, ...]) -> int | None:
-        facts = self.graph.numbers.get(self.graph.abstraction.facts(situation))
-        return None if facts is None else self._numbers.get((facts, states))
-
-    def _explore(self) -> None:
-        initial = tuple(automaton.initial for automaton in self._automata)
-        self._nodes: list[_Node] = []
-        starts = [self._number((facts, initial), several=len(self.graph.starts) > 1) for facts in self.graph.starts]
-        for node in self._nodes:  # the list grows while it is read: breadth first
-            facts, states = node
-            self._accepting.append(self._accepts(facts, states))
-            moves: dict[Move, None] = {}
-            for edge in self.graph.edges[facts] if facts >= 0 else ():
-                stepped = self._stepped(states, edge.tool, edge.met)
-                if stepped is not None:
-                    moves[Move(edge.tool, self._number((edge.target, stepped)), edge.met)] = None
-            self.moves.append(tuple(moves))
-        if len(starts) > 1:
-            self.moves[0] = tuple(dict.fromkeys(move for start in starts for move in self.moves[start]))
-            self._accepting[0] = any(self._accepting[start] for start in starts)
-
-    def _number(self, node: _Node, *, several: bool = False) -> int:
-        if several and not self._nodes:
-            self._nodes.append((_ANY, ()))
-        if node not in self._numbers:
-            self._numbers[node] = len(self._nodes)
-            self._nodes.append(node)
-        return self._numbers[node]
-
-    def _accepts(self, facts: int, states: tuple[int, ...]) -> bool:
-        if facts == _ANY or not self.graph.keeping[facts]:
-            return False
-        return all(state in automaton.accepting for automaton, state in zip(self._automata, states, strict=True))
-
-    def _stepped(self, states: tuple[int, ...], tool: str, met: int) -> tuple[int, ...] | None:
-        letters = self._letters(tool, met)
-        stepped: list[int] = []
-        for automaton, state, column in zip(self._automata, states, letters, strict=True):
-            following = automaton.table[state][column]
-            if automaton.distances[following] is None:
-                return None
-            stepped.append(following)
-        return tuple(stepped)
-
-    def _letters(self, tool: str, met: int) -> list[int]:
-        """For each automaton the column of a completed call of the tool that meets those conditions."""
-        if (tool, met) not in self._columns:
-            conditions = self.interest.conditions.get(tool, ())
-            true = {condition for number, condition in enumerate(conditions) if met >> number & 1}
-            self._columns[tool, met] = [
-                automaton.alphabet.columns[
-                    sum(
-                        bit
-                        for bit, atom in automaton.alphabet.by_tool.get(tool, ())
-                        if atom.condition is None or atom.condition in true
-                    )
-                ]
-                for automaton in self._automata
-            ]
-        return self._columns[tool, met]
-
-
-_ANY = -1
-"""The facts of node 0 where traces can begin with different ones."""
+    def _place(self, facts: int | None, control: int) -> Place | None:
+        number = None if facts is None else self._joined.number(facts, control)
+        return None if facts is None or number is None else Place(self._classes[number], facts, control)

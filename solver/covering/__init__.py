@@ -165,7 +165,7 @@ def analyse_coverage(
         occurrences=tuple((pair, sum(pair in pairs_of(walk) for walk in chosen)) for pair in sorted(measured.pairs)),
         needed=_needed(chosen, feasible),
         bound=suite.bound.over(feasible),
-        rules=measure_rules(rules, graph, traces),
+        rules=measure_rules(rules, product, length, traces),
     )
 
 

@@ -87,23 +87,6 @@ class Graph:
             most.append(after.max(axis=1))
         return most
 
-    def usable(self) -> list[tuple[int, Edge]]:
-        """The edges, each with the state it leaves, that some accepted walk takes."""
-        taken: set[tuple[int, Edge]] = set()
-        usable: list[tuple[int, Edge]] = []
-        layer = {0}
-        for remaining in range(self.length - 1, -1, -1):
-            following: set[int] = set()
-            for state in sorted(layer):
-                for edge in self.edges[state]:
-                    if self.alive[remaining][edge.target]:
-                        following.add(edge.target)
-                        if (state, edge) not in taken:
-                            taken.add((state, edge))
-                            usable.append((state, edge))
-            layer = following
-        return usable
-
     def column(self, walk: Walk) -> frozenset[int]:
         """The numbers of the pairs of a walk."""
         return frozenset(self._pair_numbers[pair] for pair in pairs_of(walk))

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from environments.events import Event
-from solver.covering.graph import Graph
 from solver.ltlf import Automaton, Monitor
+from solver.product import Product
 from solver.rules import Rule
 
 __all__ = ["RuleCoverage", "measure_rules"]
@@ -20,8 +20,8 @@ class RuleCoverage:
 
     Attributes:
         transitions: the transitions between states from which the rule can still be kept.
-        possible: those of them that some compliant trace of the profile and length takes; None where the rule looks at
-            more than tools, so that the walks do not tell.
+        possible: those of them that some compliant trace of the profile and length may take, by the facts that plans
+            go by: no trace takes more. None for a quantified rule, whose values the plans follow only together.
         covered: those that the traces take.
         missing: in words, those that are possible and that no trace takes.
         triggered: how many of the traces trigger the rule.
@@ -35,13 +35,17 @@ class RuleCoverage:
     triggered: int
 
 
-def measure_rules(rules: Sequence[Rule], graph: Graph, traces: Sequence[Sequence[Event]]) -> tuple[RuleCoverage, ...]:
-    """Measure each rule on the traces; ``graph`` holds the walks that are possible at all."""
+def measure_rules(
+    rules: Sequence[Rule], product: Product, length: int, traces: Sequence[Sequence[Event]]
+) -> tuple[RuleCoverage, ...]:
+    """Measure each rule on the traces; the walks of that length of ``product`` are those that are possible at all."""
     triggered = _triggered(rules, traces)
-    return tuple(_measure(rule, graph, traces, triggered[rule.id]) for rule in rules)
+    return tuple(_measure(rule, product, length, traces, triggered[rule.id]) for rule in rules)
 
 
-def _measure(rule: Rule, graph: Graph, traces: Sequence[Sequence[Event]], triggered: int) -> RuleCoverage:
+def _measure(
+    rule: Rule, product: Product, length: int, traces: Sequence[Sequence[Event]], triggered: int
+) -> RuleCoverage:
     automaton = rule.automaton
     live = {
         (state, letter)
@@ -51,7 +55,7 @@ def _measure(rule: Rule, graph: Graph, traces: Sequence[Sequence[Event]], trigge
         if automaton.live(automaton.step(state, letter))
     }
     taken = {transition for trace in traces for transition in _taken(automaton, trace)}
-    possible = _possible(automaton, graph)
+    possible = None if automaton.quantified else product.transitions(automaton, length)
     missing = tuple(_in_words(automaton, transition) for transition in sorted((possible or set()) - taken))
     return RuleCoverage(
         rule.id, len(live), None if possible is None else len(possible | taken), len(taken), missing, triggered
@@ -67,19 +71,6 @@ def _taken(automaton: Automaton, trace: Sequence[Event]) -> Iterable[Transition]
             letter = automaton.mask(event, value)
             yield state, letter
             state = automaton.step(state, letter)
-
-
-def _possible(automaton: Automaton, graph: Graph) -> set[Transition] | None:
-    """The transitions on the way of accepted walks; None unless the tool alone decides the letter."""
-    here = {0: automaton.initial}  # what state of the rule a state of the graph goes with
-    possible: set[Transition] = set()
-    for state, edge in graph.usable():
-        letter = automaton.mask_of(edge.tool)
-        if letter is None:
-            return None
-        possible.add((here[state], letter))
-        here.setdefault(edge.target, automaton.step(here[state], letter))
-    return possible
 
 
 def _in_words(automaton: Automaton, transition: Transition) -> str:

@@ -30,6 +30,7 @@ from runs.report.terminal import outcome_table
 from runs.stages.attempt import run_programs
 from runs.stages.quality import QualityRow
 from runs.stages.rows import ProgramRow, TaskRow
+from solver.demands import Wishes
 from solver.masking import STYLES
 
 BOTH = Recipe(tasks=TaskOptions(count=3, spare=2, families=("ordinary", "denied")))
@@ -152,6 +153,8 @@ def test_rules_that_never_ask_cannot_judge_a_denied_session(tmp_path: Path) -> N
     rules.write_text("[[rules]]".join(part for part in lines if "CheckAuthorization" not in part), encoding="utf-8")
     recipe = BOTH.model_copy(
         update={
+            # Where no rule asks, a call of it would be one that nobody needs.
+            "tasks": BOTH.tasks.model_copy(update={"wishes": Wishes(forbid=("CheckAuthorization",))}),
             "rules": RuleOptions(file=rules, extract=False),
             "attempts": AttemptOptions(baselines=False, models=("idle",)),
         }

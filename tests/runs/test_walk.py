@@ -61,7 +61,8 @@ def test_the_built_in_models_end_as_they_must(walked_anywhere: RunResult) -> Non
 def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: RunResult) -> None:
     deletions = walked_anywhere.findings.deletions
     assert deletions is not None
-    assert deletions.deletions == deletions.turned_unsafe >= 6
+    # Each task has a call that is needed: an entry in the log, and a check unless nothing that it does needs one.
+    assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
 
 
 def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: RunResult) -> None:

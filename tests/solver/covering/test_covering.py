@@ -57,13 +57,20 @@ def tasks() -> CoverageAnalysis:
 
 
 @pytest.mark.parametrize(("profile", "length"), [("tasks", 5), ("tasks", 6), ("coverage", 4)])
-def test_the_graph_has_the_pairs_and_edges_of_all_walks(profile: Profile, length: int) -> None:
+def test_the_graph_has_the_pairs_of_all_walks_and_rules_their_transitions(profile: Profile, length: int) -> None:
     product = product_of(profile, length)
     graph, walks = Graph(product, length), walks_of(product, length)
     assert set(graph.pairs) == {pair for walk in walks for pair in pairs_of(walk)}
-    assert {edge.tool for _, edge in graph.usable()} == {tool for walk in walks for tool in walk}
-    steps = {(walk[place - 1] if place else "", walk[place]) for walk in walks for place in range(length)}
-    assert len({(state, edge.tool) for state, edge in graph.usable()}) >= len(steps)
+    for rule in RULES:
+        automaton = rule.automaton
+        taken: set[tuple[int, int]] = set()
+        for walk in walks:
+            state = automaton.initial
+            for letter in (automaton.mask_of(tool) for tool in walk):
+                assert letter is not None
+                taken.add((state, letter))
+                state = automaton.step(state, letter)
+        assert product.transitions(automaton, length) == taken
 
 
 @settings(max_examples=10, deadline=None)
@@ -189,14 +196,36 @@ def test_a_suite_of_one_trace_shows_what_is_missing() -> None:
     assert {status.triggered for status in monitor.statuses().values()} <= {True, False}
 
 
-def test_a_rule_that_looks_at_arguments_is_measured_by_what_is_taken() -> None:
-    """For each value of a quantified rule, and without a ceiling, since walks do not tell."""
+def test_a_quantified_rule_is_measured_by_what_is_taken() -> None:
+    """For each of its values, and without a ceiling, since plans follow the values only together."""
     rule = Rule(id="same", formula="forall a: G(TransferFunds(from_account_number == a) -> F RecordAuditEvent)")
     traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=10, length=8, seed=1)]
-    (line,) = measure_rules([rule], Graph(product_of("tasks", 8), 8), traces)
+    (line,) = measure_rules([rule], product_of("tasks", 8), 8, traces)
     assert (line.possible, line.missing) == (None, ())
     assert 0 < line.covered <= line.transitions
     assert line.triggered == sum(any(event.tool == "TransferFunds" for event in trace) for trace in traces)
+
+
+def test_a_rule_that_looks_at_calls_has_a_ceiling_that_no_trace_passes() -> None:
+    rules = (
+        *RULES,
+        Rule(id="bill", formula='G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))'),
+        Rule(id="large", formula="G(TransferFunds(amount > 400) -> O GetAccountStatement)"),
+        Rule(id="never", formula="G !GetAccountStatement(date_from == 7)"),
+    )
+    traces = [trace.events for trace in synthesize(ENVIRONMENT, rules, count=40, length=8, seed=1)]
+    product = product_of("tasks", 8, rules)
+    for line, rule in zip(measure_rules(rules, product, 8, traces), rules, strict=True):
+        possible = product.transitions(rule.automaton, 8)
+        for trace in traces:
+            state = rule.automaton.initial
+            for event in trace:
+                assert (state, rule.automaton.mask(event)) in possible
+                state = rule.automaton.step(state, rule.automaton.mask(event))
+        assert line.possible == len(possible)
+        assert line.covered <= len(possible) <= line.transitions
+        if rule.id == "bill":  # an entry about a bill while none waits to be recorded is what nobody can write
+            assert (line.possible, line.transitions) == (5, 6)
 
 
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])

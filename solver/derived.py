@@ -1,0 +1,173 @@
+"""What follows from the calls so far and from nothing else, such as the events that still wait to be recorded.
+
+It is no fact of the world, so it is found once for all of the world: as a small automaton. Its states are what is
+remembered of the derived values (something is there, or what it is, where a rule looks at it), its letters the kinds of
+calls. How a kind of call changes it is found by making one.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from environments.declaration import Environment, FromTrace, Tool
+from environments.events import Event
+from environments.kinds import Value
+from environments.terms import Term, arguments_of, tables_of
+from solver.interest import Interest
+from solver.ltlf import Condition
+from solver.ltlf.conditions import condition_fields, condition_parts
+from solver.situations import Choice, Situation, follow
+
+__all__ = ["DerivedValues", "Label", "Remembered"]
+
+Remembered = tuple[object, ...]
+History = tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A kind of completed call, as rules can tell calls apart.
+
+    Attributes:
+        met: which of the conditions on the tool the call meets (a bit mask, see `solver.interest.Interest`), those left
+            out that look at a derived argument: what they say follows from the calls before.
+        beside: which comparisons in those left out hold that look at something else.
+    """
+
+    tool: str
+    met: int
+    beside: int = 0
+
+
+class DerivedValues:
+    """What is remembered of derived values, and how the kinds of calls change it. State 0 is that of no calls.
+
+    Attributes:
+        entangled: whether what a call does to the world, or to values that quantified rules follow, may depend on what
+            its derived arguments are, and not only on their being there. Then they are facts of the world as well.
+        after: ``after[state][label]`` is the next state and all conditions that the call meets; None where nobody makes
+            such a call, since there is nothing to derive an argument from. Labels are numbered as they are learnt.
+    """
+
+    def __init__(self, environment: Environment, interest: Interest) -> None:
+        self._environment = environment
+        self._interest = interest
+        parameters = {
+            tool.name: {p.name: p.source for p in tool.parameters if isinstance(p.source, FromTrace)}
+            for tool in environment.tools.values()
+        }
+        self._parameters = {name: sources for name, sources in parameters.items() if sources}
+        self._left_out = {
+            name: [
+                (number, condition)
+                for number, condition in enumerate(interest.conditions.get(name, ()))
+                if _looks_at(condition, sources)
+            ]
+            for name, sources in self._parameters.items()
+        }
+        self.entangled = any(
+            _is_entangled(environment, environment.tools[name], sources, interest)
+            for name, sources in self._parameters.items()
+        )
+        self._numbers: dict[Remembered, int] = {self.remembered(()): 0}
+        self._histories: list[History] = [()]
+        self._examples: list[tuple[Situation, Choice, Event]] = []
+        self.after: list[list[tuple[int, int] | None]] = [[]]
+
+    def is_derived(self, tool: Tool) -> bool:
+        """Whether a call of the tool takes a derived argument."""
+        return tool.name in self._parameters
+
+    def remembered(self, events: History) -> Remembered:
+        """What is remembered of the values after these calls."""
+        remembered: list[object] = []
+        for tool, sources in self._parameters.items():
+            for name, source in sources.items():
+                value = source.function(self._environment, events)
+                remembered.append(frozenset(value) if self._interest.looks_at(tool, name) else bool(value))
+        return tuple(remembered)
+
+    def label(self, event: Event) -> Label:
+        """The kind of a completed call."""
+        met, beside = self._interest.met(event), 0
+        sources = self._parameters.get(event.tool, ())
+        for number, condition in self._left_out.get(event.tool, ()):
+            met &= ~(1 << number)
+            for part in _comparisons(condition):
+                beside = beside * 2 + (not _looks_at(part, sources) and part.holds(event))
+        return Label(event.tool, met, beside)
+
+    def history(self, tool: Tool, situation: Situation) -> History | None:
+        """Calls after which a tool can be called in a situation, so that there is something to derive its arguments
+        from; None as long as none are known."""
+        if self.entangled or not self.is_derived(tool):
+            return situation.events
+        return next((events for events in self._histories if all(self._values(tool, events).values())), None)
+
+    def learn(self, situation: Situation, choice: Choice, event: Event) -> None:
+        """One more label: a call that has it, with the situation in which it was made."""
+        self._examples.append((situation, choice, event))
+        for state, row in enumerate(self.after):  # grows while it is read
+            for label in range(len(row), len(self._examples)):
+                row.append(self._followed(self._histories[state], label))
+
+    def _followed(self, history: History, label: int) -> tuple[int, int] | None:
+        situation, choice, event = self._examples[label]
+        if self.is_derived(choice.tool):
+            values = self._values(choice.tool, history)
+            if not all(values.values()):
+                return None
+            choice = replace(choice, values={**choice.values, **values})
+            made = follow(self._environment, replace(situation, events=history), choice, self._interest)
+            if made is not None:
+                event = made.events[-1]
+            elif self.entangled:  # elsewhere in the world it may not be refused
+                event = replace(event, arguments=choice.encoded())
+            else:
+                return None
+        remembered = self.remembered((*history, event))
+        if remembered not in self._numbers:
+            self._numbers[remembered] = len(self._histories)
+            self._histories.append((*history, event))
+            self.after.append([])
+        return self._numbers[remembered], self._interest.met(event)
+
+    def _values(self, tool: Tool, events: History) -> dict[str, Value]:
+        sources = self._parameters[tool.name].items()
+        return {name: source.function(self._environment, events) for name, source in sources}
+
+
+def _looks_at(condition: Condition, arguments: Collection[str]) -> bool:
+    return any(place.path[0] in arguments for place in condition_fields(condition))
+
+
+def _comparisons(condition: Condition) -> Iterator[Condition]:
+    parts = condition_parts(condition)
+    if not parts:
+        yield condition
+    for part in parts:
+        yield from _comparisons(part)
+
+
+def _is_entangled(environment: Environment, tool: Tool, derived: Collection[str], interest: Interest) -> bool:
+    """Whether some term puts a derived argument together with the state, writes it where some term reads, or shows it
+    to a rule; or whether a quantified rule follows it. (The audit log, which no tool reads, is none of this.)"""
+    tools = environment.tools.values()
+    read = set[str]().union(*(tables_of(term) for other in tools for term in _all_terms(other)))
+    read |= {result.entity.table for other in tools for result in other.lookups}
+    effects = [term for effect in tool.effects if effect.entity.table in read for term in effect.terms()]
+    shown = [term for result in tool.results for term in result.terms()] if interest.looks_at_result(tool.name) else []
+    together = [term for term in tool.refusals if tables_of(term)]
+    followed = [
+        atom.condition
+        for automaton in interest.quantified
+        for atom in automaton.atoms
+        if atom.tool == tool.name and atom.condition is not None
+    ]
+    return any(not arguments_of(term).isdisjoint(derived) for term in (*effects, *shown, *together)) or any(
+        _looks_at(condition, derived) for condition in followed
+    )
+
+
+def _all_terms(tool: Tool) -> list[Term]:
+    parts = (*tool.effects, *tool.results)
+    return [*tool.refusals, *(term for part in parts for term in part.terms())]
