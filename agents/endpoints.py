@@ -2,33 +2,74 @@
 
 from collections.abc import Mapping
 
-from openai import OpenAI, OpenAIError
+from openai import AzureOpenAI, OpenAI, OpenAIError
+
+from agents.clients.addresses import Access, access_to, missing_package
+from agents.clients.faults import explain, is_from_endpoint
+from agents.clients.spec import ENDPOINTS, EndpointProvider
+from environments.errors import InputError
 
 __all__ = ["check_endpoints"]
 
 PATIENCE_SECONDS = 3.0
 
+_SET_UP_BY: Mapping[EndpointProvider, tuple[str, ...]] = {
+    "openai": ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    "azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    "ollama": ("OLLAMA_BASE_URL",),
+    "llamacpp": ("LLAMACPP_BASE_URL",),
+}
+"""One of these makes a provider worth asking; servers of one's own answer at their usual address without it."""
+
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
-    """For each provider that the environment names an address or a key for: whether it answers, in a few words.
+    """For each provider: whether it answers, or what is missing, in a few words.
 
     Asks for the list of models, which costs nothing.
     """
-    found: dict[str, str] = {}
-    address, key = environment.get("OPENAI_BASE_URL"), environment.get("OPENAI_API_KEY")
-    if address or key:
-        found["openai"] = _ask(address or "https://api.openai.com/v1", key or "none")
-    else:
-        found["openai"] = "not set up: neither OPENAI_BASE_URL nor OPENAI_API_KEY is set"
-    local = environment.get("OLLAMA_BASE_URL")
-    found["ollama"] = _ask(local, "none") if local else "not set up: OLLAMA_BASE_URL is not set"
-    return found
+    return {provider: _state(provider, environment) for provider in ENDPOINTS}
 
 
-def _ask(address: str, key: str) -> str:
+def _state(provider: EndpointProvider, environment: Mapping[str, str]) -> str:
+    variables = _SET_UP_BY[provider]
+    if not any(environment.get(name) for name in variables):
+        needed = f"; {trouble}" if (trouble := missing_package(provider)) else ""
+        return f"not set up: {_none_of(variables)}{needed}"
     try:
-        with OpenAI(base_url=address, api_key=key, timeout=PATIENCE_SECONDS, max_retries=0) as client:
-            names = [model.id for model in client.models.list()]
+        names = _models(provider, access_to(provider, environment))
+    except InputError as error:
+        return f"not set up: {error}"
     except OpenAIError as error:
         return f"does not answer: {type(error).__name__}: {str(error)[:120]}"
+    except Exception as error:
+        if not is_from_endpoint(error):
+            raise
+        return f"does not answer: {explain(error)[:120]}"
     return f"answers, with {len(names)} models: {', '.join(names[:5])}"
+
+
+def _none_of(variables: tuple[str, ...]) -> str:
+    return f"{variables[0]} is not set" if len(variables) == 1 else f"neither {' nor '.join(variables)} is set"
+
+
+def _models(provider: EndpointProvider, access: Access) -> list[str]:
+    if provider == "anthropic":
+        from anthropic import Anthropic  # an extra
+
+        with Anthropic(
+            base_url=access.address, api_key=access.key, timeout=PATIENCE_SECONDS, max_retries=0
+        ) as anthropic:
+            return [model.id for model in anthropic.models.list()]
+    if provider == "azure":
+        client: OpenAI = AzureOpenAI(
+            azure_endpoint=access.address,
+            api_key=access.key,
+            api_version=access.api_version,
+            timeout=PATIENCE_SECONDS,
+            max_retries=0,
+        )
+    else:
+        client = OpenAI(base_url=access.address, api_key=access.key, timeout=PATIENCE_SECONDS, max_retries=0)
+    with client:
+        return [model.id for model in client.models.list()]

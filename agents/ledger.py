@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from agents.clients.spec import ModelParameters
 
 __all__ = [
+    "BudgetName",
+    "BudgetReached",
     "CallRetried",
     "Context",
     "Entry",
@@ -134,6 +136,8 @@ class ModelCalled(_Frozen):
         thought: reasoning text that came beside the answer.
         latency_ms: from the start of the call to its answer, with retries, without the wait for a free slot.
         queued_ms: the wait for a free slot.
+        paid: an endpoint gave the answer, rather than a function of ours.
+        cached: the answer and its usage were kept from an earlier call; nobody was asked, and nothing is paid.
         replayed: the answer, its usage and its latency come from a record; no model was asked.
     """
 
@@ -153,6 +157,8 @@ class ModelCalled(_Frozen):
     completion_tokens: int
     latency_ms: float
     queued_ms: float = 0.0
+    paid: bool = False
+    cached: bool = False
     replayed: bool = False
 
 
@@ -195,11 +201,24 @@ class RunResumed(_Frozen):
     in_flight: tuple[Context, ...] = ()
 
 
+BudgetName = Literal["messages", "tokens", "seconds", "money"]
+
+
+class BudgetReached(_Frozen):
+    """A budget of the run is used up: nothing more is asked, and the run ends. ``context``: the call refused."""
+
+    kind: Literal["budget"] = "budget"
+    context: Context
+    budget: BudgetName
+    limit: float
+    spent: float
+
+
 Entry = Annotated[
-    MessageSent | ModelAsked | ModelCalled | CallRetried | RoleFailed | StageFinished | RunResumed,
+    MessageSent | ModelAsked | ModelCalled | CallRetried | RoleFailed | StageFinished | RunResumed | BudgetReached,
     Field(discriminator="kind"),
 ]
-EntryKind = Literal["message", "asked", "model_call", "retry", "failure", "stage", "resumed"]
+EntryKind = Literal["message", "asked", "model_call", "retry", "failure", "stage", "resumed", "budget"]
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 

@@ -1,11 +1,13 @@
 """The two kinds of participant in our conversations: a role that a model plays, and a check that code makes.
 
 Both are thin. A role fills its prompt once, attends to the messages that concern it, asks its client, and hands on a
-typed answer; an answer that stays unusable becomes a :class:`RoleFailure` message, which ends the conversation. A check
-calls a pure function of what was said last. If logic shows up in here, it is in the wrong place.
+typed answer. An unusable answer is sent back once, with what is wrong with it; one that stays unusable becomes a
+:class:`RoleFailure` message, which ends the conversation. A check calls a pure function of what was said last. If logic
+shows up in here, it is in the wrong place.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from autogen_agentchat.agents import BaseChatAgent
@@ -21,7 +23,7 @@ from agents.clients.errors import CallFailed
 from environments.errors import LawtraceError
 from prompts.loader import Prompt
 
-__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "content_of", "hear_objections"]
+__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "SentBack", "content_of", "hear_objections"]
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Attend = Callable[[BaseModel | str], str | None]
@@ -38,6 +40,20 @@ class RoleFailure(BaseModel):
     text: str = ""
     answered: bool = True
     """Whether there was an answer, and it was unusable; otherwise no answer came."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentBack:
+    """An unusable answer, and the words with which it was sent back."""
+
+    text: str
+    request: str
+
+
+def _repair_request(error: UnusableAnswer) -> str:
+    return (
+        f"That answer cannot be used: {error}. Answer again with one JSON object of the form asked for, nothing else."
+    )
 
 
 def content_of(message: BaseChatMessage) -> BaseModel | str:
@@ -89,6 +105,8 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
         self._attend = attend
         self._remembers = remembers
         self._history: list[LLMMessage] = []
+        self.sent_back: list[SentBack] = []
+        """The unusable answers of the turn just taken, for whoever writes the conversation down."""
         self.stopped_by: LawtraceError | None = None
         """What the whole run must stop for (a full disk, nothing left to replay). An exception that crossed the team
         would lose its type, so whoever holds the conversation raises it afterwards."""
@@ -103,21 +121,34 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
             self._history.clear()
             heard = heard[-1:]
         self._history.append(UserMessage(content="\n".join(heard) or "Begin.", source="user"))
-        text = ""
-        try:
-            result = await self._client.create(
-                [self._system, *self._history], json_output=True, cancellation_token=cancellation_token
-            )
-            text = result.content if isinstance(result.content, str) else ""
-            answer = parse_answer(text, self._answer)
-        except UnusableAnswer as error:
-            return self._failed(RoleFailure(role=self.name, reason=str(error), text=text[:2000]))
-        except LawtraceError as error:
-            if not isinstance(error, CallFailed):
-                self.stopped_by = error
-            return self._failed(RoleFailure(role=self.name, reason=str(error), answered=False))
-        self._history.append(AssistantMessage(content=text, source=self.name))
-        return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+        self.sent_back = []
+        while True:
+            text = ""
+            try:
+                text = await self._ask(cancellation_token)
+                answer = parse_answer(text, self._answer)
+            except UnusableAnswer as error:
+                if self.sent_back:
+                    return self._failed(RoleFailure(role=self.name, reason=str(error), text=text[:2000]))
+                self.sent_back.append(SentBack(text, _repair_request(error)))
+            except LawtraceError as error:
+                if not isinstance(error, CallFailed):
+                    self.stopped_by = error
+                return self._failed(RoleFailure(role=self.name, reason=str(error), answered=False))
+            else:
+                # What was sent back is no part of what the role remembers: it has said it as it should.
+                self._history.append(AssistantMessage(content=text, source=self.name))
+                return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
+
+    async def _ask(self, cancellation_token: CancellationToken) -> str:
+        repair: list[LLMMessage] = []
+        for unusable in self.sent_back:
+            repair.append(AssistantMessage(content=unusable.text, source=self.name))
+            repair.append(UserMessage(content=unusable.request, source="user"))
+        result = await self._client.create(
+            [self._system, *self._history, *repair], json_output=self._answer, cancellation_token=cancellation_token
+        )
+        return result.content if isinstance(result.content, str) else ""
 
     def _failed(self, failure: RoleFailure) -> Response:
         return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))

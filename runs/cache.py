@@ -26,11 +26,12 @@ import solver
 from environments.catalogue import Setting
 from environments.documentation import document
 from environments.state import encode_state
+from runs.cache_folder import cache_folder
 from solver.covering import CoverageAnalysis, Stages, analyse_coverage
 from solver.profiles import Profile
 from solver.rules import Rule
 
-__all__ = ["cache_folder", "coverage_of"]
+__all__ = ["coverage_of"]
 
 _ANALYSIS = TypeAdapter(CoverageAnalysis)
 
@@ -39,13 +40,6 @@ class _Entry(BaseModel):
     key: str
     sha256: str
     analysis: str
-
-
-def cache_folder() -> Path:
-    """``lawtrace`` in the folder that XDG_CACHE_HOME names, which is ``~/.cache`` by default."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(home) if Path(home).is_absolute() else Path("~/.cache").expanduser()
-    return base / "lawtrace" / "coverage"
 
 
 def coverage_of(
@@ -64,7 +58,7 @@ def coverage_of(
     Raises what `solver.covering.analyse_coverage` raises.
     """
     key = _key(setting, rules, (profile, length, count, seed))
-    path = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
+    path = cache_folder("coverage") / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
     if cached and (found := _read(path, key)) is not None:
         return found, True
     analysis = analyse_coverage(

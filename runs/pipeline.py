@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
-from agents.clients.stack import CallSettings, ModelClients
+from agents.clients.spec import ENDPOINTS, ModelSpec
+from agents.clients.stack import ModelClients
 from agents.ledger import StageFinished
 from environments.compliance import deny_authorization
-from environments.errors import SearchError
+from environments.errors import InputError, SearchError
 from environments.jail import Jail, choose_walls
 from runs.files import write_rows
 from runs.layout import RunFolder
@@ -24,7 +25,7 @@ from runs.variants import Variant, VariantRow, variants_of
 from runs.way import House, NobodyAnswered, NothingLeft, Progress, RunResult, Silent, Way
 from solver.rules import check_rules
 
-__all__ = ["Progress", "RunResult", "Silent", "VariantResult", "check_inputs", "walk", "walk_variants"]
+__all__ = ["Progress", "RunResult", "Silent", "VariantResult", "check_inputs", "check_prices", "walk", "walk_variants"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,17 @@ def check_inputs(recipe: Recipe) -> None:
         options.wishes.check(setting.environment)
         if "denied" in options.families:
             deny_authorization(setting.environment, setting.environment.populate(Random(variant.recipe.seed)))
+        check_prices(variant.recipe)
+
+
+def check_prices(recipe: Recipe) -> None:
+    """A budget of money means nothing for a model without a price. Raises InputError naming the model."""
+    if recipe.budget.money is None:
+        return
+    named = [*recipe.models.model_dump().values(), *recipe.attempts.models]
+    for model in dict.fromkeys(name for name in named if name is not None):
+        if ModelSpec.parse(model).provider in ENDPOINTS and model not in recipe.prices:
+            raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
 
 
 async def walk(
@@ -95,10 +107,10 @@ async def walk_variants(
 async def _house(
     recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, progress: Progress | None
 ) -> AsyncGenerator[House]:
-    talk = recipe.conversation
-    settings = CallSettings(deadline_seconds=talk.deadline_seconds, concurrency=talk.concurrency)
     finished = {entry.file: entry.sha256 for entry in record.entries(kind="stage") if isinstance(entry, StageFinished)}
     earlier = record if resumed else None
-    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=earlier) as clients:
+    async with ModelClients(
+        record, settings=recipe.call_settings(), open_replay=Record.open, earlier=earlier
+    ) as clients:
         with Jail(walls=choose_walls(recipe.sandbox)) as jail:
             yield House(folder, record, clients, jail, progress or Silent(), finished, Shared())

@@ -1,5 +1,6 @@
 """What a recipe would ask of models, before anything is asked: calls by role and model, and a ceiling."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from math import ceil
@@ -7,13 +8,17 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.clients.budget import Budget, Price
 from agents.clients.spec import ModelSpec
 from agents.conversations.writing import AT_A_TIME
+from environments.documentation import document
 from runs.recipe import Recipe
+from runs.settings import offered_setting
 from runs.variants import variants_of
 
 __all__ = ["Plan", "PlannedCalls", "plan_of"]
 
+CHARACTERS_A_TOKEN = 3
 TRIES = 2
 """An unusable answer is asked for once more."""
 
@@ -27,6 +32,8 @@ class PlannedCalls(BaseModel):
     model: str
     expected: int
     most: int
+    ceiling: float | None
+    """The most money that these calls can cost; None without a price, or without parameters.max_tokens."""
 
 
 class Plan(BaseModel):
@@ -40,6 +47,8 @@ class Plan(BaseModel):
     schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
     variants: int
     calls: tuple[PlannedCalls, ...]
+    budget: dict[str, float]
+    """The recipe's own limits."""
 
     @property
     def expected(self) -> int:
@@ -48,6 +57,14 @@ class Plan(BaseModel):
     @property
     def most(self) -> int:
         return sum(line.most for line in self.calls)
+
+    @property
+    def ceiling(self) -> float | None:
+        """The most money that the run can cost: its budget, or what its calls come to at most; None: not known."""
+        known = [line.ceiling for line in self.calls if line.ceiling is not None]
+        whole = sum(known) if len(known) == len(self.calls) else None
+        limits = [limit for limit in (whole, self.budget.get("money")) if limit is not None]
+        return min(limits, default=None)
 
 
 Seat = tuple[str, str]
@@ -65,11 +82,35 @@ def plan_of(recipe: Recipe) -> Plan:
                 expected[seat] += usual
                 most[seat] += ceiling
         seen |= {key for key, *_ in _stages(variant.recipe)}
+    prompt = max(_longest_prompt(variant.recipe) for variant in variants)
     calls = (
-        PlannedCalls(role=role, model=model, expected=expected[role, model], most=most[role, model])
+        PlannedCalls(
+            role=role,
+            model=model,
+            expected=expected[role, model],
+            most=most[role, model],
+            ceiling=_ceiling(recipe, model, most[role, model], prompt),
+        )
         for role, model in expected
     )
-    return Plan(variants=len(variants), calls=tuple(calls))
+    budget = Budget(**recipe.budget.model_dump()).limits
+    return Plan(variants=len(variants), calls=tuple(calls), budget={**budget})
+
+
+def _ceiling(recipe: Recipe, model: str, calls: int, prompt: int) -> float | None:
+    price, answer = recipe.prices.get(model), recipe.parameters.max_tokens
+    if price is None or answer is None:
+        return None
+    # Whoever remembers, or acts in turns, sends its earlier answers along.
+    turns = recipe.attempts.tools.turns if recipe.attempts.mode == "tools" else recipe.conversation.rounds * TRIES
+    return calls * Price(price.input, price.output).of(prompt + turns * answer, answer)
+
+
+def _longest_prompt(recipe: Recipe) -> int:
+    """Tokens of the longest prompt there can be, on the safe side: documentation, regulation, and as much again."""
+    setting = offered_setting(recipe)
+    documentation = json.dumps(document(setting.environment, hints=True), indent=1)
+    return (len(documentation) + len(setting.regulation.text(readings=True))) * 2 // CHARACTERS_A_TOKEN + 2_000
 
 
 def _stages(recipe: Recipe) -> Iterator[tuple[str, Seat, int, int]]:

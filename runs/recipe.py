@@ -27,7 +27,9 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from agents.clients.budget import Budget, Price
 from agents.clients.spec import ModelParameters, ModelSpec
+from agents.clients.stack import CallSettings
 from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
 from agents.roles.executor import Briefing
@@ -36,6 +38,7 @@ from environments.errors import InputError
 from environments.events import Json
 from environments.jail import UNPROTECTED, choose_walls
 from prompts.loader import OUR_PROMPTS, Prompts
+from runs.cache_folder import answers_file
 from runs.stages.rows import Family, Mode
 from solver.demands import NO_WISHES, Wishes
 from solver.masking import STYLES, Style
@@ -45,6 +48,8 @@ from solver.shield import ShieldMode
 __all__ = [
     "OURS",
     "AttemptOptions",
+    "BudgetOptions",
+    "CallOptions",
     "ConversationOptions",
     "Options",
     "Recipe",
@@ -246,6 +251,47 @@ class RoleModels(Options):
         return {role: ModelSpec.parse(model) for role, model in named.items()}
 
 
+class BudgetOptions(Options):
+    """The most that a run may use of endpoints, all in all; what is not set is not limited.
+
+    ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: of waiting for answers, added up over all
+    conversations. ``money``: by the recipe's prices. A run that reaches one stops once what is in flight has come back.
+    """
+
+    messages: int | None = Field(default=None, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    seconds: float | None = Field(default=None, gt=0)
+    money: float | None = Field(default=None, gt=0)
+
+
+class PriceOptions(Options):
+    """Money for a million tokens of prompts and of answers."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
+class CallOptions(Options):
+    """What a recipe of any kind says about calling models. ``prices`` by the model's spec. ``cache``: answers that were
+    given before, in any run, are taken from the disk."""
+
+    conversation: ConversationOptions = ConversationOptions()
+    parameters: ModelParameters = ModelParameters()
+    budget: BudgetOptions = BudgetOptions()
+    prices: Mapping[ModelUnderTest, PriceOptions] = {}
+    cache: bool = False
+
+    def call_settings(self) -> CallSettings:
+        prices = {model: Price(price.input, price.output) for model, price in self.prices.items()}
+        limits = self.budget
+        return CallSettings(
+            deadline_seconds=self.conversation.deadline_seconds,
+            concurrency=self.conversation.concurrency,
+            budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
+            cache=answers_file() if self.cache else None,
+        )
+
+
 OURS = "ours"
 """In place of a prompt file: the one that comes with lawtrace."""
 
@@ -272,7 +318,7 @@ class RolePrompts(Options):
         return Prompts({role: text for role, text in self.model_dump().items() if text != OURS})
 
 
-class Recipe(Options):
+class Recipe(CallOptions):
     """A whole run."""
 
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
@@ -289,9 +335,7 @@ class Recipe(Options):
     so that nobody's recipe runs programs without walls on another's machine."""
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
-    conversation: ConversationOptions = ConversationOptions()
     models: RoleModels = RoleModels()
-    parameters: ModelParameters = ModelParameters()
     prompts: RolePrompts = RolePrompts()
     attempts: AttemptOptions = AttemptOptions()
     ablation: Mapping[str, tuple[Json, ...]] = {}

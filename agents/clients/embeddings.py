@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from openai import OpenAI, OpenAIError
 
+from agents.clients.addresses import access_to
 from agents.clients.errors import CallFailed
 from agents.clients.faults import explain
-from agents.clients.provider import address_and_key
 from agents.clients.spec import ENDPOINTS, ModelSpec
 from environments.casebook.retrieval.embedding import Vectors
 from environments.errors import InputError
@@ -30,12 +30,14 @@ class EndpointEncoder:
     def __init__(
         self, spec: ModelSpec, *, environment: Mapping[str, str] = os.environ, deadline_seconds: float = 120.0
     ) -> None:
-        if spec.provider not in ENDPOINTS:
-            raise InputError(f"embedding model '{spec}': name an endpoint such as openai:MODEL, or minilm")
-        address, key = address_and_key(spec, environment)
+        if spec.provider not in ENDPOINTS or spec.provider in {"anthropic", "azure"}:
+            raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
+        access = access_to(spec.provider, environment, spec)
         self._spec = spec
-        self._client = OpenAI(base_url=address, api_key=key, timeout=deadline_seconds, max_retries=_TRIES_AGAIN)
-        self.id = f"{spec}@{address}"
+        self._client = OpenAI(
+            base_url=access.address, api_key=access.key, timeout=deadline_seconds, max_retries=_TRIES_AGAIN
+        )
+        self.id = f"{spec}@{access.address}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return np.array([vector for batch in _batches(texts) for vector in self._ask(batch)], dtype=np.float32)

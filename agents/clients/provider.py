@@ -1,25 +1,23 @@
 """The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from autogen_core.models import ChatCompletionClient, CreateResult
-from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_ext.models.openai import AzureOpenAIChatCompletionClient, OpenAIChatCompletionClient
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
+from agents.clients.addresses import OPENAI_ADDRESS, Access, access_to
 from agents.clients.base import MODEL_INFO
 from agents.clients.calls import ModelCall
 from agents.clients.errors import CallFailed
-from agents.clients.spec import ModelParameters, ModelSpec
+from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from environments.errors import InputError
 
-__all__ = ["Direct", "Endpoint", "address_and_key", "connect"]
-
-_OPENAI_ADDRESS = "https://api.openai.com/v1"
-_OLLAMA_ADDRESS = "http://localhost:11434/v1"
+__all__ = ["Direct", "Endpoint", "connect"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +40,32 @@ class Direct:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint: the vendor's own, or any other that speaks its protocol.
+    """An endpoint on the network.
 
     A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode: that one
     parses the answer before we see it, so an answer that does not fit would be paid for and lost.
+
+    Attributes:
+        address: where it is; part of what a cached answer is found by.
+        own_vendor: it is OpenAI's own, which has its own name for a parameter.
+        json_mode: it knows ``response_format``; others are told in words alone.
     """
 
     client: ChatCompletionClient
+    address: str
     own_vendor: bool = False
+    json_mode: bool = True
 
     async def ask(self, call: ModelCall) -> CreateResult:
         request = call.request
         extra = self._settings(call.parameters) | dict(request.extra_create_args)
-        json_output = request.json_output
-        if isinstance(json_output, type):
-            extra["response_format"] = _response_format(json_output)
-            json_output = None
+        json_output: bool | None = None
+        if request.json_output and self.json_mode:
+            wanted = call.parameters.answers or "json"
+            if wanted == "schema" and isinstance(request.json_output, type):
+                extra["response_format"] = _response_format(request.json_output)
+            elif wanted != "text":
+                json_output = True
         try:
             return await self.client.create(
                 request.messages,
@@ -76,7 +84,7 @@ class Endpoint:
             ) from error
 
     def _settings(self, parameters: ModelParameters) -> dict[str, Any]:
-        settings = parameters.model_dump(exclude_none=True)
+        settings = parameters.model_dump(exclude_none=True, exclude={"answers"})
         if self.own_vendor and "max_tokens" in settings:
             # The vendor's newer models refuse the old name; many compatible servers know nothing else.
             settings["max_completion_tokens"] = settings.pop("max_tokens")
@@ -90,40 +98,69 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     when the model's name looks like theirs. The client's own retries are off, since they would not be recorded.
 
     Raises:
-        InputError: the variable that is needed is not set.
+        InputError: the variable or the package that is needed is missing, or the spec names no endpoint.
     """
-    address, key = address_and_key(spec, environment)
+    if spec.provider not in ENDPOINTS:
+        raise InputError(f"model '{spec}' is no endpoint; name one, such as openai:MODEL")
+    access = access_to(spec.provider, environment, spec)
     # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
     warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
-    client = OpenAIChatCompletionClient(
+    match spec.provider:
+        case "anthropic":
+            return Endpoint(_anthropic(spec, access), access.address, json_mode=False)
+        case "azure":
+            return Endpoint(_azure(spec, access), access.address)
+        case _:
+            client = OpenAIChatCompletionClient(
+                model=spec.name,
+                base_url=access.address,
+                api_key=access.key,
+                max_retries=0,
+                model_info=MODEL_INFO,
+                include_name_in_message=False,
+            )
+            return Endpoint(client, access.address, own_vendor=access.address == OPENAI_ADDRESS)
+
+
+def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
+    """A deployment goes by the name in the spec."""
+    return AzureOpenAIChatCompletionClient(
         model=spec.name,
-        base_url=address,
-        api_key=key,
+        azure_deployment=spec.name,
+        azure_endpoint=access.address,
+        api_key=access.key,
+        api_version=access.api_version or "",
         max_retries=0,
         model_info=MODEL_INFO,
         include_name_in_message=False,
     )
-    return Endpoint(client, own_vendor=address == _OPENAI_ADDRESS)
 
 
-def address_and_key(spec: ModelSpec, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Where an endpoint is and what opens it. Raises InputError if the variable that is needed is not set."""
-    if spec.provider == "ollama":
-        return environment.get("OLLAMA_BASE_URL") or _OLLAMA_ADDRESS, "ollama"
-    address = environment.get("OPENAI_BASE_URL") or _OPENAI_ADDRESS
-    key = environment.get("OPENAI_API_KEY") or ("" if address == _OPENAI_ADDRESS else "none")
-    if not key:
-        raise InputError(
-            f"model '{spec}' needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL if a compatible server is meant"
-        )
-    return address, key
+def _anthropic(spec: ModelSpec, access: Access) -> ChatCompletionClient:
+    from autogen_ext.models.anthropic import AnthropicChatCompletionClient  # an extra
+
+    return AnthropicChatCompletionClient(
+        model=spec.name, base_url=access.address, api_key=access.key, max_retries=0, model_info=MODEL_INFO
+    )
 
 
 def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
-    function = pydantic_function_tool(schema)["function"]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": schema.__name__, "schema": function.get("parameters", {}), "strict": True},
-    }
+    """Strict wherever that is possible: strictness does not know free keys, such as the arguments of a call."""
+    parameters = pydantic_function_tool(schema)["function"].get("parameters", {})
+    closed = not any(part.get("additionalProperties", False) for part in _objects(parameters))
+    wanted = {"schema": parameters, "strict": True} if closed else {"schema": schema.model_json_schema()}
+    return {"type": "json_schema", "json_schema": {"name": schema.__name__, **wanted}}
+
+
+def _objects(schema: object) -> Iterator[dict[str, Any]]:
+    """Every object within a JSON schema, the schema itself first."""
+    if isinstance(schema, dict):
+        found = cast("dict[str, Any]", schema)
+        yield found
+        for part in found.values():
+            yield from _objects(part)
+    elif isinstance(schema, list):
+        for part in cast("list[object]", schema):
+            yield from _objects(part)

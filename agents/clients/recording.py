@@ -59,6 +59,7 @@ class RecordedClient(RequestClient):
         model_info: ModelInfo,
         earlier: ReplaySource | None,
         clock: Callable[[], float],
+        paid: bool = False,
     ) -> None:
         super().__init__(model_info)
         self.context = context
@@ -68,6 +69,7 @@ class RecordedClient(RequestClient):
         self._parameters = parameters
         self._earlier = earlier
         self._clock = clock
+        self._paid = paid
         self._turn = context.turn
         self.seconds = 0.0
 
@@ -79,18 +81,22 @@ class RecordedClient(RequestClient):
             return recorded_result(known)
         started = self._clock()
         try:
-            result = await abandonable(self._answerer.ask(call), token=request.cancellation_token)
+            result, entry = await abandonable(self._ask(call, started), token=request.cancellation_token)
         except CallFailed as failed:
             self._record_failure(call, failed.reason, str(failed))
             raise
         except asyncio.CancelledError:
             self._record_failure(call, "cancelled", "the caller gave up")
             raise
-        result = _storable(result)
-        entry = _entry(call, result, self._clock() - started)
-        self._ledger.record(entry)
         self.seconds += entry.latency_ms / 1000
         return result
+
+    async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
+        """The answer, once it is on record: in one step with its arrival, so that no answer that came can be lost."""
+        result = _storable(await self._answerer.ask(call))
+        entry = _entry(call, result, self._clock() - started, paid=self._paid)
+        self._ledger.record(entry)
+        return result, entry
 
     def _place(self, request: Request) -> ModelCall:
         context = self.context.at(turn=self._turn)
@@ -112,7 +118,7 @@ class RecordedClient(RequestClient):
         log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
 
 
-def _entry(call: ModelCall, result: CreateResult, seconds: float) -> ModelCalled:
+def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool) -> ModelCalled:
     if call.progress.recorded is not None:
         return call.progress.recorded.model_copy(update={"context": call.context, "replayed": True})
     request = call.request
@@ -133,6 +139,8 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float) -> ModelCalled
         completion_tokens=result.usage.completion_tokens,
         latency_ms=round((seconds - call.progress.queued_seconds) * 1000, 3),
         queued_ms=round(call.progress.queued_seconds * 1000, 3),
+        paid=paid,
+        cached=call.progress.cached,
     )
 
 

@@ -39,6 +39,10 @@ class ReplaySource(Protocol):
         """Every answered call of a role, in order."""
         ...
 
+    def answered(self) -> Iterable[ModelCalled]:
+        """Every answered call, in order."""
+        ...
+
     def close(self) -> None: ...
 
 

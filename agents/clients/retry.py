@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import structlog
 from autogen_core.models import CreateResult
-from openai import OpenAIError
 from structlog.typing import FilteringBoundLogger
 from tenacity import (
     AsyncRetrying,
@@ -18,7 +17,7 @@ from tenacity import (
 
 from agents.clients.calls import Answerer, ModelCall
 from agents.clients.errors import CallFailed
-from agents.clients.faults import explain, is_transport_fault, retry_after_seconds
+from agents.clients.faults import explain, is_from_endpoint, is_transport_fault, retry_after_seconds
 from agents.ledger import CallRetried, Ledger
 
 __all__ = ["RetryPolicy", "Retrying"]
@@ -58,7 +57,9 @@ class Retrying:
         )
         try:
             return await retrying(self._try, call)
-        except (OpenAIError, ConnectionError, TimeoutError) as error:
+        except Exception as error:
+            if not is_from_endpoint(error):
+                raise
             tries = f" after {call.progress.tries} tries" if call.progress.tries > 1 else ""
             raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {explain(error)}") from error
 

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from environments.errors import InputError
 
-__all__ = ["BUILT_IN", "ENDPOINTS", "ModelParameters", "ModelSpec", "Provider"]
+__all__ = ["BUILT_IN", "ENDPOINTS", "EndpointProvider", "ModelParameters", "ModelSpec", "Provider"]
 
-Endpoint = Literal["openai", "ollama"]
+EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 BuiltIn = Literal["offline", "reference", "business", "idle", "refuse"]
-Provider = Endpoint | Literal["replay"] | BuiltIn
+Provider = EndpointProvider | Literal["replay"] | BuiltIn
 
-ENDPOINTS: tuple[Endpoint, ...] = get_args(Endpoint)
+ENDPOINTS: tuple[EndpointProvider, ...] = get_args(EndpointProvider)
 """Providers that are asked over the network; their specs name a model."""
 
 BUILT_IN: tuple[BuiltIn, ...] = get_args(BuiltIn)
@@ -27,13 +27,18 @@ _KNOWN = (*ENDPOINTS, "replay", *BUILT_IN)
 
 
 class ModelParameters(BaseModel):
-    """How a model is to answer. Only what is set is sent: endpoints refuse parameters they do not know."""
+    """How a model is to answer. Only what is set is sent: endpoints refuse parameters they do not know.
+
+    ``answers``: how a typed answer is asked for. ``json`` turns the endpoint's JSON mode on, ``schema`` sends it the
+    schema, ``text`` sends neither; whatever comes is read alike. None is ``json`` where an endpoint has such a mode.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, gt=0)
     seed: int | None = None
+    answers: Literal["json", "schema", "text"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,16 @@
 """From a spec to a client: the layers in their order, and what the conversations of a run share.
 
-    RecordedClient   an entry for every call; cancellation; one for each conversation
-      Limit          no more calls at once than allowed
-        Deadline     our own, for the call with all its retries
-          Announced  a mark that the call leaves, on the disk before it does; for endpoints only
-            Retrying   transport faults only, each one recorded
-              Endpoint | Replay | Direct
+    RecordedClient       an entry for every call; cancellation; one for each conversation
+      Cached             answers from the disk what was asked before, if the run wants that
+        Budgeted         no call beyond what the run may use
+          Limit          no more calls at once than allowed
+            Deadline     our own, for the call with all its retries
+              Announced  a mark that the call leaves, on the disk before it does
+                Retrying   transport faults only, each one recorded
+                  Endpoint | Replay | Direct
 
-Live, replayed and scripted roles differ in the innermost layers only.
+Live, replayed and scripted roles differ in the innermost layer, and in that only endpoints are cached, budgeted and
+announced.
 """
 
 import asyncio
@@ -23,6 +26,8 @@ from autogen_core.models import ChatCompletionClient, ModelInfo
 
 from agents.clients.asking import Announced
 from agents.clients.base import MODEL_INFO
+from agents.clients.budget import Budget, Budgeted, Purse
+from agents.clients.cache import AnswerCache, Cached
 from agents.clients.calls import Answerer
 from agents.clients.deadline import Deadline
 from agents.clients.limit import Limit
@@ -41,11 +46,14 @@ _DEFAULTS = ModelParameters()
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """Limits on every model call of a run: seconds for one call with its retries, and calls at once."""
+    """Limits on every model call of a run: seconds for one call with its retries, calls at once, what all may use
+    together; and the file of answers to be used again, or None."""
 
     deadline_seconds: float = 120.0
     concurrency: int = 8
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    budget: Budget = field(default_factory=Budget)
+    cache: Path | None = None
 
 
 class ModelClients:
@@ -78,6 +86,8 @@ class ModelClients:
         self._clock = clock
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._occurrences = Occurrences()
+        self._purse = Purse(self._settings.budget, ledger, earlier.answered() if earlier else ())
+        self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
         self._endpoints: dict[ModelSpec, Endpoint] = {}
         self._replays: dict[str, Replay] = {}
 
@@ -114,6 +124,8 @@ class ModelClients:
             await endpoint.client.close()
         for replay in self._replays.values():
             replay.source.close()
+        if self._cache is not None:
+            self._cache.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -140,10 +152,15 @@ class ModelClients:
     ) -> RecordedClient:
         seconds = self._settings.deadline_seconds
         inner: Answerer = Retrying(innermost, self._ledger, self._settings.retry, seconds)
-        if isinstance(innermost, Endpoint):
+        paid = isinstance(innermost, Endpoint)
+        if paid:
             inner = Announced(inner, self._ledger)
+        inner = Limit(Deadline(inner, seconds), self._slots, self._clock)
+        if isinstance(innermost, Endpoint):
+            inner = Budgeted(inner, self._purse)
+            inner = Cached(inner, self._cache, innermost.address) if self._cache else inner
         return RecordedClient(
-            Limit(Deadline(inner, seconds), self._slots, self._clock),
+            inner,
             context,
             ledger=self._ledger,
             occurrences=self._occurrences,
@@ -151,4 +168,5 @@ class ModelClients:
             model_info=model_info,
             earlier=self._earlier,
             clock=self._clock,
+            paid=paid,
         )

@@ -7,6 +7,7 @@ from autogen_agentchat.messages import BaseChatMessage
 from pydantic import BaseModel
 
 from agents.casting import Casting
+from agents.conversations.hold import record_sent_back
 from agents.ledger import Context, Ledger, MessageSent, RoleFailed
 from agents.roles.meta_llm import LegalAnswer, seat_meta_llm
 from agents.speaker import RoleFailure, RoleSpeaker, content_of
@@ -42,7 +43,8 @@ async def speak_once(
     assert isinstance(message, BaseChatMessage)
     content = content_of(message)
     assert isinstance(content, answer | RoleFailure)
-    place = context.at(role=speaker.name, turn=context.turn + 1)
+    asked = context.at(role=speaker.name, turn=context.turn + 1)
+    place = asked.at(turn=asked.turn + record_sent_back(speaker, asked, ledger))
     ledger.record(
         MessageSent(
             context=place,

@@ -1,6 +1,7 @@
 """Holding a conversation: AutoGen moves the messages, code decides who speaks next, everything said is recorded."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from autogen_agentchat.base import ChatAgent
 from autogen_agentchat.conditions import FunctionalTermination
@@ -13,13 +14,37 @@ from agents.clients.scripted import ScriptedClient
 from agents.ledger import Context, Ledger, MessageSent, RoleFailed
 from agents.speaker import RoleFailure, RoleSpeaker, content_of
 
-__all__ = ["NextSpeaker", "Said", "hold_conversation"]
+__all__ = ["ANSWER_CHECK", "NextSpeaker", "Said", "hold_conversation", "record_sent_back"]
 
 Said = tuple[str, BaseModel | str]
 """Who spoke, and the content."""
 
 NextSpeaker = Callable[[Sequence[Said]], str | None]
 """Given all that was said so far (the opening first), the name of who speaks next, or None to end."""
+
+
+ANSWER_CHECK = "answer_check"
+"""Who sends an unusable answer back: code."""
+
+
+def record_sent_back(speaker: RoleSpeaker[Any], context: Context, ledger: Ledger) -> int:
+    """Write down the unusable answers of the role's last turn, and what it was told; returns how many lines."""
+    lines = 0
+    for unusable in speaker.sent_back:
+        prompt = speaker.prompt
+        ledger.record(
+            MessageSent(
+                context=context.at(turn=context.turn + lines),
+                source=speaker.name,
+                content=unusable.text,
+                prompt_id=prompt.id,
+                prompt_hash=prompt.hash,
+            )
+        )
+        told = context.at(role=ANSWER_CHECK, model=None, turn=context.turn + lines + 1)
+        ledger.record(MessageSent(context=told, source=ANSWER_CHECK, content=unusable.request))
+        lines += 2
+    return lines
 
 
 def _no_selector(_: Sequence[LLMMessage]) -> str:
@@ -62,13 +87,21 @@ async def hold_conversation(
         allow_repeated_speaker=True,
         termination_condition=FunctionalTermination(is_over),
     )
-    prompts = {agent.name: agent.prompt for agent in participants if isinstance(agent, RoleSpeaker)}
+    speakers: dict[str, RoleSpeaker[Any]] = {
+        agent.name: agent for agent in participants if isinstance(agent, RoleSpeaker)
+    }
+    turn = 0
     async for message in team.run_stream(task=opening):
         if not isinstance(message, BaseChatMessage):
             continue
+        if any(speaker.stopped_by for speaker in speakers.values()):
+            break  # nothing that was said: the run stops, and the role speaks when it is resumed
         content = content_of(message)
-        place = context.at(role=message.source, turn=len(said))
-        prompt = prompts.get(message.source)
+        if speaker := speakers.get(message.source):
+            turn += record_sent_back(speaker, context.at(role=speaker.name, turn=turn), ledger)
+        place = context.at(role=message.source, turn=turn)
+        turn += 1
+        prompt = speaker.prompt if speaker else None
         ledger.record(
             MessageSent(
                 context=place,
@@ -81,7 +114,7 @@ async def hold_conversation(
         if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
             ledger.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
         said.append((message.source, content))
-    for agent in participants:
-        if isinstance(agent, RoleSpeaker) and agent.stopped_by is not None:
-            raise agent.stopped_by
+    for speaker in speakers.values():
+        if speaker.stopped_by is not None:
+            raise speaker.stopped_by
     return said

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from agents.casting import FixedCasting
-from agents.clients.stack import CallSettings, ModelClients
+from agents.clients.stack import ModelClients
 from agents.conversations.mapping import Mapped, map_sections
 from agents.conversations.reading_case import CaseReading, read_case
 from agents.conversations.writing_questions import QuestionsWritten, write_questions
@@ -152,7 +152,7 @@ def questions(
 @asynccontextmanager
 async def legal_casting(recipe: LegalRecipe, record: Record) -> AsyncGenerator[FixedCasting]:
     """The roles as the legal recipe casts them, each call recorded; what the record holds is not asked again."""
-    talk = recipe.conversation
-    settings = CallSettings(deadline_seconds=talk.deadline_seconds, concurrency=talk.concurrency)
-    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=record) as clients:
+    async with ModelClients(
+        record, settings=recipe.call_settings(), open_replay=Record.open, earlier=record
+    ) as clients:
         yield FixedCasting(clients, recipe.roles.specs(), recipe.parameters)

@@ -16,7 +16,8 @@ from environments.catalogue import Setting, load_setting
 from environments.errors import CannotCarryOut
 from environments.events import Json
 from environments.jail import Jail
-from runs.cache import cache_folder, coverage_of
+from runs.cache import coverage_of
+from runs.cache_folder import cache_folder
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside
@@ -62,7 +63,7 @@ def coverage_command(
         )
         analyses.append(analysis)
         if known:
-            say(f"Profile {profile}: found in {cache_folder()}; --no-cache makes it anew.")
+            say(f"Profile {profile}: found in {cache_folder('coverage')}; --no-cache makes it anew.")
     if picture is not None:
         title = f"{setting.environment.title}, {length} calls"
         write_picture(picture, [_panel(title, analysis) for analysis in analyses])

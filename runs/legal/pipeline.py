@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from agents.clients.stack import CallSettings, ModelClients
+from agents.clients.stack import ModelClients
 from agents.ledger import StageFinished
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import Case
@@ -64,11 +64,10 @@ async def walk_legal(
     else:
         cases, findings = book.cases, LegalFindings(problems=book.problems, missing=book.missing)
         write_rows(folder.findings, [findings])
-    settings = CallSettings(
-        deadline_seconds=recipe.conversation.deadline_seconds, concurrency=recipe.conversation.concurrency
-    )
     earlier = record if book is None else None
-    async with ModelClients(record, settings=settings, open_replay=Record.open, earlier=earlier) as clients:
+    async with ModelClients(
+        record, settings=recipe.call_settings(), open_replay=Record.open, earlier=earlier
+    ) as clients:
         walk = _Walk(recipe, folder, record, clients, progress or Silent())
         answers = await walk.ask(cases, folder)
         if recipe.probes:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
+from agents.clients.spec import ENDPOINTS, ModelSpec
 from agents.roles import RoleName
 from environments.casebook.case import CONTEXTS, Context, context_name, parse_context
 from environments.casebook.retrieval.catalogue import RetrieverName
@@ -21,7 +21,7 @@ from environments.casebook.retrieval.ranking import DepthShare
 from environments.errors import InputError
 from environments.events import Json
 from runs.legal.rows import Probe
-from runs.recipe import ConversationOptions, Options, RoleModel, distinct
+from runs.recipe import CallOptions, Options, RoleModel, distinct
 
 __all__ = ["LegalRecipe", "LegalRoles", "is_legal"]
 
@@ -89,7 +89,7 @@ class DecompositionOptions(Options):
     calls: int = Field(default=12, ge=1, le=200)
 
 
-class LegalRecipe(Options):
+class LegalRecipe(CallOptions):
     """A whole legal run.
 
     Attributes:
@@ -127,8 +127,6 @@ class LegalRecipe(Options):
     balanced: bool = False
     probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
     roles: LegalRoles = LegalRoles()
-    conversation: ConversationOptions = ConversationOptions()
-    parameters: ModelParameters = ModelParameters()
 
     @model_validator(mode="after")
     def _probes_need_once(self) -> Self:

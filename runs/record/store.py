@@ -162,6 +162,9 @@ class Record:
     def calls(self, role: str) -> Iterator[ModelCalled]:
         return (entry for entry in self.entries(kind="model_call", role=role) if isinstance(entry, ModelCalled))
 
+    def answered(self) -> Iterator[ModelCalled]:
+        return (entry for entry in self.entries(kind="model_call") if isinstance(entry, ModelCalled))
+
     def in_flight(self) -> Sequence[Context]:
         """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped,
         those it was waiting for."""

@@ -91,6 +91,11 @@ def plan_table(plan: Plan) -> Table:
     variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
     table.caption = (
         f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
-        "spare trace is tried, every answer has to be asked for once more."
+        "spare trace is tried, every answer has to be asked for once more. "
+    )
+    table.caption += (
+        "No ceiling on its cost: set budget.money, or prices and parameters.max_tokens."
+        if plan.ceiling is None
+        else f"It costs at most {plan.ceiling:,.2f}."
     )
     return table

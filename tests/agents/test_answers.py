@@ -44,6 +44,28 @@ def test_braces_in_the_words_do_not_matter(text: str) -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"accepted": true,}',
+        "{'accepted': true}",
+        '{accepted: true, because: "x", /* so */ }',
+        'Here:\n```json\n{"accepted": true, // yes\n}\n```\nDone {really}.',
+        'I say {"accepted": true, "because": "a, b,",} and no more',
+    ],
+)
+def test_the_spelling_does_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
+@pytest.mark.parametrize(
+    "text", ['{"accepted": true, "because": "cut of', '{"accepted": true', "```json\n{accepted: true, because: 'no"]
+)
+def test_half_an_answer_is_not_made_whole(text: str) -> None:
+    with pytest.raises(UnusableAnswer):
+        parse_answer(text, Opinion)
+
+
 @pytest.mark.parametrize("text", ["", "yes", "{", '{"because": "x"}', "[true]", '{"accepted": "perhaps"}', "{" * 5000])
 def test_nothing_is_filled_in(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="Opinion"):

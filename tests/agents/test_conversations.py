@@ -9,7 +9,7 @@ from autogen_core.models import ChatCompletionClient, LLMMessage
 from agents.clients.scripted import ScriptedClient
 from agents.conversations.extracting import extract_rules, find_flaws
 from agents.conversations.instructing import write_instruction
-from agents.ledger import Context, MemoryLedger
+from agents.ledger import Context, MemoryLedger, MessageSent
 from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from agents.roles.policy_extractor import Proposal, ProposedRule
@@ -141,6 +141,34 @@ async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str)
     assert (written.instruction, written.ending) == (None, "failure")
     failures = [entry for entry in ledger.entries if entry.kind == "failure"]
     assert [failure.context.role for failure in failures] == [role]
+
+
+@pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
+@pytest.mark.parametrize("unusable", ["", "I would rather not.", '{"text": ', '{"wrong": "schema"}'])
+async def test_an_unusable_answer_is_sent_back_once(trace: Trace, role: RoleName, unusable: str) -> None:
+    ledger = MemoryLedger()
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        told = str(messages[-1].content)
+        if "cannot be used" not in told:
+            return unusable
+        assert messages[-2].content == unusable
+        return OFFLINE_ROLES[role](messages[:-2])
+
+    written = await write(trace, "goal", Cast(**{role: learning}), ledger)
+    assert (written.ending, written.rounds) == ("accepted", 1)
+    said = [entry for entry in ledger.entries if isinstance(entry, MessageSent)]
+    place = next(number for number, line in enumerate(said) if line.source == "answer_check")
+    assert (said[place - 1].source, said[place - 1].content) == (role, unusable)
+    assert "cannot be used" in said[place].content
+    assert said[place + 1].source == role
+    assert [line.context.turn for line in said] == list(range(len(said)))
+
+
+async def test_there_is_one_repair_and_no_more(trace: Trace) -> None:
+    cast = Cast(instruction_generator=lambda messages: "no")
+    await write(trace, "goal", cast, MemoryLedger())
+    assert cast.asked["instruction_generator"] == 2
 
 
 async def extract(cast: Cast, setting: Setting = SETTING):

@@ -7,7 +7,8 @@ import pytest
 
 from environments.catalogue import load_setting
 from runs import cache
-from runs.cache import cache_folder, coverage_of
+from runs.cache import coverage_of
+from runs.cache_folder import cache_folder
 from solver.rules import Rule, load_rules
 
 SETTING = load_setting("banking")
@@ -45,7 +46,7 @@ def test_whatever_it_follows_from_makes_it_anew(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_damaged_entry_is_made_anew() -> None:
     whole, _ = ask()
-    (entry,) = cache_folder().iterdir()
+    (entry,) = cache_folder("coverage").iterdir()
     text = json.loads(entry.read_text())
     text["analysis"] = text["analysis"].replace('"needed":', '"needed": ', 1)
     for damaged in ("", "{", json.dumps(text), entry.read_text()[:-10]):
@@ -64,4 +65,4 @@ def test_a_folder_that_cannot_be_written_is_done_without(monkeypatch: pytest.Mon
 def test_a_relative_cache_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "lawtrace" / "coverage"
+    assert cache_folder("coverage") == tmp_path / ".cache" / "lawtrace" / "coverage"

@@ -2,6 +2,7 @@
 
     with serving(lambda request: "hello") as server:
         server.then(Status(429, {"Retry-After": "0"}), Hang(2))   # the next two requests; then answers again
+    server.then(Drop(), None, Say("not what was asked"))      # None: answers as it should
         ...server.base_url..., server.requests
 
 Runs in threads of its own, so a test may talk to it from an event loop or from a subprocess.
@@ -17,7 +18,19 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["Answer", "Drop", "Hang", "OpenAIServer", "Raw", "Status", "calling", "serving"]
+__all__ = [
+    "Answer",
+    "Cut",
+    "Drop",
+    "Hang",
+    "OpenAIServer",
+    "Raw",
+    "Say",
+    "Status",
+    "Trickle",
+    "calling",
+    "serving",
+]
 
 Answer = Callable[[Mapping[str, Any]], str | Mapping[str, Any]]
 """From the request's JSON to the text of the answer, or to a whole assistant message (with ``tool_calls``)."""
@@ -70,7 +83,27 @@ class Raw:
     content_type: str = "application/json"
 
 
-Behaviour = Status | Hang | Drop | Raw
+@dataclass(frozen=True)
+class Cut:
+    """Begins to answer and closes the connection in the middle of a word."""
+
+
+@dataclass(frozen=True)
+class Trickle:
+    """Answers, a piece at a time."""
+
+    pieces: int
+    pause: float
+
+
+@dataclass(frozen=True)
+class Say:
+    """A completion with these words in place of the right ones."""
+
+    text: str
+
+
+Behaviour = Status | Hang | Drop | Raw | Cut | Trickle | Say
 
 
 class OpenAIServer:
@@ -79,7 +112,7 @@ class OpenAIServer:
     def __init__(self, answer: Answer) -> None:
         self.requests: list[Mapping[str, Any]] = []
         self._answer = answer
-        self._next: deque[Behaviour] = deque()
+        self._next: deque[Behaviour | None] = deque()
         self._released = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -94,7 +127,7 @@ class OpenAIServer:
         """The variables that make ``openai:`` specs mean this server."""
         return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "loopback"}
 
-    def then(self, *behaviours: Behaviour) -> None:
+    def then(self, *behaviours: Behaviour | None) -> None:
         """How to treat the next requests, one each, before going back to answering."""
         self._next.extend(behaviours)
 
@@ -105,8 +138,8 @@ class OpenAIServer:
         """Sleeps, but not past the end of the test."""
         self._released.wait(seconds)
 
-    def completion(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        answered = self._answer(request)
+    def completion(self, request: Mapping[str, Any], said: str | None = None) -> Mapping[str, Any]:
+        answered = self._answer(request) if said is None else said
         message = {"content": answered} if isinstance(answered, str) else {"content": None, **answered}
         prompt = sum(len(str(sent.get("content") or "").split()) for sent in request["messages"])
         reply = len(str(message["content"] or "").split())
@@ -174,6 +207,19 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                     self.close_connection = True
                 case Raw(body, content_type):
                     self._send(200, body.encode(), {"Content-Type": content_type})
+                case Say(text):
+                    self._reply(200, server.completion(request, text))
+                case Cut():
+                    body = json.dumps(server.reply(self.path, request)).encode()
+                    self._send(200, body, {"Content-Type": "application/json"}, body[: len(body) // 2])
+                    self.close_connection = True
+                case Trickle(pieces, pause):
+                    body = json.dumps(server.reply(self.path, request)).encode()
+                    size = -(-len(body) // pieces)
+                    self._send(200, body, {"Content-Type": "application/json"}, b"")
+                    for start in range(0, len(body), size):
+                        server.wait(pause)
+                        self._write(body[start : start + size])
                 case Hang(seconds):
                     server.wait(seconds)
                     self._reply(200, server.reply(self.path, request))
@@ -183,16 +229,24 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         def _reply(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
             self._send(status, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
 
-        def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        def _send(self, status: int, body: bytes, headers: Mapping[str, str], part: bytes | None = None) -> None:
+            """Head and body; of a body that is not sent whole, the head promises all of it."""
             try:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(body if part is None else part)
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the client gave up on us, as some tests want it to
+
+        def _write(self, part: bytes) -> None:
+            try:
+                self.wfile.write(part)
+                self.wfile.flush()
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name for it)
             """Nothing: the requests are kept instead."""

@@ -217,7 +217,9 @@ async def test_a_schema_is_sent_but_an_answer_that_does_not_fit_is_kept(
 
     ledger = MemoryLedger()
     async with ModelClients(ledger, settings=quick, environment=server.environment) as clients:
-        result = await clients.client_for(SPEC, context).create(said("no json"), json_output=Verdict)
+        result = await clients.client_for(SPEC, context, ModelParameters(answers="schema")).create(
+            said("no json"), json_output=Verdict
+        )
     assert result.content == "echo: no json"
     sent = server.requests[0]["response_format"]
     assert sent["type"] == "json_schema"

@@ -43,5 +43,5 @@ def test_a_fault_that_passes_is_tried_again() -> None:
 
 
 def test_only_endpoints_encode() -> None:
-    with pytest.raises(InputError, match="name an endpoint"):
+    with pytest.raises(InputError, match="name a compatible endpoint"):
         EndpointEncoder(ModelSpec.parse("offline"))

@@ -1,0 +1,30 @@
+"""``--budget NAME=AMOUNT``: what a run may use of models, from the command line."""
+
+from typing import Annotated, TypeVar
+
+import typer
+
+from environments.errors import InputError
+from runs.recipe import BudgetOptions, CallOptions, checked
+
+__all__ = ["WhichBudget", "with_budget"]
+
+Asked = TypeVar("Asked", bound=CallOptions)
+
+WhichBudget = Annotated[
+    list[str] | None,
+    typer.Option("--budget", help="The most that the run may use, such as money=2.5, tokens=100000. Repeatable."),
+]
+
+
+def with_budget(recipe: Asked, budgets: list[str] | None) -> Asked:
+    """The recipe with these budgets in place of its own. Raises InputError."""
+    if not budgets:
+        return recipe
+    asked: dict[str, object] = recipe.budget.model_dump()
+    for budget in budgets:
+        name, equals, amount = budget.partition("=")
+        if not equals:
+            raise InputError(f"--budget {budget!r}: write it as tokens=100000")
+        asked[name.strip()] = amount.strip()
+    return recipe.model_copy(update={"budget": checked(BudgetOptions, asked, "--budget")})

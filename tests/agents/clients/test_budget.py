@@ -1,0 +1,150 @@
+"""Budgets end a run cleanly: what is in flight comes back, the record says which budget it was, more lets it go on."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from autogen_core.models import LLMMessage, UserMessage
+
+from agents.clients.budget import Budget, BudgetSpent, Price
+from agents.clients.recording import RecordedClient
+from agents.clients.retry import RetryPolicy
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.clients.stack import CallSettings, ModelClients
+from agents.ledger import BudgetReached, Context, MemoryLedger, ModelCalled
+from environments.errors import InputError
+from tests.support.openai_server import Hang, OpenAIServer
+
+SPEC = ModelSpec.parse("openai:m")
+PRICES = {"openai:m": Price(input=1_000_000, output=2_000_000)}
+
+
+def said(words: str) -> Sequence[LLMMessage]:
+    return [UserMessage(content=words, source="user")]
+
+
+def settings(budget: Budget, concurrency: int = 20) -> CallSettings:
+    return CallSettings(deadline_seconds=5, concurrency=concurrency, retry=RetryPolicy(tries=1), budget=budget)
+
+
+async def ask_all(clients: ModelClients, context: Context, count: int) -> list[object]:
+    holders: list[RecordedClient] = [clients.client_for(SPEC, context.at(task=f"t{n}")) for n in range(count)]
+    asked = (client.create(said(f"question {n}")) for n, client in enumerate(holders))
+    return list(await asyncio.gather(*asked, return_exceptions=True))
+
+
+@pytest.mark.parametrize("concurrency", [1, 20])
+async def test_messages_are_counted_to_the_last(server: OpenAIServer, context: Context, concurrency: int) -> None:
+    ledger = MemoryLedger()
+    limits = settings(Budget(messages=3), concurrency)
+    async with ModelClients(ledger, settings=limits, environment=server.environment) as clients:
+        results = await ask_all(clients, context, 10)
+    assert sum(isinstance(result, BudgetSpent) for result in results) == 7
+    assert len(server.requests) == 3
+    assert sum(isinstance(entry, ModelCalled) for entry in ledger.entries) == 3
+    reached = [entry for entry in ledger.entries if isinstance(entry, BudgetReached)]
+    assert [(entry.budget, entry.limit, entry.spent) for entry in reached] == [("messages", 3, 3)]
+
+
+async def test_what_is_in_flight_comes_back_and_is_recorded(server: OpenAIServer, context: Context) -> None:
+    ledger = MemoryLedger()
+    server.then(Hang(0.2), Hang(0.2))
+    limits = settings(Budget(messages=2))
+
+    async def one(clients: ModelClients, number: int) -> None:
+        await clients.client_for(SPEC, context.at(task=f"t{number}")).create(said(f"question {number}"))
+
+    async def all_of_them(clients: ModelClients) -> None:
+        async with asyncio.TaskGroup() as group:  # as the stages do: the first error cancels the others
+            for number in range(5):
+                group.create_task(one(clients, number))
+
+    async with ModelClients(ledger, settings=limits, environment=server.environment) as clients:
+        with pytest.raises(ExceptionGroup) as caught:
+            await all_of_them(clients)
+    assert caught.value.subgroup(BudgetSpent) is not None
+    assert sum(isinstance(entry, ModelCalled) for entry in ledger.entries) == len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("budget", "name"),
+    [
+        (Budget(tokens=8), "tokens"),
+        (Budget(money=20.0, prices=PRICES), "money"),
+        (Budget(seconds=0.000_001), "seconds"),
+    ],
+)
+async def test_tokens_money_and_seconds_end_a_run(
+    server: OpenAIServer, context: Context, budget: Budget, name: str
+) -> None:
+    ledger = MemoryLedger()
+    async with ModelClients(ledger, settings=settings(budget), environment=server.environment) as clients:
+        results = await ask_all(clients, context, 6)
+    (reached,) = (entry for entry in ledger.entries if isinstance(entry, BudgetReached))
+    assert reached.budget == name
+    assert reached.spent >= reached.limit
+    assert len(server.requests) < 6  # back-pressure near the limit: they do not all leave at once
+    assert sum(isinstance(result, BudgetSpent) for result in results) == 6 - len(server.requests)
+
+
+class Earlier:
+    """A record with some calls in it, none of which answers anything."""
+
+    def __init__(self, calls: Sequence[ModelCalled]) -> None:
+        self._calls = calls
+
+    def answer(self, context: Context, request_hash: str, occurrence: int) -> None:
+        return None
+
+    def models(self, role: str) -> list[object]:
+        return []
+
+    def calls(self, role: str) -> list[ModelCalled]:
+        return []
+
+    def answered(self) -> Sequence[ModelCalled]:
+        return self._calls
+
+    def close(self) -> None:
+        pass
+
+
+async def test_counters_go_on_where_the_run_stopped(server: OpenAIServer, context: Context) -> None:
+    ledger = MemoryLedger()
+    async with ModelClients(ledger, settings=settings(Budget()), environment=server.environment) as clients:
+        await ask_all(clients, context, 2)
+    calls = [entry for entry in ledger.entries if isinstance(entry, ModelCalled)]
+    free = [call.model_copy(update={"cached": True}) for call in calls]
+    earlier = Earlier([*calls, *free])
+    limits = settings(Budget(messages=3))
+    async with ModelClients(
+        MemoryLedger(),
+        settings=limits,
+        environment=server.environment,
+        earlier=earlier,  # pyright: ignore[reportArgumentType]
+    ) as clients:
+        results = await ask_all(clients, context, 3)
+    assert sum(isinstance(result, BudgetSpent) for result in results) == 2
+
+
+async def test_money_needs_prices(server: OpenAIServer, context: Context) -> None:
+    limits = settings(Budget(money=1.0))
+    async with ModelClients(MemoryLedger(), settings=limits, environment=server.environment) as clients:
+        with pytest.raises(InputError, match="what does 'openai:m' cost"):
+            await clients.client_for(SPEC, context).create(said("hello"))
+    assert server.requests == []
+
+
+async def test_an_expected_answer_counts_before_it_comes(server: OpenAIServer, context: Context) -> None:
+    limits = settings(Budget(tokens=100))
+    async with ModelClients(MemoryLedger(), settings=limits, environment=server.environment) as clients:
+        longest = ModelParameters(max_tokens=90)
+        holders = [clients.client_for(SPEC, context.at(task=f"t{n}"), longest) for n in range(4)]
+        server.then(Hang(0.1))
+        first = asyncio.create_task(holders[0].create(said("a")))
+        await asyncio.sleep(0.02)
+        second = asyncio.create_task(holders[1].create(said("b")))
+        await asyncio.sleep(0.03)
+        assert len(server.requests) == 1  # the second waits until it is known what the first has used
+        await asyncio.gather(first, second)
+    assert len(server.requests) == 2

@@ -1,0 +1,135 @@
+"""An ablation over two models for two roles, against an endpoint that does everything wrong that endpoints do.
+
+The run ends complete, and every fault is visible in its record.
+"""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agents.clients.budget import BudgetSpent
+from agents.ledger import CallRetried, MessageSent, ModelCalled, RoleFailed
+from runs.ablation import read_ablation
+from runs.cli.run import report_ablation
+from runs.files import read_rows
+from runs.grading.verdict import VerdictRow
+from runs.layout import RunFolder
+from runs.pipeline import VariantResult, walk_variants
+from runs.recipe import AttemptOptions, BudgetOptions, ConversationOptions, Recipe, RoleModels, RuleOptions, TaskOptions
+from runs.record.store import Record
+from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
+from tests.support.playing import play
+
+DEADLINE = 4.0
+
+FAULTS = (
+    Status(429, {"Retry-After": "0"}),
+    Status(500),
+    None,
+    Drop(),
+    Cut(),
+    None,
+    Say(""),  # an empty answer
+    Say("I would rather not."),  # prose; for the executor an answer without a program
+    None,
+    Say('{"text": "cut of'),  # broken JSON, in a completion that is whole
+    Say('{"accepted": "perhaps"}'),  # JSON, but not what was asked for
+    Trickle(5, 0.1),
+    None,
+    Raw("{"),  # broken JSON in place of a completion
+    Status(503, {"Retry-After": "0.1"}),
+    Hang(60),  # beyond the deadline
+)
+
+RECIPE = Recipe(
+    rules=RuleOptions(extract=False),
+    tasks=TaskOptions(count=3, spare=4),
+    conversation=ConversationOptions(concurrency=4, deadline_seconds=DEADLINE),
+    models=RoleModels(instruction_generator="openai:a", masking_evaluator="openai:a"),
+    attempts=AttemptOptions(models=("openai:a",), baselines=False),
+    ablation={
+        "models.instruction_generator": ("openai:a", "openai:b"),
+        "models.masking_evaluator": ("openai:a", "openai:b"),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return RunFolder(tmp_path_factory.mktemp("misbehaving") / "run")
+
+
+@pytest.fixture(scope="module")
+def results(folder: RunFolder) -> list[VariantResult]:
+    with serving(play) as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        server.then(*FAULTS)
+        with Record.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
+            return asyncio.run(walk_variants(RECIPE, folder, record=record))
+
+
+def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult]) -> None:
+    assert [one.ended for one in results] == [None] * 4
+    for one in results:
+        assert one.result is not None
+        verdicts = read_rows(folder.variant(one.variant.number).verdicts, VerdictRow)
+        assert len(verdicts) == 2 * len(one.result.tasks) > 0
+    ablation = read_ablation(folder.path)
+    assert {line.axis for line in ablation.axes} == set(RECIPE.ablation)
+    assert report_ablation(folder.path, None, quiet=True).exists()
+
+
+def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[VariantResult]) -> None:
+    assert results
+    with Record.open(folder.path) as record:
+        entries = list(record.entries())
+    retried = Counter(
+        "status" if "status 5" in entry.error or "status 4" in entry.error else "connection"
+        for entry in entries
+        if isinstance(entry, CallRetried)
+    )
+    assert retried == {"status": 3, "connection": 2}
+    assert [entry.waited_seconds for entry in entries if isinstance(entry, CallRetried) and "429" in entry.error] == [0]
+    failed = [entry for entry in entries if isinstance(entry, RoleFailed)]
+    assert [entry.reason for entry in failed].count("deadline") == 1
+    assert sum("no chat completion" in entry.text for entry in failed) == 1
+    sent_back = [entry for entry in entries if isinstance(entry, MessageSent) and entry.source == "answer_check"]
+    no_answer = [entry for entry in failed if entry.reason == "answer"]
+    assert len(sent_back) + len(no_answer) == 4
+    said = {entry.content for entry in entries if isinstance(entry, MessageSent)} | {entry.text for entry in failed}
+    for fault in FAULTS:
+        if isinstance(fault, Say):
+            assert any(fault.text in words for words in said), fault
+    slow = [entry for entry in entries if isinstance(entry, ModelCalled) and 500 <= entry.latency_ms < 1000 * DEADLINE]
+    assert slow
+
+
+def test_what_failed_was_dropped_and_never_counted(results: list[VariantResult]) -> None:
+    first = results[0].result
+    assert first is not None
+    funnel = first.findings.funnel
+    assert funnel is not None
+    assert sum(funnel.dropped.values()) >= 1
+    assert funnel.traces == funnel.accepted + sum(funnel.dropped.values())
+
+
+def test_a_budget_ends_the_matrix_and_more_of_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder(tmp_path / "run")
+    small = RECIPE.model_copy(update={"budget": BudgetOptions(messages=20)})
+    with serving(play) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        with (
+            Record.create(folder.path, recipe=small.model_dump(mode="json")) as record,
+            pytest.raises(BudgetSpent, match="20 messages"),
+        ):
+            asyncio.run(walk_variants(small, folder, record=record))
+        assert len(server.requests) == 20
+        with Record.resume(folder.path) as record:
+            results = asyncio.run(walk_variants(RECIPE, folder, record=record, resumed=True))
+            calls = sum(call.paid for call in record.answered())
+        assert len(server.requests) == calls
+    assert [one.ended for one in results] == [None] * 4

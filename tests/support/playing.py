@@ -1,0 +1,52 @@
+"""A model that plays the writing roles well: the offline stand-ins, behind a real endpoint."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
+
+from agents.offline import OFFLINE_ROLES
+from agents.roles import RoleName
+from prompts.loader import load_prompt
+
+__all__ = ["play", "role_of"]
+
+WRITING: tuple[RoleName, ...] = (
+    "instruction_generator",
+    "masking_evaluator",
+    "independent_reader",
+    "policy_extractor",
+    "ltl_critic",
+)
+
+
+def role_of(request: Mapping[str, Any]) -> RoleName:
+    """Whose prompt the request opens with; one that is none of the writing roles is the executor's."""
+    system = str(request["messages"][0]["content"])
+    for role in WRITING:
+        if system.startswith(load_prompt(role).body[:40]):
+            return role
+    return "executor"
+
+
+def play(request: Mapping[str, Any], program: str = "pass") -> str:
+    """What the stand-in of that role answers; the executor writes the program."""
+    role = role_of(request)
+    if role == "executor":
+        return f"```python\n{program}\n```"
+    return OFFLINE_ROLES[role]([_message(sent) for sent in _as_if_never_sent_back(request["messages"])])
+
+
+def _as_if_never_sent_back(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return messages[:-2] if "cannot be used" in str(messages[-1]["content"]) else messages
+
+
+def _message(sent: Mapping[str, Any]) -> LLMMessage:
+    content = str(sent["content"])
+    match sent["role"]:
+        case "system":
+            return SystemMessage(content=content)
+        case "assistant":
+            return AssistantMessage(content=content, source="assistant")
+        case _:
+            return UserMessage(content=content, source="user")
