@@ -15,6 +15,7 @@ from runs.cli.evaluating import evaluate_command
 from runs.cli.extracting import extract_command, rule_table, trail_command
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, show, show_json
+from runs.cli.reviewing import review_rules
 from runs.report.terminal import strength_table
 from solver.analysis import Analysis, analyse
 from solver.mutations import Strength, measure_strength
@@ -31,6 +32,7 @@ app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_arg
 app.command("extract")(extract_command)
 app.command("trail")(trail_command)
 app.command("evaluate")(evaluate_command)
+app.command("review")(review_rules)
 
 
 @app.command("check")

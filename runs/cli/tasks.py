@@ -14,6 +14,7 @@ from environments.events import Json
 from environments.jail import Jail
 from runs.cli.options import WhereEnvironment, WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.reviewing import review_tasks
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
 from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
@@ -39,6 +40,8 @@ __all__ = ["app"]
 app = typer.Typer(
     help="Tasks: build them from traces, import published ones, put them through the gate.", no_args_is_help=True
 )
+
+app.command("review")(review_tasks)
 
 
 @app.command("build")

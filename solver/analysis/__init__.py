@@ -10,6 +10,7 @@ Every answer is a trace, or a proof for traces of any length (a product that was
 from collections.abc import Sequence
 
 from environments.declaration import Environment
+from solver.analysis.examples import Examples, find_examples
 from solver.analysis.findings import Analysis, Finding, FindingKind, Witness
 from solver.analysis.proofs import Prover
 from solver.analysis.questions import (
@@ -25,7 +26,7 @@ from solver.analysis.search import LIMIT
 from solver.ltlf import ForAll
 from solver.rules import Rule
 
-__all__ = ["Analysis", "Finding", "FindingKind", "ScopeName", "Witness", "analyse"]
+__all__ = ["Analysis", "Examples", "Finding", "FindingKind", "ScopeName", "Witness", "analyse", "find_examples"]
 
 
 def analyse(environment: Environment, rules: Sequence[Rule], *, limit: int = LIMIT) -> Analysis:

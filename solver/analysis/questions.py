@@ -27,7 +27,15 @@ from solver.ltlf import (
 )
 from solver.rules import Rule
 
-__all__ = ["Inquiry", "conflicts", "equivalents", "redundant_rules", "unreachable_tools", "vacuous_rules"]
+__all__ = [
+    "Inquiry",
+    "conflicts",
+    "equivalents",
+    "occasion_of",
+    "redundant_rules",
+    "unreachable_tools",
+    "vacuous_rules",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +240,11 @@ def redundant_rules(
 @lru_cache(maxsize=1024)  # a goal asked for twice is the same component, so that the prover recognises it
 def _occurrence(formula: Formula) -> Component:
     return Component(compile_formula(Eventually(formula)))
+
+
+def occasion_of(formula: Formula) -> Component:
+    """The traces in which a rule that says this has something to judge."""
+    return _occurrence(_trigger(formula))
 
 
 def _trigger(formula: Formula) -> Formula:

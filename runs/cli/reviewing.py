@@ -1,0 +1,148 @@
+"""``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
+
+import importlib.util
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.catalogue import load_setting
+from environments.errors import CannotCarryOut
+from environments.events import Json
+from runs.cli.extracting import read_regulation
+from runs.cli.options import WhereEnvironment, WhichEnvironment
+from runs.cli.output import make_table, say, show, show_json
+from runs.report.texts import percent, show_interval
+from runs.reviewing.agreement import Summary, summarize_review
+from runs.reviewing.ballot import Ballot
+from runs.reviewing.opinions import OpinionBook
+from runs.reviewing.protocol import Protocol, load_protocol
+from runs.reviewing.rules import RulesUnderReview
+from runs.reviewing.subjects import Subject
+from runs.reviewing.tasks import TasksUnderReview
+from runs.tasks import read_tasks
+from runs.trails import read_trail, trail_beside
+from solver.rules import load_rules
+
+__all__ = ["review_rules", "review_tasks"]
+
+Recipe = Annotated[Path | None, typer.Option("--recipe", help="The protocol: reviewers, rounds, decision, quota.")]
+Opinions = Annotated[Path | None, typer.Option("--opinions", help="The file of opinions; by default beside the file.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Where to write what is accepted; by default beside the file.")]
+Status = Annotated[bool, typer.Option("--status", help="Serve nothing: print where the review stands.")]
+Host = Annotated[str, typer.Option(help="Where to listen; anywhere but on loopback a token is needed.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+
+
+def review_rules(
+    file: Annotated[Path, typer.Argument(help="The rules.")],
+    env: WhichEnvironment = "banking",
+    document: Annotated[Path | None, typer.Option(help="The regulation that they were drawn from.")] = None,
+    recipe: Recipe = None,
+    opinions: Opinions = None,
+    out: Out = None,
+    status: Status = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8719,
+    as_json: AsJson = False,
+) -> None:
+    """Review rules in the browser: provision, formula, automaton and traces from the solver side by side."""
+    setting = load_setting(env)
+    if document is not None:
+        setting = setting.with_regulation(read_regulation(document)[0])
+    trail = read_trail(trail_beside(file)) if trail_beside(file).exists() else None
+    subject = RulesUnderReview(load_rules(file), setting, trail)
+    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+
+
+def review_tasks(
+    file: Annotated[Path, typer.Argument(help="The tasks.")],
+    env: WhereEnvironment = None,
+    recipe: Recipe = None,
+    opinions: Opinions = None,
+    out: Out = None,
+    status: Status = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8719,
+    as_json: AsJson = False,
+) -> None:
+    """Review tasks in the browser: each instruction beside the calls of its reference; a pair passes if both do."""
+    tasks, setting = read_tasks(file, env)
+    subject = TasksUnderReview(tasks, setting)
+    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+
+
+def _review(
+    subject: Subject,
+    file: Path,
+    recipe: Path | None,
+    opinions: Path | None,
+    out: Path | None,
+    *,
+    status: bool,
+    host: str,
+    port: int,
+    as_json: bool,
+) -> None:
+    protocol = load_protocol(recipe) if recipe else Protocol()
+    book = OpinionBook(opinions or file.with_suffix(".opinions.jsonl"))
+    if not status:
+        _serve(subject, protocol, book, host=host, port=port, as_json=as_json)
+    ballot = Ballot(protocol, subject.items(), book.rows)
+    accepted = out or file.with_suffix(".accepted.jsonl")
+    written = subject.export(ballot.accepted(), accepted)
+    summary = summarize_review(ballot)
+    if as_json:
+        show_json({**_as_json(summary), "out": str(accepted), "written": written})
+        return
+    table = make_table("round", "items", "all say the same", "mean Cohen's kappa", "Fleiss' kappa")
+    for line in summary.rounds:
+        kappas = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.cohen, line.fleiss))
+        table.add_row(str(line.round), str(line.items), percent(line.unanimous), *kappas)
+    show(table)
+    interval = f" ({show_interval(summary.interval)})" if summary.interval else ""
+    show(
+        f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
+        f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}."
+    )
+    if summary.stale:
+        say(f"{summary.stale} opinions are on words that have changed since, and do not count.")
+    say(f"Opinions: {book.path}. Written: {accepted}, {written} {subject.noun}s.")
+
+
+def _serve(subject: Subject, protocol: Protocol, book: OpinionBook, *, host: str, port: int, as_json: bool) -> None:
+    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        raise CannotCarryOut("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
+    from runs.reviewing.pages import Pages
+    from runs.reviewing.server import serve_review
+
+    def tell(address: str) -> None:
+        say(f"Review at {address} Stop with Ctrl-C.")
+        if as_json:
+            show_json({"address": address})
+
+    with suppress(KeyboardInterrupt):
+        serve_review(Pages(subject, protocol, book), host=host, port=port, on_ready=tell)
+
+
+def _as_json(summary: Summary) -> dict[str, Json]:
+    rounds: list[Json] = [
+        {
+            "round": line.round,
+            "items": line.items,
+            "unanimous": line.unanimous,
+            "cohen_kappa": line.cohen,
+            "fleiss_kappa": line.fleiss,
+        }
+        for line in summary.rounds
+    ]
+    return {
+        "accepted": summary.accepted,
+        "rejected": summary.rejected,
+        "pending": summary.pending,
+        "acceptance_rate": summary.rate,
+        "rounds": rounds,
+        "reviewers": list(summary.reviewers),
+    }

@@ -1,0 +1,81 @@
+"""An automaton drawn as SVG: states in a row by their number, what leads on above, what leads back below."""
+
+from markupsafe import Markup, escape
+
+from solver.ltlf import Automaton
+
+__all__ = ["draw_automaton"]
+
+_STEP, _RADIUS, _MARGIN, _ROOM = 230, 30, 90, 26
+_LONGEST = 34
+
+_LOOKS = {"satisfied": "kept", "holding": "kept", "open": "owed", "violated": "bad"}
+
+
+def draw_automaton(automaton: Automaton) -> Markup:
+    """One circle a state, doubled where a trace may end, with what is known there; one arrow for what leads alike."""
+    count = len(automaton.verdicts)
+    reach = max((abs(after - before) for before, row in enumerate(automaton.table) for after in row), default=1)
+    height = 2 * _MARGIN + 60 * max(1, reach)
+    middle = height / 2
+    width = 2 * _MARGIN + _STEP * (count - 1)
+    parts = [
+        f'<svg class="automaton" viewBox="0 0 {width} {height:g}" role="img" ',
+        f'aria-label="{escape(_in_words(automaton))}">',
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+        '<path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
+        f'<path class="edge" d="M{_MARGIN - _RADIUS - 34} {middle:g} H{_MARGIN - _RADIUS}" marker-end="url(#head)"/>',
+    ]
+    for before in range(count):
+        for after, label in _edges(automaton, before):
+            parts.append(_edge(before, after, label, middle))
+    for state, verdict in enumerate(automaton.verdicts):
+        x = _MARGIN + _STEP * state
+        parts.append(f'<circle class="{_LOOKS[verdict]}" cx="{x}" cy="{middle:g}" r="{_RADIUS}"/>')
+        if state in automaton.accepting:
+            parts.append(f'<circle class="inner" cx="{x}" cy="{middle:g}" r="{_RADIUS - 4}"/>')
+        parts.append(f'<text x="{x}" y="{middle - 3:g}">{state}</text>')
+        parts.append(f'<text class="small" x="{x}" y="{middle + 12:g}">{verdict}</text>')
+    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 (what is not ours was escaped above)
+
+
+def _edges(automaton: Automaton, state: int) -> list[tuple[int, str]]:
+    row = automaton.table[state]
+    edges: list[tuple[int, str]] = []
+    for after in dict.fromkeys(row):
+        letters = [letter for letter, target in zip(automaton.letters, row, strict=True) if target == after]
+        label = "any other call" if after == row[0] else " or ".join(map(automaton.alphabet.text, letters))
+        if len(dict.fromkeys(row)) == 1:
+            label = "any call"
+        edges.append((after, label))
+    return edges
+
+
+def _edge(before: int, after: int, label: str, middle: float) -> str:
+    x, y = _MARGIN + _STEP * before, _MARGIN + _STEP * after
+    shown = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+    if before == after:
+        foot, top = middle - _RADIUS + 3, middle - 90
+        path = f"M{x - 12} {foot:g} C{x - 40} {top:g} {x + 40} {top:g} {x + 12} {foot:g}"
+        place = (x, middle - 76)
+    elif after == before + 1:
+        path, place = f"M{x + _RADIUS} {middle:g} H{y - _RADIUS}", ((x + y) / 2, middle - 8)
+    else:
+        bend = -60 * (after - before) if after > before else 55 * (before - after) + 20
+        side = -1 if after > before else 1
+        start = middle + side * (_RADIUS - 4)
+        path = f"M{x} {start:g} Q{(x + y) / 2:g} {middle + bend * 1.6:g} {y} {start:g}"
+        place = ((x + y) / 2, middle + bend * 0.9 + side * 8)
+    return (
+        f'<g><title>{escape(label)}</title><path class="edge" d="{path}" marker-end="url(#head)"/>'
+        f'<text class="label" x="{place[0]:g}" y="{place[1]:g}">{escape(shown)}</text></g>'
+    )
+
+
+def _in_words(automaton: Automaton) -> str:
+    sentences = [
+        f"From state {state} ({verdict}): "
+        + "; ".join(f"{label} leads to {after}" for after, label in _edges(automaton, state))
+        for state, verdict in enumerate(automaton.verdicts)
+    ]
+    return ". ".join(sentences)

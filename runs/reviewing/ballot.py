@@ -1,0 +1,165 @@
+"""Who voted for what, what is accepted, and what somebody should look at next. Values in, values out.
+
+An item goes through the rounds one by one. A round is over when everybody has given an opinion; an item that it does
+not accept is rejected. An edit is no vote for the item as it stands; the edited words are a new version, which
+everybody judges from the first round. A group (a rule with its versions; both styles of a task) passes if each of its
+members has an accepted version.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from runs.reviewing.opinions import Decision, OpinionRow, digest_of
+from runs.reviewing.protocol import Protocol
+
+__all__ = ["Ballot", "Item", "Standing", "Status"]
+
+Status = Literal["pending", "accepted", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to be judged.
+
+    Attributes:
+        id: unique; of an edited version the id of what was edited, with its number (``pay-first~2``).
+        member: the id without the version: versions of one member stand for each other.
+        group: what passes or fails as a whole.
+        words: what is judged: a formula, an instruction.
+        edited_by: whose version it is; None for what was given.
+    """
+
+    id: str
+    member: str
+    group: str
+    words: str
+    edited_by: str | None = None
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an item stands.
+
+    Attributes:
+        round: the one it is in, or was settled in.
+        votes: for each round that was begun, reviewer -> opinion.
+    """
+
+    status: Status
+    round: int
+    votes: tuple[Mapping[str, OpinionRow], ...] = field(default=())
+
+
+class Ballot:
+    """The state of a review. Made anew from the rows whenever there is a new one."""
+
+    def __init__(self, protocol: Protocol, items: Sequence[Item], rows: Sequence[OpinionRow]) -> None:
+        self.protocol = protocol
+        self._said: dict[tuple[str, int], dict[str, OpinionRow]] = {}
+        self.items: list[Item] = []
+        self.stale = 0
+        """Opinions on items that are gone, or on other words than theirs."""
+        self._gather(items, rows)
+
+    def _gather(self, items: Sequence[Item], rows: Sequence[OpinionRow]) -> None:
+        known = {item.id: item for item in items}
+        versions: dict[str, int] = {}
+        for row in rows:
+            item = known.get(row.item)
+            if item is None or item.digest != row.digest or not self.protocol.admits(row.reviewer):
+                self.stale += 1
+                continue
+            self._said.setdefault((row.item, row.round), {})[row.reviewer] = row
+            taken = {one.words for one in known.values() if one.member == item.member}
+            if row.decision == "edit" and row.text not in taken:
+                number = versions[item.member] = versions.get(item.member, 1) + 1
+                name = f"{item.member}~{number}"
+                known[name] = Item(name, item.member, item.group, row.text, row.reviewer)
+        order = {item.group: place for place, item in reversed(list(enumerate(items)))}
+        self.items = sorted(known.values(), key=lambda item: order[item.group])
+
+    @cached_property
+    def standings(self) -> Mapping[str, Standing]:
+        return {item.id: self._standing(item) for item in self.items}
+
+    def _standing(self, item: Item) -> Standing:
+        votes: list[Mapping[str, OpinionRow]] = []
+        for number in range(1, self.protocol.rounds + 1):
+            said = self._said.get((item.id, number), {})
+            votes.append(said)
+            if len(said) < self.protocol.needed:
+                return Standing("pending", number, tuple(votes))
+            if not self.protocol.accepts(sum(row.decision == "accept" for row in said.values())):
+                return Standing("rejected", number, tuple(votes))
+        return Standing("accepted", self.protocol.rounds, tuple(votes))
+
+    @cached_property
+    def groups(self) -> Mapping[str, Status]:
+        """Group -> whether it passes: accepted if each member has an accepted version, rejected if one cannot."""
+        statuses: dict[str, Status] = {}
+        for group in dict.fromkeys(item.group for item in self.items):
+            members: dict[str, set[Status]] = {}
+            for item in self.items:
+                if item.group == group:
+                    members.setdefault(item.member, set()).add(self.standings[item.id].status)
+            if all("accepted" in of for of in members.values()):
+                statuses[group] = "accepted"
+            elif any(of == {"rejected"} for of in members.values()):
+                statuses[group] = "rejected"
+            else:
+                statuses[group] = "pending"
+        return statuses
+
+    def accepted(self) -> list[Item]:
+        """The last accepted version of each member of the groups that pass; no more groups than the quota."""
+        passing = [group for group, status in self.groups.items() if status == "accepted"][: self.protocol.quota]
+        best: dict[str, Item] = {}
+        for item in self.items:
+            if item.group in passing and self.standings[item.id].status == "accepted":
+                best[item.member] = item
+        return list(best.values())
+
+    def offered(self) -> set[str]:
+        """The groups that are looked at now: with a quota no more than could still be needed."""
+        offered: set[str] = set()
+        hopeful = 0
+        for group, status in self.groups.items():
+            if self.protocol.quota is not None and hopeful >= self.protocol.quota:
+                break
+            hopeful += status != "rejected"
+            offered.add(group)
+        return offered
+
+    def waiting_for(self, reviewer: str) -> list[Item]:
+        """What this reviewer has still to judge, in order."""
+        offered = self.offered()
+        return [item for item in self.items if item.group in offered and self._waits(item, reviewer)]
+
+    def _waits(self, item: Item, reviewer: str) -> bool:
+        standing = self.standings[item.id]
+        if standing.status != "pending" or self.groups[item.group] != "pending":
+            return False
+        others = (one for one in self.items if one.member == item.member and one is not item)
+        settled = any(self.standings[one.id].status == "accepted" for one in others)
+        said = standing.votes[-1]
+        return not settled and reviewer not in said and len(said) < self.protocol.needed
+
+    def earlier(self, item: Item) -> list[tuple[int, OpinionRow]]:
+        """What was said of the item in rounds that are over, so that nobody sees the others' while they judge."""
+        standing = self.standings[item.id]
+        over = standing.votes if standing.status != "pending" else standing.votes[:-1]
+        return [(number, row) for number, votes in enumerate(over, 1) for row in votes.values()]
+
+    def decisions(self, round_: int) -> dict[str, dict[str, Decision]]:
+        """Of the items on which everybody gave an opinion in that round: item -> reviewer -> decision."""
+        return {
+            item.id: {name: row.decision for name, row in said.items()}
+            for item in self.items
+            if len(said := self._said.get((item.id, round_), {})) >= self.protocol.needed
+        }

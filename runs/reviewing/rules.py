@@ -1,0 +1,107 @@
+"""Rules under review: formula, provision, automaton, and traces that keep and break the rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from agents.conversations.trail import RuleTrail
+from environments.catalogue import Setting
+from environments.errors import InputError
+from runs.files import write_rows
+from runs.reviewing.automaton import draw_automaton
+from runs.reviewing.ballot import Item
+from runs.trails import Trail
+from solver.analysis import Examples, find_examples
+from solver.ltlf import ForAll
+from solver.rules import Rule, check_rules
+
+__all__ = ["RuleSheet", "RulesUnderReview"]
+
+_MOST_STATES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Provided:
+    """A provision that a rule rests on: its words, and which of them were quoted."""
+
+    citation: str
+    words: str
+    quotes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSheet:
+    """What reviewers see beside a rule. ``drawing`` is None for an automaton too large to be drawn."""
+
+    rule: Rule
+    provisions: tuple[Provided, ...]
+    drawing: Markup | None
+    examples: Examples
+    quantified: bool
+
+
+class RulesUnderReview:
+    """A rule file with the setting it is for, and the trail of its extraction if there is one."""
+
+    noun = "rule"
+    template = "rule.html.jinja"
+
+    def __init__(self, rules: Sequence[Rule], setting: Setting, trail: Trail | None = None) -> None:
+        """Raises InputError for rules that the environment cannot be judged by."""
+        check_rules(rules, setting.environment)
+        self.title = f"Rules for {setting.environment.name}"
+        self._rules = {rule.id: rule for rule in rules}
+        self._setting = setting
+        self._words = {p.citation: p.whole() for p in setting.regulation.provisions}
+        self._trails: tuple[RuleTrail, ...] = trail.rules if trail else ()
+        if trail is not None:
+            self._words |= {p.citation: p.words for p in trail.provisions}
+        self._examples = lru_cache(maxsize=512)(self._find_examples)
+
+    def items(self) -> list[Item]:
+        return [Item(rule.id, rule.id, rule.id, rule.formula) for rule in self._rules.values()]
+
+    def sheet(self, item: Item) -> RuleSheet:
+        rule = self._rule(item)
+        automaton = rule.automaton
+        drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
+        provisions = tuple(
+            Provided(citation, self._words.get(citation, ""), self._quotes(item.member, citation))
+            for citation in rule.provisions
+        )
+        quantified = isinstance(rule.parsed, ForAll)
+        return RuleSheet(rule, provisions, drawing, self._examples(item.words), quantified)
+
+    def objection(self, item: Item, text: str) -> str | None:
+        try:
+            rule = self._rule(item, text)
+            check_rules([rule], self._setting.environment)
+            _ = rule.automaton
+        except (InputError, ValueError) as error:
+            return str(error)
+        return None
+
+    def export(self, accepted: Sequence[Item], path: Path) -> int:
+        return write_rows(path, [self._rule(item) for item in accepted])
+
+    def _rule(self, item: Item, text: str | None = None) -> Rule:
+        given = self._rules[item.member]
+        formula = item.words if text is None else text
+        if formula == given.formula:
+            return given
+        who = f" Edited by {item.edited_by}." if item.edited_by else ""
+        return Rule.model_validate(
+            {**given.model_dump(), "formula": formula, "rationale": f"{given.rationale}{who}".strip()}
+        )
+
+    def _quotes(self, member: str, citation: str) -> tuple[str, ...]:
+        own = (trail for trail in self._trails if trail.rule.id == member or member in trail.into)
+        return tuple(
+            dict.fromkeys(quote.words for trail in own for quote in trail.quotes if quote.citation == citation)
+        )
+
+    def _find_examples(self, formula: str) -> Examples:
+        return find_examples(self._setting.environment, Rule(id="shown", formula=formula))
