@@ -1,4 +1,4 @@
-"""How long the parts of decisions are (M Table 5), and what share each element of the argument has (M Fig. 4)."""
+"""How long the parts of decisions are (M Table 5), and how much each element of the argument takes (M Fig. 4)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from statistics import fmean
 from environments.casebook.case import AGENTS, Agent, Case
 from environments.casebook.documents.parts import IRAC, PART_LABELS, PARTS, Part, paragraphs_by_part
 
-__all__ = ["ElementShares", "PartLength", "element_shares", "part_lengths"]
+__all__ = ["ElementCounts", "PartLength", "element_counts", "part_lengths"]
 
 _PUBLISHED: dict[Agent, Part] = {"LR": "rules", "F": "facts"}
 """Of published cases only two parts are released, one chunk a paragraph."""
@@ -26,11 +26,15 @@ class PartLength:
 
 
 @dataclass(frozen=True, slots=True)
-class ElementShares:
-    """The share of a decision's paragraphs in each element (Rule, Facts, ...), of those that map to one."""
+class ElementCounts:
+    """How many paragraphs of a decision are in each element (Rule, Facts, ...).
+
+    ``whole``: the whole decision is at hand. Of published cases only rules and facts are; the others count 0 there.
+    """
 
     case: str
-    shares: dict[str, float]
+    counts: dict[str, int]
+    whole: bool
 
 
 def part_lengths(cases: Sequence[Case]) -> list[PartLength]:
@@ -44,14 +48,14 @@ def part_lengths(cases: Sequence[Case]) -> list[PartLength]:
     return lines
 
 
-def element_shares(cases: Sequence[Case]) -> list[ElementShares]:
-    """A line for each case whose whole decision is at hand."""
-    lines: list[ElementShares] = []
+def element_counts(cases: Sequence[Case]) -> list[ElementCounts]:
+    """A line for each case that has a paragraph in some element."""
+    lines: list[ElementCounts] = []
     for case in cases:
         counts = {IRAC[part]: count for part, count in _counts(case).items() if part in IRAC}
-        total = sum(counts.values())
-        if case.document is not None and total:
-            lines.append(ElementShares(case.id, {name: counts.get(name, 0) / total for name in IRAC.values()}))
+        if any(counts.values()):
+            in_order = {name: counts.get(name, 0) for name in IRAC.values()}
+            lines.append(ElementCounts(case.id, in_order, whole=case.document is not None))
     return lines
 
 

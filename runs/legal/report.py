@@ -9,10 +9,11 @@ from environments.casebook.case import AGENTS, Case
 from environments.errors import InputError
 from runs.files import read_rows
 from runs.legal.balanced import BalancedTables, compare_balanced
+from runs.legal.bars import case_panels
 from runs.legal.figures import draw_agreement
 from runs.legal.grounding import GroundingLine, grounding_lines
 from runs.legal.layout import LegalFolder
-from runs.legal.lengths import element_shares, part_lengths
+from runs.legal.lengths import part_lengths
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow
 from runs.legal.tables import Agreement, LegalTables, tabulate
@@ -93,7 +94,8 @@ def render_legal_report(content: LegalContent) -> str:
         model_panels=_panels(tables.models_agree, "models"),
         case_lines=[_case_line(case) for case in content.cases],
         lengths=part_lengths(content.cases),
-        elements=element_shares(content.cases),
+        case_panels=case_panels(content.cases),
+        whole_decisions=sum(case.document is not None for case in content.cases),
         findings=content.findings,
         grounding=content.grounding,
         balanced=content.balanced,

@@ -4,7 +4,8 @@ from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import PartRange
 from environments.casebook.ingest import build_case
 from environments.documents.plain import text_lines
-from runs.legal.lengths import element_shares, part_lengths
+from runs.legal.bars import Bar, case_panels, question_bars
+from runs.legal.lengths import element_counts, part_lengths
 from tests.support.small_cases import BOTTLES
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))))
@@ -32,7 +33,21 @@ def test_published_cases_have_two_parts_and_documents_all() -> None:
     }
 
 
-def test_shares_are_of_the_paragraphs_that_map_to_an_element() -> None:
-    (line,) = element_shares([CASE, BOTTLES])
-    assert line.case == "six"
-    assert line.shares == {"Rule": 0.25, "Facts": 0.5, "Application": 0.0, "Issue and Conclusion": 0.25}
+def test_elements_count_paragraphs_and_say_whether_the_whole_decision_is_there() -> None:
+    six, bottles = element_counts([CASE, BOTTLES])
+    assert (six.case, six.whole) == ("six", True)
+    assert six.counts == {"Rule": 1, "Facts": 2, "Application": 0, "Issue and Conclusion": 1}
+    assert (bottles.whole, bottles.counts["Rule"], bottles.counts["Issue and Conclusion"]) == (False, 2, 0)
+
+
+def test_the_bars_hold_every_number_for_those_who_listen() -> None:
+    kinds, decisions = question_bars([CASE, BOTTLES])
+    assert kinds == [Bar("bottles", (2, 1))]
+    assert decisions == [Bar("bottles", (3, 0))]
+    panels = case_panels([CASE, BOTTLES])
+    assert [panel.title.split()[0] for panel in panels] == ["Elements", "Questions", "Questions"]
+    assert "six: Rule 1, Facts 2, Application 0, Issue and Conclusion 1." in panels[0].figure
+    assert "bottles: yes/no 2, A–D 1." in panels[1].figure
+    assert "n = 5 *" in panels[0].figure
+    assert "n = 4 *" not in panels[0].figure
+    assert [panel.title for panel in case_panels([CASE])] == [panels[0].title]

@@ -1,0 +1,116 @@
+"""What cases are made of, as stacked bars: elements of the argument (M Fig. 4), kinds of questions, decisions and
+opinions (M Figs. 5, 6)."""
+
+# pyright: reportUnknownMemberType=false
+# (matplotlib leaves keyword arguments without a type)
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch, Rectangle
+
+from environments.casebook.case import Case
+from runs.legal.lengths import ElementCounts, element_counts
+from runs.report.heatmap import fit
+from runs.report.summary import Panel
+from runs.report.svg import INK, figure_of, render_svg, svg_settings
+from runs.report.texts import visible
+
+__all__ = ["Bar", "case_panels", "draw_bars", "question_bars"]
+
+_WIDTH = 6.4
+_LABELLED_FROM = 0.06
+"""Parts of a bar below this share have no room for their number; the table of the cases has them all."""
+
+_LOOKS = (("#56B4E9", ""), ("#E69F00", "///"), ("#009E73", "\\\\\\"), ("#CC79A7", "xxx"))
+"""Colours of Okabe and Ito's, light enough for black text, each with a hatch of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A case and how many there are of each part, in the order of the legend. ``note`` stands behind its total."""
+
+    name: str
+    counts: tuple[int, ...]
+    note: str = ""
+
+
+def case_panels(cases: Sequence[Case]) -> list[Panel]:
+    """The three figures; those of questions only where there are any."""
+    elements = element_counts(cases)
+    kinds, decisions = question_bars(cases)
+    drawn = [
+        ("Elements of the argument, in paragraphs", _element_labels(elements), _element_bars(elements)),
+        ("Questions by kind", ("yes/no", "A–D"), kinds),
+        ("Questions by what the passage holds", ("decision", "opinion"), decisions),
+    ]
+    return [
+        Panel(title, draw_bars(bars, labels, f"bars-{number}", title))
+        for number, (title, labels, bars) in enumerate(drawn)
+        if bars
+    ]
+
+
+def question_bars(cases: Sequence[Case]) -> tuple[list[Bar], list[Bar]]:
+    """Of each case that has questions: how many of each kind, and how many hold a decision or an opinion."""
+    asked = [case for case in cases if case.questions]
+    kinds = [Bar(case.id, _split([q.kind == "yes_no" for q in case.questions])) for case in asked]
+    return kinds, [Bar(case.id, _split([q.decision for q in case.questions])) for case in asked]
+
+
+def draw_bars(bars: Sequence[Bar], labels: Sequence[str], name: str, title: str) -> Markup:
+    """A bar of full width for each case, parted by share, with numbers in it and its total beside it."""
+    with svg_settings():
+        figure = figure_of(_WIDTH, 1.0 + 0.3 * len(bars))
+        axes = figure.subplots()
+        for place, bar in enumerate(bars):
+            _draw_bar(axes, place, bar)
+        axes.set_ylim(len(bars) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.set_yticks(range(len(bars)), labels=[visible(fit(bar.name)) for bar in bars])
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100 %"])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        patches = [
+            Patch(facecolor=colour, hatch=hatch, edgecolor="black", linewidth=0.5, label=label)
+            for label, (colour, hatch) in zip(labels, _LOOKS, strict=False)
+        ]
+        figure.legend(handles=patches, loc="outside upper left", ncols=len(patches), frameon=False, labelcolor=INK)
+        return render_svg(figure, name, f"{title}. {_in_words(bars, labels)}")
+
+
+def _draw_bar(axes: Axes, place: int, bar: Bar) -> None:
+    left, total = 0.0, sum(bar.counts)
+    for count, (colour, hatch) in zip(bar.counts, _LOOKS, strict=False):
+        share = count / total if total else 0.0
+        if share:
+            axes.add_patch(Rectangle((left, place - 0.36), share, 0.72, fc=colour, ec="black", lw=0.5, hatch=hatch))
+        if share > _LABELLED_FROM:
+            label = axes.text(left + share / 2, place, str(count), ha="center", va="center", color="black")
+            if hatch:
+                label.set_bbox({"facecolor": colour, "edgecolor": "none", "pad": 1.2})
+        left += share
+    axes.text(1.015, place, f"n = {total}{bar.note}", va="center")
+
+
+def _element_labels(elements: Sequence[ElementCounts]) -> tuple[str, ...]:
+    return tuple(elements[0].counts) if elements else ()
+
+
+def _element_bars(elements: Sequence[ElementCounts]) -> list[Bar]:
+    return [Bar(line.case, (*line.counts.values(),), "" if line.whole else " *") for line in elements]
+
+
+def _split(marks: Sequence[bool]) -> tuple[int, int]:
+    return sum(marks), len(marks) - sum(marks)
+
+
+def _in_words(bars: Sequence[Bar], labels: Sequence[str]) -> str:
+    return " ".join(
+        f"{visible(bar.name)}: "
+        + ", ".join(f"{label} {count}" for label, count in zip(labels, bar.counts, strict=True))
+        + "."
+        for bar in bars
+    )
