@@ -70,7 +70,7 @@ CREATE INDEX entries_by_conversation ON entries (conversation, kind);
 CREATE INDEX entries_by_kind ON entries (kind, role);
 CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE request_hash IS NOT NULL;
 -- The words of what was said, by the number of its entry.
-CREATE VIRTUAL TABLE words USING fts5 (said, content = '', tokenize = 'unicode61');
+CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, tokenize = 'unicode61');
 """
 """Leaves its transaction open, so that the facts about the run arrive together with the tables."""
 

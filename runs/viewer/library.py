@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic_core import from_json
 
@@ -21,6 +21,8 @@ __all__ = ["Library", "RunLine", "State", "Tasks", "state_of"]
 State = Literal["running", "finished", "stopped"]
 
 Kept = TypeVar("Kept")
+ASKS_CHARACTERS = 110
+
 _Stamp = tuple[tuple[int, int] | None, ...]
 
 
@@ -37,18 +39,27 @@ class RunLine:
     trouble: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """A task in the list of tasks."""
+
+    id: str
+    variant: str | None
+    asks: str
+
+
 class Tasks:
-    """The tasks of a run: the variant and the id of each in order, and each one when it is asked for."""
+    """The tasks of a run: a line of each in order, and each one when it is asked for."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self.names: list[tuple[str | None, str]] = []
+        self.lines: list[TaskLine] = []
         self._rows: list[tuple[RowFile[TaskRow], int]] = []
         for one, variant, _ in ways_of(folder):
             rows = RowFile(one.tasks, TaskRow)
             for number, line in enumerate(rows.scan()):
-                self.names.append((variant, str(from_json(line)["id"])))
+                self.lines.append(_task_line(line, variant))
                 self._rows.append((rows, number))
-        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self.numbers = {(line.variant, line.id): number for number, line in enumerate(self.lines)}
 
     def row(self, number: int) -> TaskRow:
         if not 0 <= number < len(self._rows):
@@ -136,6 +147,12 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
+
+
+def _task_line(line: bytes, variant: str | None) -> TaskLine:
+    row: dict[str, Any] = from_json(line)
+    texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
+    return TaskLine(row["id"], variant, texts[0][:ASKS_CHARACTERS] if texts else "")
 
 
 def _about(recipe: Json) -> str:

@@ -177,21 +177,20 @@ class Pages:
     def tasks(self, request: Request) -> Response:
         name, _, judged = self._run(request)
         tasks = self._library.tasks(name)
-        paging, start = _paging(request, len(tasks.names))
-        shown = [(number, tasks.row(number)) for number in range(start, min(start + PAGE, len(tasks.names)))]
+        paging, start = _paging(request, len(tasks.lines))
+        shown = list(enumerate(tasks.lines))[start : start + PAGE]
         marks: dict[int, list[Mark]] = {number: [] for number, _ in shown}
         for mark in judged.marks:
             number = tasks.numbers.get((mark.variant, mark.task))
             if number in marks:
                 marks[number].append(mark)
-        return self._page("tasks", run=name, tasks=shown, names=tasks.names, marks=marks, paging=paging)
+        return self._page("tasks", run=name, tasks=shown, marks=marks, paging=paging)
 
     def task(self, request: Request) -> Response:
         name, folder, judged = self._run(request)
         tasks = self._library.tasks(name)
         number: int = request.path_params["number"]
         task = tasks.row(number)
-        variant, _ = tasks.names[number]
         with Record.open(folder.path) as record:
             talks = find_conversations(record, Wanted(task=task.id), limit=PAGE)
         return self._page(
@@ -200,9 +199,9 @@ class Pages:
             page=view_task(task),
             task=task,
             number=number,
-            last=len(tasks.names) - 1,
-            variant=variant,
-            marks=judged.select(task=task.id, variant=variant),
+            last=len(tasks.lines) - 1,
+            variant=tasks.lines[number].variant,
+            marks=judged.select(task=task.id, variant=tasks.lines[number].variant),
             talks=[talk for talk in talks if talk.place.stage != "attempts"],
         )
 

@@ -1,0 +1,155 @@
+"""How long the viewer's pages take over a run of 100,000 messages.
+
+    python benchmarks/viewer.py [--messages 100000]
+
+The run is written by the real writer and the real row files: attempts in tools mode of 25 messages each, with tasks and
+verdicts of a small real run repeated under other names. A page is measured from request to last byte, in this process,
+without the network; the first page of a run also reads where the rows of its files are, and is told apart.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from agents.ledger import Context, FunctionCalled, MessageSent, StageFinished
+from runs.files import digest, read_rows, write_rows
+from runs.grading.verdict import VerdictRow
+from runs.layout import RunFolder
+from runs.pipeline import walk
+from runs.reading.judged import Judged
+from runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from runs.record.store import Record
+from runs.stages.rows import AttemptRow, TaskRow
+from runs.viewer.server import make_app
+
+A_CONVERSATION = 25
+TIMES = 15
+SMALL = Recipe(
+    rules=RuleOptions(extract=False),
+    tasks=TaskOptions(count=4, spare=2),
+    attempts=AttemptOptions(models=("business", "reference"), mode="tools"),
+)
+
+
+def small_run(folder: Path) -> RunFolder:
+    """A real run to take tasks, attempts and verdicts from."""
+    files = RunFolder(folder)
+    with Record.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
+        asyncio.run(walk(SMALL, files, record=record))
+    return files
+
+
+def large_run(small: RunFolder, folder: Path, messages: int) -> float:
+    """The same, repeated until there are so many messages. Seconds that the record took."""
+    attempts = messages // A_CONVERSATION
+    tasks, tried = read_rows(small.tasks, TaskRow), read_rows(small.attempts, AttemptRow)
+    judged = read_rows(small.verdicts, VerdictRow)
+    rounds = attempts // len(tried)
+    files = RunFolder(folder)
+    names = [[f"{task.id}-{number}" for task in tasks] for number in range(rounds)]
+    of = {task.id: place for place, task in enumerate(tasks)}
+    with Record.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
+        begin = time.perf_counter()
+        for number in range(rounds):
+            for attempt in tried:
+                _converse(record, attempt, names[number][of[attempt.task]], number)
+        seconds = time.perf_counter() - begin
+        write_rows(
+            files.tasks, (t.model_copy(update={"id": n}) for row in names for t, n in zip(tasks, row, strict=True))
+        )
+        for path, rows in ((files.attempts, tried), (files.verdicts, judged)):
+            renamed = (row.model_copy(update={"task": names[n][of[row.task]]}) for n in range(rounds) for row in rows)
+            count = write_rows(path, renamed)
+            record.record(StageFinished(stage=path.stem, file=path.name, sha256=digest(path), rows=count))
+    return seconds
+
+
+def _converse(record: Record, attempt: AttemptRow, task: str, number: int) -> None:
+    place = Context(
+        stage="attempts",
+        role="executor",
+        task=task,
+        style=attempt.style,
+        conversation=attempt.model,
+        trial=attempt.trial,
+    )
+    for turn in range(A_CONVERSATION):
+        words = f"In round {number} of {task} I have looked the account up and say so in turn {turn}. " * 4
+        call = FunctionCalled(id=f"c{turn}", name="GetAccountInformation", arguments='{"account_type": "checking"}')
+        acts = turn % 2 == 1 and turn < A_CONVERSATION - 1
+        source = "user" if turn == 0 else "executor" if turn % 2 else "tools"
+        record.record(
+            MessageSent(
+                context=place.at(role=source, turn=turn),
+                source=source,
+                content=words,
+                function_calls=(call,) if acts else (),
+            )
+        )
+
+
+def measure(folder: Path, pages: Sequence[tuple[str, str]]) -> None:
+    begin = time.perf_counter()
+    browse = TestClient(make_app(folder), base_url="http://127.0.0.1")
+    browse.get("/runs/large/")
+    print(f"{'first page, reads the files':<34} {1000 * (time.perf_counter() - begin):>8,.0f} ms")
+    for label, address in pages:
+        taken: list[float] = []
+        length = 0
+        for _ in range(TIMES):
+            begin = time.perf_counter()
+            answer = browse.get(address)
+            taken.append(1000 * (time.perf_counter() - begin))
+            length = len(answer.content)
+            assert answer.status_code == 200, answer.text
+        taken.sort()
+        low, high = statistics.median(taken), taken[-2]
+        print(f"{label:<34} {low:>8,.0f} ms  {high:>8,.0f} ms at 95 %  {length:,} bytes")
+
+
+def _unsafe(folder: Path) -> int:
+    """The number of an attempt in the middle that broke a rule."""
+    verdicts = Judged(RunFolder(folder / "runs" / "large")).select(outcome="unsafe_success")
+    return verdicts[len(verdicts) // 2].number
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--messages", type=int, default=100_000)
+    messages: int = parser.parse_args().messages
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = large_run(small_run(Path(folder, "small")), Path(folder, "runs", "large"), messages)
+        conversations = messages // A_CONVERSATION
+        print(
+            f"{messages:,} messages in {conversations:,} conversations, written in {seconds:.0f} s; median of {TIMES}"
+        )
+        run, middle = "/runs/large", conversations // 2
+        measure(
+            Path(folder, "runs"),
+            [
+                ("runs", "/"),
+                ("run with funnel and outcomes", f"{run}/"),
+                ("progress", f"{run}/progress"),
+                ("attempts", f"{run}/attempts"),
+                ("attempts that broke a rule, page 9", f"{run}/attempts?outcome=unsafe_success&page=9"),
+                ("one attempt that broke a rule", f"{run}/attempts/{_unsafe(Path(folder))}"),
+                ("tasks", f"{run}/tasks?page=3"),
+                ("one task", f"{run}/tasks/{conversations // 16}"),
+                ("conversations, middle page", f"{run}/conversations?page={conversations // 100}"),
+                ("conversations with a rare word", f"{run}/conversations?text=round+7"),
+                ("one conversation", f"{run}/conversations/{middle}"),
+                ("search, a rare word", f"{run}/search?text=turn+round+77"),
+                ("search, a word in every message", f"{run}/search?text=account"),
+                ("the same, page 20", f"{run}/search?text=account&page=20"),
+            ],
+        )
+
+
+if __name__ == "__main__":
+    main()
