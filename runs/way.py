@@ -144,6 +144,8 @@ class Way:
             self._wrote(self.folder.rules, write_rows(self.folder.rules, curated))
             return curated, None
         extraction = await self._extraction()
+        if extraction.stopped_by is not None:  # the run stops with it, and can go on with a higher one
+            raise extraction.stopped_by
         self._wrote(self.folder.trail, write_trail(self.folder.trail, extraction.trail))
         self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
         chosen = list(extraction.rules) if options.source == "extracted" else curated

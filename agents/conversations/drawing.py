@@ -19,6 +19,7 @@ from typing import cast
 from autogen_core.models import ChatCompletionClient
 
 from agents.casting import Casting
+from agents.clients.budget import BudgetSpent
 from agents.conversations.checked import propose
 from agents.conversations.extracting import Candidate, extract_rules
 from agents.conversations.trail import Fate, FateName, Listening, Piece
@@ -54,13 +55,13 @@ class Drawing:
         candidates: all rules proposed, those that stand and those that were dropped or withdrawn.
         fates: what became of each provision, in the order of the text.
         pieces: each with its messages.
-        stopped: why not everything was read (a budget that is spent), or None.
+        stopped_by: the budget that is spent, if that is why not everything was read.
     """
 
     candidates: list[DrawnRule] = field(default_factory=list[DrawnRule])
     fates: dict[str, Fate] = field(default_factory=dict[str, Fate])
     pieces: list[Piece] = field(default_factory=list[Piece])
-    stopped: str | None = None
+    stopped_by: BudgetSpent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,12 @@ async def draw_rules(
         async with places:
             listening = Listening(ledger)
             piece = _PieceOfWork(table, number, provisions, listening)
-            await piece.work()
+            try:
+                await piece.work()
+            except BudgetSpent as spent:
+                # What was paid for so far is kept, and told of.
+                drawing.stopped_by = spent
+                piece.stop(str(spent))
             for _ in provisions:
                 on_provision()
             messages = tuple(listening.messages)
@@ -131,6 +137,11 @@ class _PieceOfWork:
         mapped = await self._map(obligations) if obligations else []
         if mapped:
             await self._write(mapped)
+
+    def stop(self, because: str) -> None:
+        """Nothing more can be asked: provisions that nothing was decided on stay unread."""
+        undecided = ("unread", "no_rule")
+        self._break_off([p for p in self._provisions if self.fates[p.citation].fate in undecided], "the run", because)
 
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
         place = self._place("scope_aligner")

@@ -14,6 +14,7 @@ from environments.errors import CannotCarryOut, InputError
 from environments.events import Json
 from environments.regulation import Regulation, load_regulation
 from environments.regulations import read_legal_text
+from runs.cli.budgets import WhichBudget, with_budget
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
@@ -40,6 +41,7 @@ def extract_command(
         "rules.jsonl"
     ),
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    budget: WhichBudget = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Draw rules from a regulation, step by step, with the trail of every provision and every rule.
@@ -47,7 +49,7 @@ def extract_command(
     Exit code 1 where provisions are left that nobody got through; run it again to go on with them.
     """
     quieten()
-    options = load_recipe(recipe) if recipe else Recipe()
+    options = with_budget(load_recipe(recipe) if recipe else Recipe(), budget)
     setting = load_setting(env)
     doubts: tuple[str, ...] = ()
     if document is not None:
@@ -71,7 +73,7 @@ def extract_command(
     with record_beside(out, "rules extract") as record:
         extracted = asyncio.run(hold(record))
     trail = extracted.trail
-    if extracted.failure is not None and len(trail.unread) == len(trail.provisions):
+    if extracted.failure is not None and extracted.stopped_by is None and len(trail.unread) == len(trail.provisions):
         raise CannotCarryOut(f"the conversation broke off, so nothing was written: {extracted.failure}")
     write_rows(out, extracted.rules)
     write_trail(trail_beside(out), trail)

@@ -15,9 +15,10 @@ _LOOKS = {"satisfied": "kept", "holding": "kept", "open": "owed", "violated": "b
 def draw_automaton(automaton: Automaton) -> Markup:
     """One circle a state, doubled where a trace may end, with what is known there; one arrow for what leads alike."""
     count = len(automaton.verdicts)
-    reach = max((abs(after - before) for before, row in enumerate(automaton.table) for after in row), default=1)
-    height = 2 * _MARGIN + 60 * max(1, reach)
-    middle = height / 2
+    jumps = [after - before for before, row in enumerate(automaton.table) for after in row]
+    ahead, back = max(0, *jumps), max(0, *(-jump for jump in jumps))
+    middle = _MARGIN + (50 * ahead if ahead > 1 else 0)
+    height = middle + _RADIUS + 12 + (48 * back + 20 if back else 0)
     width = 2 * _MARGIN + _STEP * (count - 1)
     parts = [
         f'<svg class="automaton" viewBox="0 0 {width} {height:g}" role="img" ',

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agents.aside import aside
 from agents.casting import Casting
+from agents.clients.budget import BudgetSpent
 from agents.conversations.drawing import draw_rules
 from agents.conversations.settling import settle_rules
 from agents.conversations.trail import TrailHead, measure_funnel
@@ -27,11 +28,13 @@ class Extracted:
 
     Attributes:
         failure: why provisions are left that nobody got through, or None.
+        stopped_by: the budget that is spent, if that is why.
     """
 
     rules: tuple[Rule, ...]
     trail: Trail
     failure: str | None
+    stopped_by: BudgetSpent | None = None
 
 
 async def extract(
@@ -70,12 +73,12 @@ async def extract(
         environment=setting.environment.name,
         models=dict(models or {}),
         funnel=measure_funnel(fates, settled.candidates),
-        stopped=drawing.stopped,
+        stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
         doubts=tuple(doubts),
     )
     trail = Trail(head, settled.provisions, settled.candidates, tuple(drawing.pieces))
     failure = trail.unread[0].fate.because if trail.unread else None
-    return Extracted(settled.rules, trail, failure)
+    return Extracted(settled.rules, trail, failure, drawing.stopped_by)
 
 
 def score_extraction(

@@ -123,6 +123,26 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
     assert (tmp_path / "offline.jsonl").read_bytes() == (tmp_path / "rules.jsonl").read_bytes()
 
 
+def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+        code, _, err = lawtrace(*words, "--budget", "messages=2")
+        assert (code, "budget" in err) == (1, True)
+        trail = read_trail(tmp_path / "rules.trail.jsonl")
+        assert trail.head.stopped is not None
+        assert {row.fate.fate for row in trail.provisions} == {"unread", "out_of_scope"}
+        assert len(server.requests) == 2
+        assert lawtrace.json(*words, "--budget", "messages=100")["unread"] == 0
+        assert len(server.requests) == 5
+
+
 def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
     return Rule(id=name, formula=formula, provisions=(provision,))
 
