@@ -11,31 +11,16 @@ from dataclasses import dataclass, field
 
 from environments.documents.lines import Line
 from environments.errors import InputError
+from environments.regulations.headings import ANNEXES, HEADING_WORDS, division_heading, names_unit, unit_heading
 from environments.regulations.labels import Label, Reading, first_of, read_labels
 from environments.regulations.tree import LegalText, Node, NodeKind
 
 __all__ = ["parse_legal_text"]
 
-_UNIT = re.compile(
-    r"^(?:(?P<article>Article\s+\d+[a-z]{0,2})|(?P<section>§{1,2}\s*[\d.]*\d+[a-z]?)\.?)"
-    r"(?:\s*[.:–—-])?(?:\s+(?P<heading>\S.*))?$"
-)
-_NUMBERED = re.compile(
-    r"^(?P<label>(?:Section|Sec\.|Regulation|Rule|Clause)?\s*\d+(?:\.\d+)*[A-Z]?)[.:]?\s+(?P<heading>\S.*)$"
-)
-_ORDINAL = r"(?:[IVXLC]+|\d+|[A-Z])\b"
-_ANNEX = re.compile(rf"^(?P<label>(?:annex|appendix|schedule)(?:\s+{_ORDINAL})?)\s*[:.–—-]?\s*(?P<heading>.*)$", re.I)
-_DIVISION = re.compile(
-    rf"^(?P<label>(?:part|title|chapter|section|subpart|subchapter|book)\s+{_ORDINAL})\s*[:.–—-]?\s*(?P<heading>.*)$",
-    re.I,
-)
-_RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 _FINISHED = re.compile(r"(?:[.;:,—–]|\b(?:and|or))[”’\"')\]]*$")
-_ANNEXES = ("Annex", "Appendix", "Schedule")
-_HEADING_WORDS = 30
 _WRAPPED = 0.15
 """The share of lines that begin with a small letter above which lines are taken to be broken for width."""
 
@@ -96,9 +81,9 @@ class _Parser:
         self._passages = 0
         self._recitals = False
         texts = [line.text.strip() for line in self._lines]
-        marked = any(line.level and _UNIT.match(line.text.strip()) for line in self._lines)
+        marked = any(line.level and names_unit(line.text.strip()) for line in self._lines)
         self._only_marked = marked
-        self._has_units = any(_UNIT.match(text) or _ANNEX.match(text) for text in texts)
+        self._has_units = any(map(names_unit, texts))
         self._wrapped = sum(text[0].islower() for text in texts) > _WRAPPED * len(texts)
         self._text_before = ""
 
@@ -116,64 +101,27 @@ class _Parser:
     def _opens_unit(self, line: Line, text: str) -> bool:
         if line.level == 0 if self._only_marked else line.level is None and not self._may_begin():
             return False
-        found = _UNIT.match(text)
-        if found is not None and self._is_unit(line, found):
-            self._begin_unit(" ".join((found["article"] or found["section"]).split()), text, found, line)
-            return True
-        annex = _ANNEX.match(text)
-        if annex is not None and (line.level or (annex["label"].isupper() and not text.endswith("."))):
-            label = annex["label"]
-            number = label.split(" ", 1)[1:] or [""]
-            self._begin_unit(f"{label.split()[0].capitalize()} {number[0]}".strip(), text, annex, line)
-            return True
-        numbered = _NUMBERED.match(text) if line.level and not self._has_units else None
-        if numbered is not None:
-            label = numbered["label"]
-            self._begin_unit(label if label[0].isalpha() else f"Section {label}", text, numbered, line)
-            return True
-        return False
-
-    def _is_unit(self, line: Line, found: re.Match[str]) -> bool:
-        """A cross-reference may stand at the beginning of a line, too: *Article 98(1) shall apply.*"""
-        if line.level or found["section"]:
-            heading = found["heading"] or ""
-            return bool(line.level) or not heading or heading[0].isupper()
-        return found["heading"] is None or (
-            found["heading"][0].isupper() and not found["heading"].endswith((".", ",", ";"))
-        )
-
-    def _begin_unit(self, citation: str, text: str, found: re.Match[str], line: Line) -> None:
-        label, heading = _parted(text, found)
+        found = unit_heading(line, text, has_units=self._has_units)
+        if found is None:
+            return False
         self._recitals = False
         while self._path[-1].kind != "division" or self._path[-1].citation:
             self._path.pop()
-        self._open(_Open("unit", label, self._unique(citation), heading, depth=line.depth))
+        self._open(_Open("unit", found.label, self._unique(found.citation), found.heading, depth=line.depth))
+        return True
 
     def _opens_division(self, line: Line, text: str) -> bool:
-        found = _DIVISION.match(text)
-        if found is None or len(text.split()) > _HEADING_WORDS or (line.level == 0 and self._only_marked):
+        if (line.level == 0 and self._only_marked) or not (line.level or self._may_begin()):
             return False
-        label, heading = _parted(text, found)
-        if text.endswith((".", ",", ";")) or heading[:1].islower() or not (line.level or self._may_begin()):
+        found = division_heading(line, text, has_units=self._has_units)
+        if found is None:
             return False
-        if heading and not line.level and not text[0].isupper():
-            return False
-        word, ordinal = found["label"].split()
-        word = word.lower()
-        if word == "section" and not self._has_units:
-            return False
-        annex = next((node for node in self._path if node.citation.startswith(_ANNEXES)), None)
-        rank = _RANKS[word]
-        if annex is None:
-            while self._path[-1].kind != "division" or self._path[-1].rank >= rank:
-                self._path.pop()
-            self._open(_Open("division", label, "", heading, rank=rank))
-        else:
-            while self._path[-1] is not annex and (self._path[-1].kind != "division" or self._path[-1].rank >= rank):
-                self._path.pop()
-            above = self._path[-1].citation
-            citation = self._unique(f"{above}, {word.capitalize()} {ordinal}")
-            self._open(_Open("division", label, citation, heading, rank=rank))
+        annex = next((node for node in self._path if node.citation.startswith(ANNEXES)), None)
+        top = annex or self.root
+        while self._path[-1] is not top and (self._path[-1].kind != "division" or self._path[-1].rank >= found.rank):
+            self._path.pop()
+        citation = self._unique(f"{self._path[-1].citation}, {found.citation}") if annex else ""
+        self._open(_Open("division", found.label, citation, found.heading, rank=found.rank))
         return True
 
     def _is_heading(self, line: Line, text: str) -> bool:
@@ -197,7 +145,7 @@ class _Parser:
             or current is self.root
         ):
             return False
-        looks = len(text.split()) <= _HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
+        looks = len(text.split()) <= HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
         if bare and looks and (line.level is None or not self._only_marked):
             current.heading = text
             return True
@@ -347,7 +295,7 @@ class _Parser:
                         return True
                     if reading.follows(beginning):
                         return False
-            if _UNIT.match(line.text.strip()):
+            if names_unit(line.text.strip()):
                 break
         return True
 
@@ -410,9 +358,3 @@ class _Parser:
             return citation
         self.doubts.append(f"{citation} occurs {self._cited[citation]} times")
         return f"{citation} [{self._cited[citation]}]"
-
-
-def _parted(text: str, found: re.Match[str]) -> tuple[str, str]:
-    """The label of a unit with the marks behind it, and the heading that follows."""
-    heading = found["heading"] or ""
-    return text.removesuffix(heading).rstrip(), heading
