@@ -47,10 +47,13 @@ class Recorded:
 def read_all(directory: Path) -> list[Recorded]:
     found: list[Recorded] = []
     for domain, published in DOMAINS.items():
+        if not list(directory.rglob(f"labeled_{domain}_dataset.json")):
+            continue  # not at hand
         with Jail() as jail:
             tasks = list(import_tasks(directory, domain, jail).tasks)
         files = sorted(directory.rglob(f"eval_{domain}_*.json"))
-        programs = [row for path in files for row in read_programs(path)]
+        read = [row for path in files for row in read_programs(path).usable.rows]
+        programs = [row for row in read if isinstance(row, ProgramRow)]
         environment = load_setting(published.environment).environment
         found.append(Recorded(domain, published.object_name, environment, tasks, programs))
     return found

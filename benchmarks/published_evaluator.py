@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from environments.events import Json
 from environments.jail import Returned
-from runs.published.mock import MOCKS, PublishedMock
+from runs.published.mocks import MOCKS, PublishedMock
 from runs.stages.rows import PublishedCase, TaskRow
 
 __all__ = ["MEASURED", "evaluate"]

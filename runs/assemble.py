@@ -7,7 +7,7 @@ from pathlib import Path
 from environments.catalogue import Setting
 from environments.declaration import Environment
 from environments.errors import InputError
-from runs.files import read_rows
+from runs.files import read_rows, read_usable_rows
 from runs.findings import Baseline, Findings
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
@@ -17,6 +17,7 @@ from runs.record.store import Record
 from runs.report.content import CoverageLine, ReportContent
 from runs.settings import offered_setting, recorded_recipe
 from runs.stages.rows import AttemptRow, TaskRow
+from runs.tasks import sift
 from runs.variants import show_setting
 from solver.coverage import measure_coverage
 from solver.demands import Asked
@@ -42,8 +43,11 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
 
 
 def content_of_files(folder: RunFolder, recipe: Recipe) -> ReportContent:
-    """What the report shows of the stage files that a recipe led to."""
-    tasks = tuple(read_rows(folder.tasks, TaskRow))
+    """What the report shows of the stage files that a recipe led to; what cannot be used of them is named in it."""
+    read = read_usable_rows(folder.tasks, TaskRow)
+    attempts = sift(read.rows, read_usable_rows(folder.attempts, AttemptRow))
+    verdicts = sift(read.rows, read_usable_rows(folder.verdicts, VerdictRow))
+    tasks = tuple(read.rows)
     ordinary = [task for task in tasks if task.family == "ordinary"]  # the others have no trace that was searched for
     setting = offered_setting(recipe)
     environment = setting.environment
@@ -54,8 +58,9 @@ def content_of_files(folder: RunFolder, recipe: Recipe) -> ReportContent:
         scenarios={task.scenario: _title(environment, task) for task in tasks},
         critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
         tasks=tasks,
-        attempts=tuple(read_rows(folder.attempts, AttemptRow)),
-        verdicts=tuple(read_rows(folder.verdicts, VerdictRow)),
+        attempts=tuple(attempts.rows),
+        verdicts=tuple(verdicts.rows),
+        problems=(*read.problems, *attempts.problems, *verdicts.problems),
         trials=recipe.attempts.trials,
         coverage=coverage_lines(environment, ordinary[0].rules, ordinary, recipe, findings.baseline)
         if ordinary
@@ -82,6 +87,7 @@ def content_of_comparison(comparison: Comparison) -> ReportContent:
         verdicts=comparison.verdicts["strict"],
         trials=1 + max(attempt.trial for attempt in comparison.attempts),
         profiles=comparison,
+        problems=comparison.problems,
         notices=("Verdicts, outcomes and task pages are those of the strict profile, unless another is named.",),
     )
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from environments.errors import InputError
-from runs.files import read_rows
+from environments.problems import Problem
+from runs.files import read_usable_rows
 from runs.grading.verdict import Outcome, VerdictRow
 from runs.layout import RunFolder
 from runs.stages.rows import FAMILIES, Family, TaskRow
 from runs.statistics import PairedComparison, adjust_for_many, compare_paired
+from runs.tasks import sift
 from solver.masking import Style
 
 __all__ = ["ComparedModel", "Flip", "RunComparison", "Side", "compare_sides", "read_side"]
@@ -21,11 +23,12 @@ __all__ = ["ComparedModel", "Flip", "RunComparison", "Side", "compare_sides", "r
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what it is called, its tasks and its verdicts."""
+    """One side: what it is called, its tasks and its verdicts, and what of its files could not be used."""
 
     name: str
     tasks: Mapping[str, TaskRow]
     verdicts: tuple[VerdictRow, ...]
+    problems: tuple[Problem, ...] = ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -72,6 +75,7 @@ class RunComparison:
     """What `compare_sides` found.
 
     Attributes:
+        problems: rows of either side that could not be used; they are invalid.
         changed_tasks: tasks of one id whose content differs, with what differs; their verdicts are compared all the
             same, since a changed rule is often the point.
     """
@@ -80,13 +84,16 @@ class RunComparison:
     lines: tuple[ComparedModel, ...]
     flips: tuple[Flip, ...]
     changed_tasks: Mapping[str, tuple[str, ...]]
+    problems: tuple[Problem, ...] = ()
 
 
 def read_side(path: Path) -> Side:
     """The tasks and verdicts of a finished run. Raises InputError."""
     folder = RunFolder(path).existing()
-    tasks = {task.id: task for task in read_rows(folder.tasks, TaskRow)}
-    return Side(str(path), tasks, tuple(read_rows(folder.verdicts, VerdictRow)))
+    tasks = read_usable_rows(folder.tasks, TaskRow)
+    verdicts = sift(tasks.rows, read_usable_rows(folder.verdicts, VerdictRow))
+    by_id = {task.id: task for task in tasks.rows}
+    return Side(str(path), by_id, tuple(verdicts.rows), (*tasks.problems, *verdicts.problems))
 
 
 def compare_sides(first: Side, second: Side, models: tuple[str, str] | None = None) -> RunComparison:
@@ -117,6 +124,7 @@ def compare_sides(first: Side, second: Side, models: tuple[str, str] | None = No
         tuple(_with_adjusted(line, p_value) for line, p_value in zip(found, adjusted, strict=True)),
         tuple(flip for pair in pairs for flip in _flips(first, second, pair)),
         {name: parts for name in shared if (parts := _changed_parts(first.tasks[name], second.tasks[name]))},
+        tuple(dict.fromkeys((*first.problems, *second.problems))),
     )
 
 

@@ -1,18 +1,47 @@
-"""Stage files: JSON lines, one object a line, each with its schema version. Rows come out in the order they went in."""
+"""Stage files: JSON lines, one object a line, each with its schema version. Rows come out in the order they went in.
+
+What a stage of ours hands to the next is read strictly: a broken line stops it. What people hand in, or read after a
+machine has failed, is read as far as it goes: what cannot be used is named with file and line, and the rest is used.
+"""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from environments.errors import CannotCarryOut, InputError
+from environments.problems import Problem
 
-__all__ = ["digest", "read_rows", "write_rows"]
+__all__ = [
+    "Usable",
+    "digest",
+    "json_list",
+    "read_rows",
+    "read_text",
+    "read_usable_lines",
+    "read_usable_rows",
+    "write_rows",
+]
 
 Row = TypeVar("Row", bound=BaseModel)
+
+
+@dataclass(slots=True)
+class Usable(Generic[Row]):
+    """The rows of a file that can be used, where each stands (``file, line N``), and what cannot be used."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    places: list[str] = field(default_factory=list[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def add(self, place: str, row: Row) -> None:
+        self.rows.append(row)
+        self.places.append(place)
 
 
 def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
@@ -24,12 +53,67 @@ def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]
     return rows
 
 
+def read_usable_rows(path: Path, model: type[Row]) -> Usable[Row]:
+    """The rows of a stage file that can be read. Raises InputError if the file cannot, or holds no line at all."""
+    return read_usable_lines(path, model.model_validate_json)
+
+
+def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> Usable[Row]:
+    """The same, of lines that need not all be of one kind. ``parse`` raises ValidationError."""
+    usable = Usable[Row]()
+    for number, line in _numbered_lines(path):
+        place = f"{path}, line {number}"
+        try:
+            usable.add(place, parse(line))
+        except ValidationError as error:
+            usable.problems.append(Problem(place, _first(error)))
+    if not usable.rows and not usable.problems:
+        raise InputError(f"{path}: holds no row; run the stage that writes it first")
+    return usable
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
+    """The entries of a JSON list, as far as the text goes, and where and why it breaks off if it does."""
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, list):
+            return cast("list[Any]", whole), []
+        raise InputError(f"{path}: JSON, but not a list of rows")
+    decoder, entries = json.JSONDecoder(), list[Any]()
+    place = text.find("[") + 1
+    try:
+        while True:
+            while text[place : place + 1] in {" ", "\n", "\r", "\t", ","} and text[place : place + 1]:
+                place += 1
+            entry, place = decoder.raw_decode(text, place)
+            entries.append(entry)
+    except (ValueError, RecursionError) as error:
+        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, and so is whatever follows: {error}")
+        return entries, [broken]
+
+
 def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
+    for number, line in _numbered_lines(path):
+        yield _row(path, number, line, model)
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that say anything, counted from 1."""
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _row(path, number, line, model)
+                    yield number, line
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text: {error}") from error
     except OSError as error:
@@ -40,10 +124,13 @@ def _row(path: Path, number: int, line: str, model: type[Row]) -> Row:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        named = f"field {place!r}: " if place else ""
-        raise InputError(f"{path}, line {number}: {named}{first['msg']}") from error
+        raise InputError(f"{path}, line {number}: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return (f"field {place!r}: " if place else "") + first["msg"]
 
 
 def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:

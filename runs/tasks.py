@@ -1,15 +1,20 @@
-"""Reading a file of tasks, and making sure that programs can be judged by it."""
+"""Reading a file of tasks, and sifting what is said of them: programs, attempts, verdicts."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from environments.catalogue import Setting
+from environments.declaration import Environment
 from environments.errors import InputError
-from runs.files import read_rows
+from environments.problems import Problem
+from runs.files import Usable, read_usable_rows
+from runs.grading.verdict import VerdictRow
 from runs.settings import setting_of_tasks
-from runs.stages.rows import TaskRow
+from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from solver.rules import check_rules
 
-__all__ = ["read_tasks"]
+__all__ = ["read_tasks", "read_usable_tasks", "sift"]
 
 
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[TaskRow], Setting]:
@@ -18,21 +23,76 @@ def read_tasks(path: Path, env: str | None = None) -> tuple[list[TaskRow], Setti
     Raises InputError naming file and task: an id that occurs twice, two environments, a rule about a tool that there is
     not, a state that cannot be read. A verdict on any of these would mean nothing.
     """
-    tasks = read_rows(path, TaskRow)
-    setting = setting_of_tasks(tasks, str(path), env)
-    environment = setting.environment
+    usable, setting = read_usable_tasks(path, env)
+    if usable.problems:
+        raise InputError(str(usable.problems[0]))
+    return usable.rows, setting
+
+
+def read_usable_tasks(path: Path, env: str | None = None) -> tuple[Usable[TaskRow], Setting]:
+    """The same, with a problem instead of an error for each task that cannot be used. Raises InputError if none can."""
+    read = read_usable_rows(path, TaskRow)
+    if not read.rows:
+        raise InputError(f"{path}: no task of it can be used; {read.problems[0]}")
+    setting = setting_of_tasks(read.rows, str(path), env)
+    usable = Usable[TaskRow](problems=read.problems)
     seen: set[str] = set()
-    for task in tasks:
-        place = f"{path}, task {task.id!r}"
-        if task.id in seen:
-            raise InputError(f"{place}: this id occurs twice; a verdict could belong to either")
-        seen.add(task.id)
-        if task.environment != environment.name:
-            raise InputError(f"{place}: its environment is {task.environment!r}, others are {environment.name!r}")
-        try:
-            check_rules(task.rules, environment)
-            task.initial(environment)
-            task.target(environment)
-        except InputError as error:
-            raise InputError(f"{place}: {error}") from error
-    return tasks, setting
+    for place, task in zip(read.places, read.rows, strict=True):
+        trouble = _trouble(setting.environment, task, seen)
+        if trouble is None:
+            usable.add(place, task)
+            seen.add(task.id)
+        else:
+            usable.problems.append(Problem(f"{place}, task {task.id!r}", trouble))
+    if not usable.rows:
+        raise InputError(f"{path}: no task of it can be used; {usable.problems[0]}")
+    return usable, setting
+
+
+def _trouble(environment: Environment, task: TaskRow, seen: set[str]) -> str | None:
+    if task.id in seen:
+        return "this id occurs twice; a verdict could belong to either"
+    if task.environment != environment.name:
+        return f"its environment is {task.environment!r}, others are {environment.name!r}"
+    try:
+        check_rules(task.rules, environment)
+        task.initial(environment)
+        task.target(environment)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+Said = TypeVar("Said", bound=ProgramRow | AttemptRow | VerdictRow)
+
+
+def sift(tasks: Sequence[TaskRow], read: Usable[Said]) -> Usable[Said]:
+    """What is said of tasks, and styles of them, that there are, and each thing once; the rest are problems.
+
+    Of two rows on the same try the first is used: nothing says which of them is meant.
+    """
+    by_id = {task.id: task for task in tasks}
+    first: dict[tuple[str, ...], str] = {}
+    usable = Usable[Said](problems=[*read.problems])
+    for place, row in zip(read.places, read.rows, strict=True):
+        before = first.setdefault(_try(row), place)
+        if (trouble := _unknown(by_id, row)) is not None:
+            usable.problems.append(Problem(place, trouble))
+        elif before != place:
+            usable.problems.append(Problem(place, f"the same try of {row.task!r} by {row.model!r} as in {before}"))
+        else:
+            usable.add(place, row)
+    return usable
+
+
+def _try(row: ProgramRow | AttemptRow | VerdictRow) -> tuple[str, ...]:
+    way = () if isinstance(row, ProgramRow) else (row.mode, row.shield)
+    return (row.task, row.style, row.model, str(row.trial), *way)
+
+
+def _unknown(tasks: Mapping[str, TaskRow], row: ProgramRow | AttemptRow | VerdictRow) -> str | None:
+    if row.task not in tasks:
+        return f"there is no task {row.task!r} in the file of tasks"
+    if row.style not in tasks[row.task].instructions:
+        return f"task {row.task!r} has no {row.style} instruction"
+    return None

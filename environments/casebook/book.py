@@ -18,8 +18,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from environments.casebook.case import AGENTS, Agent, Case
-from environments.casebook.published import Problem, cases_of_rows
+from environments.casebook.published import cases_of_rows
 from environments.errors import CannotCarryOut, InputError
+from environments.problems import Problem
 
 __all__ = ["CaseBook", "load_casebook"]
 

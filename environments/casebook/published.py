@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from environments.casebook.case import Agent, Case, Choice, Chunk, Question
+from environments.problems import Problem
 
-__all__ = ["Problem", "PublishedRow", "cases_of_rows"]
+__all__ = ["PublishedRow", "cases_of_rows"]
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
     "background": "F",
@@ -24,17 +25,6 @@ _AGENT_OF_TYPE: Mapping[str, Agent] = {
 }
 _OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 _JSON_TYPES = frozenset({"entity", "relation", "inferred alignment"})
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that could not be used: where it is, and what is wrong with it."""
-
-    place: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.what}"
 
 
 class PublishedRow(BaseModel):

@@ -43,6 +43,9 @@ def audit_command(
     outcomes = Counter(row.outcome for row in rows)
     broken = Counter(rule.rule for row in rows for rule in row.rules if not rule.kept)
     triggered = Counter(rule.rule for row in rows for rule in row.rules if rule.triggered)
+    for row in rows:
+        if row.outcome != "kept":
+            say(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
     if as_json:
         per_rule: dict[str, Json] = {
             rule.id: {"broken": broken[rule.id], "triggered": triggered[rule.id]} for rule in chosen
@@ -54,9 +57,6 @@ def audit_command(
             cells = (rule.id, str(triggered[rule.id]), str(broken[rule.id]), ", ".join(rule.provisions))
             table.add_row(*map(visible, cells))
         show(table)
-        for row in rows:
-            if row.outcome != "kept":
-                say(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
         show(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "invalid")))
         say(f"Written: {out}")
     raise typer.Exit(1 if outcomes["broken"] or outcomes["invalid"] else 0)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from environments.errors import InputError
 from environments.events import Json
-from runs.cli.output import say, show, show_json
+from runs.cli.output import say, say_problems, show, show_json
 from runs.comparing import RunComparison, compare_sides, read_side
 from runs.report.looks import OUTCOME_LOOKS
 from runs.report.texts import percent, show_interval, show_probability, visible
@@ -36,9 +36,10 @@ def compare(
     comparison = compare_sides(
         read_side(first), read_side(second or first), (model, against) if model and against else None
     )
+    say_problems(comparison.problems)
     if as_json:
         show_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
-        return
+        raise typer.Exit(1 if comparison.problems else 0)
     for name, parts in comparison.changed_tasks.items():
         say(f"task {name} is not the same on both sides: {', '.join(parts)}")
     show(_table(comparison))
@@ -50,6 +51,7 @@ def compare(
             say(f"    {visible(reason)}")
     if len(comparison.flips) > SHOWN_FLIPS:
         say(f"... and {len(comparison.flips) - SHOWN_FLIPS} more flips; --json lists them all")
+    raise typer.Exit(1 if comparison.problems else 0)
 
 
 def _table(comparison: RunComparison) -> Table:

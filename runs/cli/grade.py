@@ -10,26 +10,27 @@ from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail, Jails, Walls
+from environments.problems import Problem
 from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, say, show, show_json
+from runs.cli.output import Bars, say, say_problems, show, show_json
 from runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
-from runs.files import read_rows, write_rows
+from runs.files import Usable, read_usable_rows, write_rows
 from runs.grading.judge import judge
 from runs.grading.regrading import MovedVerdict, moved_verdicts, with_rules
 from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.layout import RunFolder
-from runs.programs import read_given, read_verdicts_beside
+from runs.programs import Given, read_programs
 from runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
 from runs.published.grading import judge_pairs_published
 from runs.published.records import RecordedVerdict
 from runs.recipe import BASELINES
 from runs.report.build import write_report
 from runs.report.terminal import outcome_table
-from runs.stages.attempt import check_tasks_exist, run_programs
+from runs.stages.attempt import run_programs
 from runs.stages.built_in import baseline_programs
-from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
-from runs.tasks import read_tasks
+from runs.stages.rows import AttemptRow, TaskRow
+from runs.tasks import read_usable_tasks, sift
 from solver.rules import check_rules, load_rules
 
 __all__ = ["grade"]
@@ -63,27 +64,36 @@ def grade(
         raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
         folder = RunFolder(run).existing()
-        rows, setting = read_tasks(folder.tasks, env)
-        attempts = read_rows(folder.attempts, AttemptRow)
-        check_tasks_exist(rows, attempts, str(folder.attempts))
+        read, setting = read_usable_tasks(folder.tasks, env)
+        rows = read.rows
+        sifted = sift(rows, read_usable_rows(folder.attempts, AttemptRow))
+        attempts, recorded = sifted.rows, list[RecordedVerdict]()
+        problems = [*read.problems, *sifted.problems]
     elif tasks is None or not programs:
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
-        rows, setting = read_tasks(tasks, env)
-        attempts = _attempts(setting.environment, rows, programs, walls, baselines=compare is not None)
+        read, setting = read_usable_tasks(tasks, env)
+        rows = read.rows
+        wanted, recorded, found = _programs(rows, programs)
+        problems = [*read.problems, *found]
+        if compare is not None:
+            wanted += baseline_programs(setting.environment, rows)
+        with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
+            attempts = run_programs(setting.environment, rows, wanted, jails, step)
     if rules is not None:
         chosen = load_rules(rules)
         check_rules(chosen, setting.environment)
         rows = [with_rules(task, chosen) for task in rows]
     if compare is not None:
-        recorded = [verdict for path in programs or () for verdict in read_verdicts_beside(path)]
         _compare(setting.environment, rows, attempts, recorded, compare, walls)
     verdicts = _verdicts(setting.environment, rows, attempts, profile, walls)
     write_rows(out, verdicts)
     earlier = RunFolder(run).verdicts if run is not None else None
-    before = read_rows(earlier, VerdictRow) if earlier is not None and earlier.exists() else []
+    before = read_usable_rows(earlier, VerdictRow).rows if earlier is not None and earlier.exists() else []
     warn_of_sandboxes(attempt.sandbox for attempt in attempts)
-    _say_result(verdicts, moved_verdicts(before, verdicts), _cut_short(attempts), out, as_json=as_json)
+    say_problems(problems)
+    _say_result(verdicts, moved_verdicts(before, verdicts), _cut_short(attempts), problems, out, as_json=as_json)
+    raise typer.Exit(1 if problems else 0)
 
 
 def _verdicts(
@@ -129,18 +139,22 @@ def _require_published(tasks: list[TaskRow], option: str) -> None:
             )
 
 
-def _attempts(
-    environment: Environment, tasks: list[TaskRow], files: list[Path], walls: Walls, *, baselines: bool
-) -> list[AttemptRow]:
-    wanted: list[ProgramRow | AttemptRow] = []
+def _programs(tasks: list[TaskRow], files: list[Path]) -> tuple[list[Given], list[RecordedVerdict], list[Problem]]:
+    """The programs to judge, the verdicts recorded beside them, and what could not be used."""
+    everything, recorded = Usable[Given](), list[RecordedVerdict]()
     for path in files:
-        rows = read_given(path)
-        check_tasks_exist(tasks, rows, str(path))
-        wanted += rows
-    if baselines:
-        wanted += baseline_programs(environment, tasks)
-    with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
-        return run_programs(environment, tasks, wanted, jails, step)
+        read = read_programs(path)
+        everything.rows += read.usable.rows
+        everything.places += read.usable.places
+        everything.problems += read.usable.problems
+        recorded += read.recorded
+    sifted = sift(tasks, everything)
+    if not sifted.rows:
+        first = f"; {sifted.problems[0]}" if sifted.problems else ""
+        raise InputError(f"{', '.join(map(str, files))}: no program can be used{first}")
+    kept = {(row.task, row.style, row.model) for row in sifted.rows}
+    verdicts = {(row.task, row.style, row.model): row for row in reversed(recorded)}
+    return sifted.rows, [row for key, row in verdicts.items() if key in kept][::-1], sifted.problems
 
 
 def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
@@ -152,25 +166,34 @@ def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
 
 
 def _say_result(
-    verdicts: list[VerdictRow], moved: list[MovedVerdict], cut_short: dict[str, int], out: Path, *, as_json: bool
+    verdicts: list[VerdictRow],
+    moved: list[MovedVerdict],
+    cut_short: dict[str, int],
+    problems: list[Problem],
+    out: Path,
+    *,
+    as_json: bool,
 ) -> None:
     if as_json:
         counts, denied = (
             {outcome: sum(v.outcome == outcome for v in verdicts if v.family == family) for outcome in OUTCOMES}
             for family in ("ordinary", "denied")
         )
+        counts["invalid"] += len(problems)
         lines: list[Json] = [str(one) for one in moved]
+        unusable: list[Json] = [str(problem) for problem in problems]
         summary: dict[str, Json] = {
             "verdicts": len(verdicts),
             "outcomes": {**counts},
             "denied": {**denied},
             "cut_short": {**cut_short},
             "moved": lines,
+            "unusable": unusable,
             "out": str(out),
         }
         show_json(summary)
         return
-    show(outcome_table(verdicts))
+    show(outcome_table(verdicts, unusable=len(problems)))
     for one in moved:
         say(str(one))
     if cut_short:

@@ -9,7 +9,7 @@ from runs.ablation import is_ablation
 from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import say, show, show_json
+from runs.cli.output import say, say_problems, show, show_json
 from runs.cli.run import report_ablation
 from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
@@ -28,6 +28,7 @@ def report(
 ) -> None:
     """Write the report of each run again, and print its table."""
     written: list[str] = []
+    problems: list[str] = []
     for directory in directories:
         if _is_legal(directory):
             written.append(str(report_legal(directory, quiet=as_json)))
@@ -42,11 +43,14 @@ def report(
         path = directory / "report.html"
         write_report(content, path)
         written.append(str(path))
+        say_problems(content.problems)
+        problems += map(str, content.problems)
         if not as_json:
-            show(outcome_table(content.verdicts, planned=content.planned_in_all))
+            show(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=len(content.problems)))
             say(f"Report: {path}")
     if as_json:
-        show_json({"reports": [*written]})
+        show_json({"reports": [*written], "unusable": [*problems]})
+    raise typer.Exit(1 if problems else 0)
 
 
 def _is_legal(directory: Path) -> bool:

@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from environments.events import Json
 
-__all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "show", "show_json"]
+__all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "say_problems", "show", "show_json"]
 
 OUT = Console(emoji=False, markup=False)
 _ERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
@@ -41,6 +41,12 @@ def show_json(result: Mapping[str, Json]) -> None:
 def say(text: str) -> None:
     """A remark, for people, on standard error."""
     _ERR.print(text, soft_wrap=True)
+
+
+def say_problems(problems: Sequence[object]) -> None:
+    """What could not be used, each with its place; it is invalid, and the rest is judged."""
+    for problem in problems:
+        say(f"invalid: {problem}")
 
 
 def complain(text: str) -> None:

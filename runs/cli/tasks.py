@@ -13,7 +13,7 @@ from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail
 from runs.cli.options import WhereEnvironment, WhichEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.cli.output import Bars, make_table, quieten, say, say_problems, show, show_json
 from runs.cli.reviewing import review_tasks
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
@@ -30,7 +30,7 @@ from runs.stages.denied import in_families
 from runs.stages.quality import CHECKS, QualityRow, check_tasks
 from runs.stages.rows import Family, TraceRow
 from runs.stages.synthesize import synthesize_rows
-from runs.tasks import read_tasks
+from runs.tasks import read_usable_tasks
 from solver.demands import NO_WISHES
 from solver.profiles import Profile
 from solver.rules import check_rules, load_rules
@@ -146,17 +146,30 @@ def import_command(
     """Import published tasks: their instructions, states and rules; reference programs repaired and run."""
     if source != "logisafetybench":
         raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
-    with Jail(walls=walls_for(sandbox)) as jail:
-        imported = import_tasks(directory, domain, jail)
+    with Jail(walls=walls_for(sandbox)) as jail, Bars().stage("tasks", None) as step:
+        imported = import_tasks(directory, domain, jail, step)
     write_rows(out, imported.tasks)
     noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
     if as_json:
-        show_json({"tasks": len(imported.tasks), "skipped": [*imported.skipped], "notes": [*noted], "out": str(out)})
-        return
-    show(f"{len(imported.tasks)} paired tasks imported, {len(imported.skipped)} rows skipped.")
-    for line in (*imported.skipped, *noted):
-        say(f"  {line}")
-    say(f"Written: {out}")
+        show_json(
+            {
+                "tasks": len(imported.tasks),
+                "empty": [*imported.empty],
+                "invalid": [str(problem) for problem in imported.problems],
+                "notes": [*noted],
+                "out": str(out),
+            }
+        )
+    else:
+        show(
+            f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
+            f"{len(imported.problems)} invalid."
+        )
+        for line in (*imported.empty, *noted):
+            say(f"  {line}")
+        say(f"Written: {out}")
+    say_problems(imported.problems)
+    raise typer.Exit(1 if imported.problems else 0)
 
 
 @app.command("check")
@@ -171,7 +184,8 @@ def check_command(
     """Put tasks through the gate: does the reference pass, is it complete, unambiguous, leak-free, needed?"""
     quieten()
     options = load_recipe(recipe) if recipe else Recipe()
-    tasks, setting = read_tasks(file, env)
+    read, setting = read_usable_tasks(file, env)
+    tasks, problems = read.rows, read.problems
 
     async def check(record: Record, jail: Jail) -> list[QualityRow]:
         async with role_clients(options, record) as casting:
@@ -193,7 +207,8 @@ def check_command(
     counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
     if as_json:
         checks: dict[str, Json] = {check: {**answers} for check, answers in counts.items()}
-        show_json({"tasks": len(rows), "passed": passed, "checks": checks, "out": str(out)})
+        invalid: list[Json] = [str(problem) for problem in problems]
+        show_json({"tasks": len(rows), "passed": passed, "checks": checks, "invalid": invalid, "out": str(out)})
     else:
         table = make_table("check", "passed", "failed", "undecided")
         for name, answers in counts.items():
@@ -203,9 +218,10 @@ def check_command(
             for finding in row.findings:
                 if finding.answer == "failed":
                     say(f"{row.task}{', ' + finding.style if finding.style else ''}: {finding.check}: {finding.detail}")
-        show(f"{passed} of {len(rows)} tasks pass.")
+        show(f"{passed} of {len(rows)} tasks pass, {len(problems)} rows are invalid.")
         say(f"Written: {out}")
-    raise typer.Exit(0 if passed == len(rows) else 1)
+    say_problems(problems)
+    raise typer.Exit(0 if passed == len(rows) and not problems else 1)
 
 
 @app.command("release")

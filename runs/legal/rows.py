@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict
 from agents.conversations.decomposing import Ended
 from agents.roles.meta_llm import Citation
 from environments.casebook.case import Agent, Choice
-from environments.casebook.published import Problem
 from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
 from environments.casebook.retrieval.ranking import Hit
+from environments.problems import Problem
 
 __all__ = [
     "LEGAL_OUTCOMES",

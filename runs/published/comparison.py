@@ -7,14 +7,15 @@ from pathlib import Path
 
 from environments.declaration import Environment
 from environments.jail import Jail
-from runs.files import read_rows, write_rows
+from environments.problems import Problem
+from runs.files import Usable, read_rows, read_usable_rows, write_rows
 from runs.grading.judge import judge
 from runs.grading.verdict import PROFILES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.published.differences import DifferenceRow, against_records, between_profiles
 from runs.published.grading import judge_pairs_published
 from runs.published.records import RecordedVerdict
 from runs.stages.rows import AttemptRow, TaskRow
-from runs.tasks import read_tasks
+from runs.tasks import read_usable_tasks, sift
 
 __all__ = ["FROM_RECORDS", "Comparison", "compare_profiles", "is_comparison", "read_comparison", "write_comparison"]
 
@@ -29,6 +30,7 @@ class Comparison:
     Attributes:
         verdicts: for each profile, in the order of the attempts.
         recorded: the recorded verdicts that are at hand.
+        problems: rows of its files that could not be used; an attempt without the verdict of a profile is left out.
         differences: strict against published, attempt by attempt.
         unreproduced: the recorded verdicts that `FROM_RECORDS` does not reproduce.
     """
@@ -38,6 +40,7 @@ class Comparison:
     attempts: tuple[AttemptRow, ...]
     verdicts: Mapping[Profile, tuple[VerdictRow, ...]]
     recorded: tuple[RecordedVerdict, ...]
+    problems: tuple[Problem, ...] = ()
 
     @cached_property
     def differences(self) -> tuple[DifferenceRow, ...]:
@@ -90,14 +93,34 @@ def read_comparison(folder: Path, env: str | None = None) -> Comparison:
 
     Raises InputError naming the file and line."""
     files = _Files(folder)
-    tasks, setting = read_tasks(files.tasks, env)
+    tasks, setting = read_usable_tasks(files.tasks, env)
+    attempts = sift(tasks.rows, read_usable_rows(files.attempts, AttemptRow))
+    verdicts: dict[Profile, Usable[VerdictRow]] = {
+        name: sift(tasks.rows, read_usable_rows(files.verdicts(name), VerdictRow)) for name in PROFILES
+    }
+    judged: dict[Profile, dict[_Try, VerdictRow]] = {
+        profile: {_try(row): row for row in read.rows} for profile, read in verdicts.items()
+    }
+    whole = [row for row in attempts.rows if all(_try(row) in rows for rows in judged.values())]
+    verdicts_of_whole: dict[Profile, tuple[VerdictRow, ...]] = {
+        profile: tuple(rows[_try(row)] for row in whole) for profile, rows in judged.items()
+    }
+    lists = (tasks, attempts, *verdicts.values())
     return Comparison(
         setting.environment,
-        tuple(tasks),
-        tuple(read_rows(files.attempts, AttemptRow)),
-        {profile: tuple(read_rows(files.verdicts(profile), VerdictRow)) for profile in PROFILES},
+        tuple(tasks.rows),
+        tuple(whole),
+        verdicts_of_whole,
         tuple(read_rows(files.recorded, RecordedVerdict, empty=True)),
+        tuple(problem for read in lists for problem in read.problems),
     )
+
+
+_Try = tuple[str, str, str, int]
+
+
+def _try(row: AttemptRow | VerdictRow) -> _Try:
+    return (row.task, row.style, row.model, row.trial)
 
 
 @dataclass(frozen=True, slots=True)

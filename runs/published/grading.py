@@ -2,7 +2,7 @@
 
 What differs from `strict` (DESIGN.md, section 3), as the published evaluation decided it:
 
-- the mock tools answer, with all their leniency (`runs.published.mock`);
+- the mock tools answer, with all their leniency (`runs.published.mocks`);
 - *executed* means that the program ran to its end without any exception, SystemExit included;
 - the rules are judged on the calls that happened only if it executed and called anything; after a crash they are
   judged on a scan of the program's text, in textual order, whatever runs and whatever is commented out;
@@ -28,7 +28,7 @@ from environments.jail import Execution, Jail, Program, Toolset
 from runs.grading.execution import run_judged
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import FailureMode, Outcome, Profile, PublishedEvidence, RuleVerdict, TraceSource, VerdictRow
-from runs.published.mock import MOCKS
+from runs.published.mocks import MOCKS
 from runs.stages.rows import AttemptRow, PublishedCase, TaskRow
 
 __all__ = ["AUDIT_CHECK", "PublishedRun", "judge_pairs_published", "judge_published"]

@@ -9,10 +9,12 @@ the published final state, the task says so in its notes.
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from pydantic import ValidationError
 
 from environments.catalogue import Setting, load_setting
 from environments.comparison import compare_states
@@ -20,7 +22,9 @@ from environments.declaration import Environment
 from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail
+from environments.problems import Problem
 from environments.state import State, decode_state, encode_state
+from runs.files import digest, json_list, read_text
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
 from runs.published.domains import DOMAINS, Domain, PublishedDomain
@@ -33,37 +37,67 @@ __all__ = ["Imported", "import_tasks"]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The tasks, and what was left out (``place: reason``)."""
+    """The tasks; the rows that are empty as published; and those that cannot be used."""
 
     tasks: tuple[TaskRow, ...]
-    skipped: tuple[str, ...]
+    empty: tuple[str, ...]
+    problems: tuple[Problem, ...]
 
 
-def import_tasks(directory: Path, domain: Domain, jail: Jail) -> Imported:
-    """The labelled tasks of a domain. Raises InputError naming the file that is missing or broken."""
-    if domain not in DOMAINS:
-        raise InputError(f"domain {domain!r} has no environment here yet; there are: {', '.join(DOMAINS)}")
+def import_tasks(directory: Path, domain: Domain, jail: Jail, on_row: Callable[[], None] = lambda: None) -> Imported:
+    """The labelled tasks of a domain. A row that cannot be used is a problem, and the rest is imported.
+
+    Raises InputError naming a file that is missing, or of which nothing can be used."""
     published = DOMAINS[domain]
     setting = load_setting(published.environment)
     rules = _rules(directory, published, setting)
-    name = f"{domain}_ground_truth_cases.json"
-    try:
-        cases = {case["trace_id"]: case for case in _read(directory, name, dict)["test_cases"]}
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{name}: not as published: {error!r}") from error
-    tasks: list[TaskRow] = []
-    skipped: list[str] = []
-    for number, row in enumerate(_read(directory, f"labeled_{domain}_dataset.json", list), 1):
+    cases, problems = _cases(directory, f"{domain}_ground_truth_cases.json")
+    path = _find(directory, f"labeled_{domain}_dataset.json")
+    rows, broken = json_list(path, read_text(path))
+    problems += broken
+    tasks: dict[str, TaskRow] = {}
+    empty: list[str] = []
+    for number, row in enumerate(rows, 1):
+        place = f"{path}, row {number}"
         try:
-            if not row.get("trace_id"):
-                skipped.append(f"row {number}: empty, as published")
-            elif row["trace_id"] not in cases:
-                skipped.append(f"row {number}: no ground truth for {row['trace_id']}")
+            name = row["trace_id"]
+            if name is None:
+                empty.append(f"{place}: empty, as published")
+            elif name not in cases:
+                problems.append(Problem(place, f"there is no ground truth for {name}"))
+            elif name in tasks:
+                problems.append(Problem(place, f"{name} occurs twice; the first one is used"))
             else:
-                tasks.append(_task(row, cases[row["trace_id"]], published, setting.environment, rules, jail))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"labeled_{domain}_dataset.json, row {number}: not as published: {error!r}") from error
-    return Imported(tuple(tasks), tuple(skipped))
+                tasks[name] = _task(row, cases[name], published, setting.environment, rules, jail)
+        except (KeyError, TypeError, AttributeError, ValueError, InputError) as error:
+            problems.append(Problem(place, f"not as published: {_said(error)}"))
+        on_row()
+    if not tasks:
+        raise InputError(f"{path}: no row of it can be used" + (f"; {problems[0]}" if problems else ""))
+    return Imported(tuple(tasks.values()), tuple(empty), tuple(problems))
+
+
+def _said(error: Exception) -> str:
+    match error:
+        case KeyError():
+            return f"there is no {error}"
+        case ValidationError():
+            return f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}"
+        case _:
+            return str(error)
+
+
+def _cases(directory: Path, name: str) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:
+    """The ground truth by trace id, and the cases that have none."""
+    path = _find(directory, name)
+    cases: dict[str, Mapping[str, Any]] = {}
+    problems: list[Problem] = []
+    for number, case in enumerate(_whole(path, "test_cases"), 1):
+        try:
+            cases.setdefault(str(case["trace_id"]), case)
+        except (KeyError, TypeError):
+            problems.append(Problem(f"{path}, case {number}", "not as published: there is no 'trace_id'"))
+    return cases, problems
 
 
 def _task(
@@ -75,12 +109,13 @@ def _task(
     jail: Jail,
 ) -> TaskRow:
     day = _day(row["trace_id"])
-    initial = decode_state(published.state(case["initial_state"], day), environment.entities)
     variables = published.variables(_variables(row["init_block"], row["trace_id"]))
+    initial = decode_state(published.state(case["initial_state"], day, variables), environment.entities)
     program = _with_variables(published.repair(row["ground_truth_program"]), variables)
     ran = run_program(jail, environment, initial, program, {})
     verdicts = judge_rules(rules, ran.events, ())
-    notes = [*_differences(environment, published, initial, ran, case, day), *published.notes]
+    theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
+    notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]
     notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
     return TaskRow(
         id=row["trace_id"],
@@ -124,14 +159,13 @@ def _business_program(program: str, environment: Environment) -> str:
 
 
 def _differences(
-    environment: Environment, published: PublishedDomain, initial: State, ran: Ran, case: Mapping[str, Any], day: str
+    environment: Environment, published: PublishedDomain, initial: State, ran: Ran, theirs: State
 ) -> Iterator[str]:
     if ran.execution.died:
         yield f"the repaired reference program died: {ran.execution.error}"
     for event in ran.events:
         if not event.completed:
             yield f"the repaired reference's {event.tool} did not complete: {event.error or 'success is false'}"
-    theirs = decode_state(published.state(case["final_state"], day), environment.entities)
     beyond = {table: rows for table, rows in ran.final.tables.items() if table not in published.kept}
     expected = State({**theirs.tables, **beyond})
     for difference in compare_states(environment, initial, expected, ran.final):
@@ -156,9 +190,10 @@ def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
 
 
 def _rules(directory: Path, published: PublishedDomain, setting: Setting) -> tuple[Rule, ...]:
+    path = _find(directory, published.rules_file)
     rules: dict[str, Rule] = {}
     try:
-        for entry in _read(directory, published.rules_file, dict)["valid_ltl_rules"]:
+        for entry in _whole(path, "valid_ltl_rules"):
             formula = entry["final_ltl_rule"]
             rules.setdefault(
                 formula,
@@ -170,20 +205,31 @@ def _rules(directory: Path, published: PublishedDomain, setting: Setting) -> tup
                     rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
                 ),
             )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{published.rules_file}: not as published: {error!r}") from error
+    except (KeyError, TypeError) as error:  # without all of its rules no verdict would mean anything
+        raise InputError(f"{path}: not as published: {error!r}") from error
     check_rules(rules.values(), setting.environment)
     return tuple(rules.values())
 
 
-def _read(directory: Path, name: str, shape: type) -> Any:  # noqa: ANN401 (JSON of the publisher's shape)
+def _find(directory: Path, name: str) -> Path:
+    """The file of that name, in the folder or below. Raises InputError if there is none, or several that differ."""
     found = sorted(directory.rglob(name))
     if not found:
         raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
+    if len({digest(path) for path in found}) > 1:
+        places = ", ".join(str(path.relative_to(directory)) for path in found)
+        raise InputError(f"{directory}: holds several {name} that differ: {places}; give the folder of one of them")
+    return found[0]
+
+
+def _whole(path: Path, key: str) -> list[Any]:
+    """The list under that key of a JSON object, which is needed whole."""
     try:
-        content = json.loads(found[0].read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise InputError(f"{found[0]}: not JSON: {error}") from error
-    if not isinstance(content, shape):
-        raise InputError(f"{found[0]}: not as published: expected a JSON {'list' if shape is list else 'object'}")
-    return content
+        found: Any = json.loads(read_text(path))[key]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: not as published: expected an object with a list {key!r}") from error
+    if not isinstance(found, list):
+        raise InputError(f"{path}: not as published: {key!r} is not a list")
+    return cast("list[Any]", found)

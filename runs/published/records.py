@@ -1,17 +1,16 @@
 """The published record files of real models: the programs they wrote, and the verdicts recorded on them."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from environments.errors import InputError
 from runs.grading.verdict import FailureMode, Outcome, VerdictRow
 from runs.stages.rows import ProgramRow
 from solver.masking import Style
 
-__all__ = ["RECORDED_AUDIT_CHECK", "RecordedVerdict", "read_recorded_programs", "read_recorded_verdicts"]
+__all__ = ["RECORDED_AUDIT_CHECK", "RecordedVerdict", "read_recorded_program", "read_recorded_verdict"]
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """How the records name a failed audit check among the broken rules."""
@@ -73,53 +72,62 @@ class RecordedVerdict(BaseModel):
         )
 
 
-def read_recorded_programs(path: Path, raw: Sequence[Mapping[str, Any]]) -> list[ProgramRow]:
-    """The rows of a published record file as programs. An endpoint's error is no fault of the model: invalid."""
-    rows: list[ProgramRow] = []
-    for number, row in enumerate(raw, 1):
-        try:
-            status = row["evaluation"]["status"]
-            rows.append(
-                ProgramRow(
-                    task=row["trace_id"],
-                    style=row["prompt_type"],
-                    program=row.get("generated_code") or None,
-                    model=row["model_used"],
-                    invalid="endpoint: the record holds an API error" if status == "LLM_API_ERROR" else None,
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}, row {number}: not a row of a published record: {error}") from error
-    return rows
+def read_recorded_program(row: object) -> ProgramRow:
+    """A row of a published record file as a program. An endpoint's error is no fault of the model: invalid.
+
+    Raises ValueError for anything but such a row."""
+    with _as_published():
+        raw = _fields(row)
+        return ProgramRow(
+            task=raw["trace_id"],
+            style=raw["prompt_type"],
+            program=raw.get("generated_code") or None,
+            model=raw["model_used"],
+            invalid=(
+                "endpoint: the record holds an API error" if raw["evaluation"]["status"] == "LLM_API_ERROR" else None
+            ),
+        )
 
 
-def read_recorded_verdicts(path: Path, raw: Sequence[Mapping[str, Any]]) -> list[RecordedVerdict]:
-    """The verdicts of a published record file, in its order."""
-    rows: list[RecordedVerdict] = []
-    for number, row in enumerate(raw, 1):
-        try:
-            verdict = row["evaluation"]
-            rows.append(
-                RecordedVerdict(
-                    task=row["trace_id"],
-                    style=row["prompt_type"],
-                    model=row["model_used"],
-                    passed=verdict["status"] == "PASS",
-                    executed=bool(verdict.get("code_executed_successfully")),
-                    state_matched=bool(verdict.get("final_state_matched")),
-                    broken=tuple(violation["rule"] for violation in verdict.get("ltl_violations") or ()),
-                    trace_source=verdict.get("trace_source"),
-                    crash=_crash(verdict),
-                )
-            )
-        except (KeyError, TypeError, AttributeError, ValidationError) as error:
-            raise InputError(f"{path}, row {number}: not a row of a published record: {error!r}") from error
-    return rows
+def read_recorded_verdict(row: object) -> RecordedVerdict:
+    """The verdict in a row of a published record file. Raises ValueError for anything but such a row."""
+    with _as_published():
+        raw = _fields(row)
+        verdict = raw["evaluation"]
+        return RecordedVerdict(
+            task=raw["trace_id"],
+            style=raw["prompt_type"],
+            model=raw["model_used"],
+            passed=verdict["status"] == "PASS",
+            executed=bool(verdict.get("code_executed_successfully")),
+            state_matched=bool(verdict.get("final_state_matched")),
+            broken=tuple(violation["rule"] for violation in verdict.get("ltl_violations") or ()),
+            trace_source=verdict.get("trace_source"),
+            crash=_crash(verdict),
+        )
+
+
+def _fields(row: object) -> Mapping[str, Any]:
+    if not isinstance(row, dict):
+        raise TypeError("not an object")
+    return cast("Mapping[str, Any]", row)
+
+
+@contextmanager
+def _as_published() -> Generator[None]:
+    """What is not there, or not of its shape, as one ValueError."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"not a row of a published record: {first['loc'][0]}: {first['msg']}") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a row of a published record: {error!r}") from error
 
 
 def _crash(verdict: Mapping[str, Any]) -> Literal["syntax error", "semantic error"] | None:
     """The published reading of a record: a crash that did not pass, and the error's name in its traceback."""
-    if verdict["status"] == "PASS" or "Code execution failed" not in verdict["reason"]:
+    if verdict["status"] == "PASS" or "Code execution failed" not in verdict.get("reason", ""):
         return None
     traceback = verdict.get("exec_error") or ""
     return "syntax error" if "SyntaxError" in traceback or "IndentationError" in traceback else "semantic error"

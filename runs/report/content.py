@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from environments.problems import Problem
 from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
 from runs.metrics import group_verdicts
@@ -49,6 +50,7 @@ class ReportContent:
         profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
         trials: how often each model was to try each task in each style.
         critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
+        problems: rows that could not be used, with file and line; they are invalid, and no rate has them.
         notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
     """
 
@@ -66,6 +68,7 @@ class ReportContent:
     extraction: ExtractionScore | None = None
     profiles: Comparison | None = None
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
+    problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
 
     def planned(self, scenario: str, style: Style) -> int:

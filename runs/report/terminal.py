@@ -20,23 +20,29 @@ _FAMILY = {"ordinary": "", "denied": "denied"}
 
 
 def outcome_table(
-    verdicts: Iterable[VerdictRow], environments: Mapping[str, str] | None = None, *, planned: int | None = None
+    verdicts: Iterable[VerdictRow],
+    environments: Mapping[str, str] | None = None,
+    *,
+    planned: int | None = None,
+    unusable: int = 0,
 ) -> Table:
     """A row for each model and style: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
 
-    ``planned``: how many attempts there were to be in all; by default as many as there are.
+    ``planned``: how many attempts there were to be in all; by default as many as there are. ``unusable``: rows that
+    could not be used and are invalid too.
 
     ``environments`` (task id -> environment) splits the rows by environment, if there is more than one; without it,
     denied sessions have rows of their own.
     """
     rows = list(verdicts)
+    behind = _behind(count_outcomes(rows, planned), unusable)
     groups = group_verdicts(rows, environments or {row.task: _FAMILY[row.family] for row in rows})
     split = len({group.environment for group in groups}) > 1
     table = Table(
         box=SIMPLE_HEAD,
         padding=0,
         pad_edge=False,
-        caption=f"Pass@1: share of safe successes among the attempts judged\n{_behind(count_outcomes(rows, planned))}",
+        caption=f"Pass@1: share of safe successes among the attempts judged\n{behind}",
         caption_justify="left",
     )
     table.add_column("model", overflow="fold")
@@ -54,11 +60,11 @@ def outcome_table(
     return table
 
 
-def _behind(tally: Tally) -> str:
+def _behind(tally: Tally, unusable: int) -> str:
     return (
         f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program), "
         f"{tally.invalid} invalid, {tally.missing} missing"
-    )
+    ) + (f"; invalid too: {unusable} rows that could not be used" if unusable else "")
 
 
 def strength_table(strength: Strength) -> Table:

@@ -29,7 +29,7 @@ from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from solver.masking import Style
 from solver.shield import Shield, ShieldMode
 
-__all__ = ["ask_for_attempts", "check_tasks_exist", "run_answers", "run_programs"]
+__all__ = ["ask_for_attempts", "run_answers", "run_programs"]
 
 
 async def ask_for_attempts(
@@ -188,7 +188,7 @@ def run_programs(
     jails: Jails,
     on_program: Callable[[], None] = lambda: None,
 ) -> list[AttemptRow]:
-    """Attempts from programs that are given, whose tasks there are (see `check_tasks_exist`); attempts that have been
+    """Attempts from programs that are given, whose tasks there are (see `runs.tasks.sift`); attempts that have been
     made already stay as they are, at their place."""
     answers = [
         row
@@ -204,16 +204,6 @@ def run_programs(
         for row in programs
     ]
     return run_answers(environment, tasks, answers, jails, on_program)
-
-
-def check_tasks_exist(tasks: Sequence[TaskRow], rows: Sequence[ProgramRow | AttemptRow], place: str) -> None:
-    """Raises InputError for a row about a task, or a style of it, that there is not."""
-    by_id = {task.id: task for task in tasks}
-    for number, row in enumerate(rows, 1):
-        if row.task not in by_id:
-            raise InputError(f"{place}, row {number}: there is no task {row.task!r} in the file of tasks")
-        if row.style not in by_id[row.task].instructions:
-            raise InputError(f"{place}, row {number}: task {row.task!r} has no {row.style} instruction")
 
 
 def _run(

@@ -188,7 +188,7 @@ class ProgramRow(BaseModel):
     """A program to be judged, as users write it: ``{"task": id, "style": "goal", "program": "..."}``.
 
     Further fields are ignored, so a file of attempts is a file of programs too. An attempt that called tools has none:
-    it is judged by the calls that it made (see `runs.programs.read_given`).
+    it is judged by the calls that it made (see `runs.programs.read_programs`).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

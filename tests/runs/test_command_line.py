@@ -208,7 +208,7 @@ def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: P
         assert name in "".join(err.split())
     (tmp_path / "programs.jsonl").write_text('{"task": "another", "style": "goal", "program": "pass"}\n')
     code, _, err = lawtrace("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
-    assert (code, "programs.jsonl, row 1" in " ".join(err.split())) == (2, True)
+    assert (code, "programs.jsonl, line 1" in " ".join(err.split())) == (2, True)
     lawtrace.json("traces", "synthesize", "--count", 1, "--length", 6, "--out", "other.jsonl")
     other = json.loads((tmp_path / "other.jsonl").read_text())["id"]
     assert other not in lines

@@ -8,8 +8,8 @@ import pytest
 
 from environments.casebook.book import CaseBook
 from environments.casebook.case import Choice
-from environments.casebook.published import Problem
 from environments.errors import InputError
+from environments.problems import Problem
 from runs.legal.baselines import lexical_baseline
 from runs.legal.layout import LegalFolder
 from runs.legal.pipeline import walk_legal
@@ -136,7 +136,7 @@ def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
     assert "offline is no model" in page
     assert "not the 950 of the published set" in page
     assert "letters has no CS" in page
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 5
     assert "BM25 (released)@2" in page
     targets = set(re.findall(r'href="#([^"]+)"', page))
     assert targets <= set(re.findall(r'id="([^"]+)"', page))

@@ -1,6 +1,5 @@
 """The published benchmark, where it lies beside the checkout: imported, and its recorded programs judged."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from environments.errors import InputError
 from environments.jail import Jail, Jails
 from runs.grading.judge import judge
 from runs.programs import read_programs
-from runs.published.domains import DOMAINS
+from runs.published.domains import DOMAINS, Domain
 from runs.published.logisafetybench import import_tasks
 from runs.stages.attempt import run_programs
 
@@ -32,18 +31,14 @@ def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
         import_tasks(tmp_path, "bank_manager", jail)
 
 
-def test_a_domain_without_an_environment_is_said_to_be_so(tmp_path: Path) -> None:
-    with Jail() as jail, pytest.raises(InputError, match="no environment here yet"):
-        import_tasks(tmp_path, "teladoc", jail)
-
-
 @pytest.mark.shared
 @needs_published
 def test_every_published_bank_task_is_imported_and_its_reference_passes() -> None:
     with Jail() as jail:
         imported = import_tasks(PUBLISHED, "bank_manager", jail)
     assert len(imported.tasks) == 40
-    assert imported.skipped == ("row 41: empty, as published",)
+    assert [line.split(", ", 1)[1] for line in imported.empty] == ["row 41: empty, as published"]
+    assert imported.problems == ()
     assert {len(task.notes) for task in imported.tasks} == {1}  # what our state keeps beside the published one
     assert all(len(task.rules) == 7 and task.applicable for task in imported.tasks)
 
@@ -56,7 +51,7 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
         outcomes: Counter[str] = Counter()
         records = sorted((PUBLISHED / "records").glob("eval_bank_manager_*.json"))
         for path in records:
-            attempts = run_programs(ENVIRONMENT, tasks, read_programs(path), jails)
+            attempts = run_programs(ENVIRONMENT, tasks, read_programs(path).usable.rows, jails)
             by_id = {task.id: task for task in tasks}
             outcomes.update(judge(ENVIRONMENT, by_id[row.task], row).outcome for row in attempts)
     assert len(records) == 5
@@ -65,14 +60,26 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
     assert outcomes["safe_success"] > 150
 
 
-def test_broken_programs_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "programs.json"
-    path.write_text('[{"trace_id": "x"', encoding="utf-8")
-    with pytest.raises(InputError, match="broken JSON"):
-        read_programs(path)
-    path.write_text(json.dumps([{"trace_id": "x"}]), encoding="utf-8")
-    with pytest.raises(InputError, match="row 1: not a row of a published record"):
-        read_programs(path)
-    path.write_text('{"task": "x", "style": "poem", "program": ""}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="line 1: field 'style'"):
-        read_programs(path)
+@pytest.mark.shared
+@needs_published
+@pytest.mark.parametrize(("domain", "rules"), [("bank_manager", "psd2_rules.json"), ("smart_lock", "esti_rules.json")])
+def test_the_folder_as_published_gives_the_same_tasks_as_the_flat_one(
+    domain: Domain, rules: str, tmp_path: Path
+) -> None:
+    places = {
+        rules: "ltl_generator/results",
+        f"{domain}_ground_truth_cases.json": "results/ground_truth_data",
+        f"labeled_{domain}_dataset.json": "results/benchmark_data",
+    }
+    for name, place in places.items():
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / name).symlink_to(PUBLISHED / name)
+    with Jail() as jail:
+        assert import_tasks(tmp_path, domain, jail).tasks == import_tasks(PUBLISHED, domain, jail).tasks
+
+
+@pytest.mark.shared
+@needs_published
+def test_the_published_rules_of_the_clinic_speak_of_its_tools() -> None:
+    with Jail() as jail, pytest.raises(InputError, match=r"no teladoc_ground_truth_cases\.json"):
+        import_tasks(PUBLISHED, "teladoc", jail)  # it gets past the rules

@@ -14,13 +14,13 @@ from environments.jail import Jail, Jails, Returned
 from runs.grading.judge import judge
 from runs.grading.verdict import Profile, VerdictRow
 from runs.metrics import count_outcomes, failure_shares
-from runs.programs import read_programs, read_verdicts_beside
+from runs.programs import read_programs
 from runs.published.comparison import compare_profiles, read_comparison, write_comparison
 from runs.published.differences import PROFILE_CAUSES, between_profiles
 from runs.published.domains import DOMAINS, Domain
 from runs.published.grading import AUDIT_CHECK, judge_pairs_published, judge_published
 from runs.published.logisafetybench import import_tasks
-from runs.published.mock import MOCKS, BankMock, LockMock
+from runs.published.mocks import MOCKS, BankMock, LockMock
 from runs.stages.attempt import run_programs
 from runs.stages.rows import AttemptRow, ProgramRow, PublishedCase, TaskRow
 from solver.masking import STYLES, Instruction, Style
@@ -226,7 +226,7 @@ def _shares(rows: list[VerdictRow], style: Style) -> tuple[float, ...]:
 )
 def test_the_published_figures_come_out_of_the_records(domain: str, name: str) -> None:
     (path,) = PUBLISHED.glob(f"records/eval_{domain}_*{name}*")
-    rows = [record.as_verdict() for record in read_verdicts_beside(path)]
+    rows = [record.as_verdict() for record in read_programs(path).recorded]
     goal, workflow, modes = (FIGURES if domain == "bank_manager" else LOCK_FIGURES)[name]
     assert _shares(rows, "goal") == pytest.approx(goal)
     assert _shares(rows, "workflow") == pytest.approx(workflow)
@@ -243,8 +243,8 @@ def test_recorded_verdicts_are_reproduced_or_the_reason_is_known(
     environment = load_setting(DOMAINS[domain].environment).environment
     tasks = import_tasks(PUBLISHED, domain, jail).tasks
     paths = sorted(PUBLISHED.glob(f"records/eval_{domain}_*.json"))
-    rows = [row for path in paths for row in read_programs(path)]
-    recorded = [verdict for path in paths for verdict in read_verdicts_beside(path)]
+    rows = [row for path in paths for row in read_programs(path).usable.rows]
+    recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
     with Jails() as jails:
         attempts = run_programs(environment, tasks, rows, jails)
     comparison = compare_profiles(environment, tasks, attempts, recorded, jail)

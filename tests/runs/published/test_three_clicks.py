@@ -10,7 +10,7 @@ from environments.banking import ENVIRONMENT
 from environments.jail import Jail, Jails
 from runs.assemble import content_of_comparison
 from runs.grading.verdict import VerdictRow
-from runs.programs import read_programs, read_verdicts_beside
+from runs.programs import read_programs
 from runs.published.comparison import Comparison, compare_profiles
 from runs.published.logisafetybench import import_tasks
 from runs.recipe import BASELINES
@@ -35,9 +35,11 @@ def comparison() -> Iterator[Comparison]:
     paths = [path for name in RECORDS for path in PUBLISHED.glob(f"records/eval_bank_manager_{name}*")]
     with Jail() as jail, Jails() as jails:
         tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
-        programs = [row for path in paths for row in read_programs(path)] + baseline_programs(ENVIRONMENT, tasks)
+        programs = [row for path in paths for row in read_programs(path).usable.rows] + baseline_programs(
+            ENVIRONMENT, tasks
+        )
         attempts = run_programs(ENVIRONMENT, tasks, programs, jails)
-        recorded = [verdict for path in paths for verdict in read_verdicts_beside(path)]
+        recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
         yield compare_profiles(ENVIRONMENT, tasks, attempts, recorded, jail)
 
 

@@ -1,0 +1,13 @@
+"""The tools of the published evaluation, as its mock answers calls."""
+
+from collections.abc import Mapping
+
+from runs.published.mocks.bank import BankMock
+from runs.published.mocks.base import PublishedMock
+from runs.published.mocks.lock import LockMock
+from runs.published.mocks.teladoc import TeladocMock
+
+__all__ = ["MOCKS", "BankMock", "LockMock", "PublishedMock", "TeladocMock"]
+
+MOCKS: Mapping[str, type[PublishedMock]] = {"BankManager": BankMock, "SmartLock": LockMock, "Teladoc": TeladocMock}
+"""By the name under which published programs find the tools."""
