@@ -48,3 +48,7 @@ class FixedCasting:
 
     def prompt(self, role: RoleName) -> Prompt:
         return self._prompts[role]
+
+    def name_of(self, role: RoleName) -> str:
+        """What the model in that role is called in rows and records."""
+        return self._clients.name_of(self._models[role], role)

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from agents.aside import aside
 from agents.casting import FixedCasting
+from agents.clients.spec import ModelSpec
 from agents.clients.stack import ModelClients
 from agents.ledger import Ledger, StageFinished
 from agents.roles import RoleName
@@ -30,7 +31,7 @@ from runs.stages.baseline import BaselineRow, ask_for_baseline, measure_baseline
 from runs.stages.build import Built, build_tasks
 from runs.stages.deletions import check_deletions
 from runs.stages.denied import in_families
-from runs.stages.extract import EXTRACTING, Extracted, extract, score_extraction
+from runs.stages.extract import Extracted, extract, score_extraction
 from runs.stages.rows import AttemptRow, TaskRow, TraceRow
 from runs.stages.synthesize import synthesize_rows
 from runs.trails import write_trail
@@ -165,6 +166,9 @@ class Way:
 
     async def _extraction(self) -> Extracted:
         recipe = self.recipe
+        roles: list[RoleName] = ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"]
+        if recipe.conversation.critic:  # without one it does not matter who would have played it
+            roles.append("ltl_critic")
 
         async def make() -> Extracted:
             with self.house.progress.stage(
@@ -177,14 +181,11 @@ class Way:
                     most_rounds=recipe.conversation.rounds,
                     critic=recipe.conversation.critic,
                     variant=self._name,
-                    models={role: str(spec) for role, spec in recipe.models.specs().items() if role in EXTRACTING},
+                    models={role: self._casting.name_of(role) for role in roles},
                     on_provision=step,
                 )
 
         talk = {"rounds": recipe.conversation.rounds, "critic": recipe.conversation.critic}
-        roles: list[RoleName] = ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"]
-        if recipe.conversation.critic:  # without one it does not matter who would have played it
-            roles.append("ltl_critic")
         return await self._once("rules", {**self._world(), **talk, **self._cast(*roles)}, make)
 
     async def traces(self, rules: Sequence[Rule]) -> list[TraceRow]:
@@ -217,6 +218,7 @@ class Way:
         if model is None:
             return None
         count, length = recipe.tasks.count, recipe.tasks.length
+        name = self.house.clients.name_of(ModelSpec.parse(model), "trace_writer")
 
         async def make() -> list[BaselineRow]:
             with self.house.progress.stage("programs by the model", count) as step:
@@ -235,9 +237,7 @@ class Way:
                     on_program=step,
                 )
             rows = await aside(
-                lambda: run_baseline(
-                    self.setting, rules, model, written.programs, self.house.own_jail, seed=recipe.seed
-                )
+                lambda: run_baseline(self.setting, rules, name, written.programs, self.house.own_jail, seed=recipe.seed)
             )
             if written.failure is not None:
                 self._wrote(self.folder.baseline, write_rows(self.folder.baseline, rows))
@@ -249,7 +249,7 @@ class Way:
         asked = {"rules": digest(self.folder.rules), "count": count, "length": length, "seed": recipe.seed}
         rows = await self._once("baseline", {**self._world(), **asked, **self._cast("trace_writer")}, make)
         self._wrote(self.folder.baseline, write_rows(self.folder.baseline, rows))
-        return measure_baseline(self.setting, rows, model=model, length=length)
+        return measure_baseline(self.setting, rows, model=name, length=length)
 
     async def tasks(self, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> Built:
         recipe, conversation = self.recipe, self.recipe.conversation

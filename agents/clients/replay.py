@@ -1,5 +1,6 @@
 """Answers from the record of an earlier run, and from nowhere else."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,6 +15,10 @@ from agents.ledger import Context, ModelCalled, RequestMessage, RoleFailed
 from environments.errors import CannotCarryOut, InputError
 
 __all__ = ["RecordedModel", "Replay", "ReplaySource", "recorded_model", "recorded_result"]
+
+
+EXCERPT = 90
+"""Characters of a message that no longer matches, around where it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,13 @@ class Replay:
         place = f"task {nearest.context.task!r}, trial {nearest.context.trial}, turn {nearest.context.turn}"
         if common == len(asked) == len(nearest.request):
             return f"{where}; nearest is {place}, with the same messages but another model, setting or repetition"
-        return f"{where}; nearest is {place}, which differs from message {common + 1} on"
+        ours, theirs = (messages[common] if common < len(messages) else None for messages in (asked, nearest.request))
+        here, there = _apart(ours.content if ours else "", theirs.content if theirs else "")
+        role = (ours or theirs or nearest.request[0]).role
+        return (
+            f"{where}; nearest is {place}, which differs from message {common + 1} on ({role}): "
+            f"here {_quoted(here) if ours else 'none'}, recorded {_quoted(there) if theirs else 'none'}"
+        )
 
 
 def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> RecordedModel:
@@ -123,3 +134,16 @@ def _common(left: Sequence[RequestMessage], right: Sequence[RequestMessage]) -> 
     """How many messages agree before the first difference."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((index for index, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """The two texts from a little before where they part."""
+    pairs = enumerate(zip(one, other, strict=False))
+    at = next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+    start = max(0, at - EXCERPT // 3)
+    return one[start : start + EXCERPT], other[start : start + EXCERPT]
+
+
+def _quoted(text: str) -> str:
+    """On one line, whatever is in it."""
+    return json.dumps(text, ensure_ascii=True)

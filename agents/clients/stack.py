@@ -33,7 +33,7 @@ from agents.clients.deadline import Deadline
 from agents.clients.limit import Limit
 from agents.clients.provider import Direct, Endpoint, connect
 from agents.clients.recording import Occurrences, RecordedClient
-from agents.clients.replay import Replay, ReplaySource, recorded_model
+from agents.clients.replay import RecordedModel, Replay, ReplaySource, recorded_model
 from agents.clients.retry import Retrying, RetryPolicy
 from agents.clients.spec import ModelParameters, ModelSpec
 from agents.ledger import Context, Ledger
@@ -90,6 +90,7 @@ class ModelClients:
         self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
         self._endpoints: dict[ModelSpec, Endpoint] = {}
         self._replays: dict[str, Replay] = {}
+        self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
 
     def client_for(self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS) -> RecordedClient:
         """A client for one conversation of an endpoint or a replayed role.
@@ -104,10 +105,20 @@ class ModelClients:
         if spec.built_in:
             raise InputError(f"model '{spec}' is built in: its role has no script for it here; name an endpoint")
         if spec.provider == "replay":
-            replay = self._replay(spec)
-            recorded = recorded_model(replay.source, spec, context.role)
-            return self._recorded(replay, context.at(model=recorded.model), recorded.parameters)
+            recorded = self._recorded_model(spec, context.role)
+            return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
         return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
+
+    def name_of(self, spec: ModelSpec, role: str) -> str:
+        """What a model is called in rows and records: its spec; of a replay, that of the model which was recorded, if
+        the role was ever asked in that run.
+
+        Raises InputError if that run does not exist, or several models played the role.
+        """
+        known = (spec, role) in self._recorded_models
+        if spec.provider != "replay" or not (known or self._replay(spec).source.models(role)):
+            return str(spec)
+        return self._recorded_model(spec, role).model
 
     def wrap(
         self,
@@ -139,6 +150,11 @@ class ModelClients:
         if spec not in self._endpoints:
             self._endpoints[spec] = connect(spec, self._environment)
         return self._endpoints[spec]
+
+    def _recorded_model(self, spec: ModelSpec, role: str) -> RecordedModel:
+        if (spec, role) not in self._recorded_models:
+            self._recorded_models[spec, role] = recorded_model(self._replay(spec).source, spec, role)
+        return self._recorded_models[spec, role]
 
     def _replay(self, spec: ModelSpec) -> Replay:
         if self._open_replay is None:

@@ -53,9 +53,8 @@ async def ask_for_attempts(
     asking = _Asking(setting, options, clients, parameters, ledger, options.briefing(prompts), variant)
 
     async def ask(model: ModelSpec, task: TaskRow, style: Style, trial: int) -> AttemptRow:
-        row = AttemptRow(
-            task=task.id, style=style, model=str(model), trial=trial, mode=options.mode, shield=options.shield
-        )
+        name = clients.name_of(model, "executor")
+        row = AttemptRow(task=task.id, style=style, model=name, trial=trial, mode=options.mode, shield=options.shield)
         answer = asking.for_calls if options.mode == "tools" else asking.for_program
         try:
             return await answer(model, task, row)

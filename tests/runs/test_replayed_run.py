@@ -1,0 +1,96 @@
+"""A finished run replayed gives the same bytes in every stage file; a changed prompt is named."""
+
+import re
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from agents.ledger import ModelCalled
+from runs.record.store import Record
+from tests.support.openai_server import Status, calling, serving
+from tests.support.shell import Shell
+
+RECIPE = """
+[rules]
+extract = {extract}
+
+[tasks]
+count = 1
+spare = 1
+
+[models]
+{roles}
+
+[attempts]
+models = ["{model}"]
+baselines = false
+mode = "{mode}"
+trials = 3
+"""
+
+ROLES = ("policy_extractor", "ltl_critic", "instruction_generator", "masking_evaluator", "independent_reader")
+
+
+def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Path:
+    played = "\n".join(f'{role} = "{roles}"' for role in ROLES) if roles else ""
+    extract = "true" if mode == "program" else "false"  # an extractor that was never asked cannot be replayed
+    if roles and extract == "false":
+        played = "\n".join(played.splitlines()[2:])
+    path = folder / f"{'replayed' if roles else 'live'}.toml"
+    path.write_text(RECIPE.format(extract=extract, roles=played, model=model, mode=mode), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mode", ["program", "tools"])
+def test_every_stage_file_comes_out_the_same(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Literal["program", "tools"]
+) -> None:
+    numbers = count()
+
+    def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+        """Never the same twice, so that a trial which got another one's answer would show."""
+        number = next(numbers)
+        if mode == "program":
+            return f"Attempt {number}.\n```python\nBankManager.CheckAuthorization()\n```"
+        said = sum(message["role"] == "assistant" for message in request["messages"])
+        return calling(("CheckAuthorization", {}), saying=f"call {number}") if said < 2 else f"Done, {number}."
+
+    with serving(answer) as server, monkeypatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        server.then(Status(400))  # one attempt is lost to the endpoint, and stays lost
+        assert lawtrace("run", recipe(tmp_path, mode, "openai:m"), "--out", "live")[0] == 0
+    again = recipe(tmp_path, mode, "replay:live", roles="replay:live")
+    code, _, err = lawtrace("run", again, "--out", "replayed")
+    assert code == 0, err
+    files = sorted(path.name for path in Path("live").glob("*.jsonl"))
+    assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl", "findings.jsonl"} <= {
+        *files
+    }
+    for name in files:
+        assert Path("replayed", name).read_bytes() == Path("live", name).read_bytes(), name
+    assert '"model":"openai:m"' in Path("replayed/attempts.jsonl").read_text(encoding="utf-8")
+    assert "endpoint: " in Path("replayed/verdicts.jsonl").read_text(encoding="utf-8")
+    with Record.open(Path("replayed")) as record:
+        calls = [
+            entry for entry in record.entries(kind="model_call", role="executor") if isinstance(entry, ModelCalled)
+        ]
+        assert calls
+        assert all(call.replayed for call in calls)
+        assert list(record.entries(kind="asked")) == []
+
+
+def test_a_changed_prompt_is_named_by_the_first_message_that_differs(lawtrace: Shell, tmp_path: Path) -> None:
+    live = recipe(tmp_path, "tools", "business")
+    assert lawtrace("run", live, "--out", "live")[0] == 0
+    text = recipe(tmp_path, "tools", "replay:live", roles="replay:live").read_text(encoding="utf-8")
+    changed = tmp_path / "changed.toml"
+    changed.write_text(text.replace("trials = 3", "trials = 3\nhints = true"), encoding="utf-8")
+    code, _, err = lawtrace("run", changed, "--out", "changed")
+    assert code == 3
+    assert re.search(
+        r"no recorded answer for role 'executor'.* differs from message 1 on \(system\): here \".*\"", err
+    ), err
