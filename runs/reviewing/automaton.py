@@ -65,8 +65,9 @@ def _edge(before: int, after: int, label: str, middle: float) -> str:
         bend = -60 * (after - before) if after > before else 55 * (before - after) + 20
         side = -1 if after > before else 1
         start = middle + side * (_RADIUS - 4)
-        path = f"M{x} {start:g} Q{(x + y) / 2:g} {middle + bend * 1.6:g} {y} {start:g}"
-        place = ((x + y) / 2, middle + bend * 0.9 + side * 8)
+        peak = middle + bend * 1.6
+        path = f"M{x} {start:g} Q{(x + y) / 2:g} {peak:g} {y} {start:g}"
+        place = ((x + y) / 2, (start + peak) / 2 + (-6 if after > before else 14))  # beside the middle of the curve
     return (
         f'<g><title>{escape(label)}</title><path class="edge" d="{path}" marker-end="url(#head)"/>'
         f'<text class="label" x="{place[0]:g}" y="{place[1]:g}">{escape(shown)}</text></g>'

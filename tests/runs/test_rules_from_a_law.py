@@ -198,3 +198,20 @@ def test_published_laws_run_to_the_end_offline(
     setting = load_setting(world)
     rules = load_rules(tmp_path / "rules.jsonl")
     assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, profile="coverage"))) == 3
+
+
+@pytest.mark.shared
+@needs_data
+def test_a_published_law_runs_to_the_end_against_an_endpoint(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    law = SHARED / "psd2_2015-2366_art_64-74_94-98.txt"
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result = lawtrace.json("rules", "extract", law, "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    assert (result["unread"], result["funnel"]["accepted"]) == (0, 4)
+    assert {row.fate.fate for row in read_trail(tmp_path / "rules.trail.jsonl").provisions} >= {"rule", "out_of_scope"}

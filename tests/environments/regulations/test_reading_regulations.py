@@ -204,6 +204,14 @@ def test_xml_expands_nothing_and_reaches_nothing(content: str) -> None:
         formex_lines(content.encode())
 
 
+def test_html_expands_nothing_that_the_page_declares(tmp_path: Path) -> None:
+    declared = (
+        '<!DOCTYPE html [<!ENTITY bomb "A carrier shall burst.">]><p>A carrier shall &bomb; look for parcels.</p>'
+    )
+    (tmp_path / "x.html").write_text(declared, encoding="utf-8")
+    assert list(provisions(tmp_path / "x.html").values())[-1] == "A carrier shall &bomb; look for parcels."
+
+
 GERMAN = "Artikel 1\n" + "Der Zahler muss die Bank und den Empfänger nennen, wenn er von dem Konto für sich zahlt. " * 4
 CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
 
