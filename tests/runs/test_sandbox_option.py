@@ -39,8 +39,9 @@ def test_with_walls_nothing_is_said(lawtrace: Shell, tmp_path: Path) -> None:
 def test_programs_that_met_a_limit_are_counted_and_judged(lawtrace: Shell, tmp_path: Path) -> None:
     task = make_task()
     sources = [task.program, "print('x' * 10**6)", "import os; os._exit(0)", "x = 'x' * 10**10", "1 / 0"]
+    rows = [ProgramRow(task=task.id, style="goal", program=it, trial=n) for n, it in enumerate(sources)]
     write_rows(tmp_path / "tasks.jsonl", [task])
-    write_rows(tmp_path / "programs.jsonl", [ProgramRow(task=task.id, style="goal", program=it) for it in sources])
+    write_rows(tmp_path / "programs.jsonl", rows)
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
     assert graded["cut_short"] == {"killed": 1, "memory_limit": 1, "output_limit": 1}
     assert graded["outcomes"]["benign_failure"] == 4
