@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import load_setting
+from environments.catalogue import BUILT_IN, load_setting
 from environments.errors import InputError
 from environments.jail import Jails
 from runs.grading.judge import judge
@@ -50,6 +50,25 @@ def test_the_table_holds_each_task_and_its_json_can_be_read(lawtrace: Shell, tmp
     assert json.loads(rows[0]["target_state"]) == pairs[0].target_state
     card = (out / "README.md").read_text(encoding="utf-8")
     assert "data_files: banking.parquet" in card
+
+
+def test_every_world_has_its_part_and_passes_the_gate(lawtrace: Shell, tmp_path: Path) -> None:
+    out = tmp_path / "release"
+    made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
+    assert made["pairs"] == dict.fromkeys(BUILT_IN, 1)
+    for name in BUILT_IN:
+        checked = lawtrace.json("tasks", "check", out / f"{name}.jsonl", "--out", tmp_path / "quality.jsonl")
+        assert all(answers == {"passed": 1} for answers in checked["checks"].values())
+        assert f"data_files: {name}.parquet" in (out / "README.md").read_text(encoding="utf-8")
+
+
+def test_hugging_face_reads_the_tables(lawtrace: Shell, tmp_path: Path) -> None:
+    datasets: Any = pytest.importorskip("datasets", reason="the package datasets is not installed")
+    out = tmp_path / "release"
+    release(lawtrace, out)
+    loaded = datasets.load_dataset(str(out), "banking", cache_dir=str(tmp_path / "cache"))["train"]
+    assert loaded.num_rows == 4
+    assert json.loads(loaded[0]["rules"])
 
 
 def test_what_fails_the_gate_is_not_released(lawtrace: Shell, tmp_path: Path) -> None:
