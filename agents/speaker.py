@@ -84,6 +84,8 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
         answer: the type of the answer.
         attend: what it reads of each message.
         remembers: whether it sees its own earlier turns; a role that must judge afresh does not.
+        declines: whether an unusable answer is a refusal in plain words. That is final: asking again would press for
+            another one.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
         answer: type[Answer],
         attend: Attend,
         remembers: bool,
+        declines: Callable[[str], bool] = lambda text: False,
     ) -> None:
         super().__init__(name, description=f"plays the role {name}")
         self.prompt = prompt
@@ -104,6 +107,7 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
         self._answer = answer
         self._attend = attend
         self._remembers = remembers
+        self._declines = declines
         self._history: list[LLMMessage] = []
         self.sent_back: list[SentBack] = []
         """The unusable answers of the turn just taken, for whoever writes the conversation down."""
@@ -128,7 +132,7 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
                 text = await self._ask(cancellation_token)
                 answer = parse_answer(text, self._answer)
             except UnusableAnswer as error:
-                if self.sent_back:
+                if self.sent_back or self._declines(text):
                     return self._failed(RoleFailure(role=self.name, reason=str(error), text=text[:2000]))
                 self.sent_back.append(SentBack(text, _repair_request(error)))
             except LawtraceError as error:

@@ -1,58 +1,100 @@
-"""Vectors from an OpenAI-compatible endpoint, for retrieval by meaning."""
+"""Vectors from an OpenAI-compatible endpoint, for retrieval by meaning.
 
-import os
+A batch of texts is a call like any other: it goes through the same layers (`agents.clients.stack`), so it is recorded,
+retried, bounded and budgeted, is not made again when the run goes on, and can be replayed. Its messages are the texts,
+its answer is the vectors as text.
+"""
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from openai import OpenAI, OpenAIError
+from autogen_core.models import CreateResult, RequestUsage, UserMessage
+from openai import AsyncOpenAI
 
 from agents.clients.addresses import access_to
+from agents.clients.base import RequestClient
+from agents.clients.calls import ModelCall, readable
 from agents.clients.errors import CallFailed
-from agents.clients.faults import explain
-from agents.clients.spec import ENDPOINTS, ModelSpec
+from agents.clients.spec import EMBEDDERS, ModelSpec
 from environments.casebook.retrieval.embedding import Vectors
 from environments.errors import InputError
 
-__all__ = ["EndpointEncoder"]
+__all__ = ["EmbeddingEndpoint", "EndpointEncoder", "connect_embeddings"]
 
 _BATCH = 64
-_TRIES_AGAIN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingEndpoint:
+    """The innermost layer: asks for the vectors of a call's messages."""
+
+    client: AsyncOpenAI
+    model: str
+    address: str
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        texts = [message.content for message in readable(call.request.messages)]
+        try:
+            reply = await self.client.embeddings.create(model=self.model, input=texts, encoding_format="float")
+            vectors = np.array([found.embedding for found in sorted(reply.data, key=lambda found: found.index)])
+            content = _packed(vectors.reshape(len(texts), -1))
+            tokens = reply.usage.prompt_tokens
+        except (AttributeError, TypeError, ValueError) as error:
+            raise CallFailed(
+                "endpoint",
+                f"{call.context.model}: what came back is no list of {len(texts)} vectors ({error}); check the "
+                "endpoint's address, and that the model is one for embeddings",
+            ) from error
+        usage = RequestUsage(prompt_tokens=tokens, completion_tokens=0)
+        return CreateResult(finish_reason="stop", content=content, usage=usage, cached=False)
+
+
+def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> EmbeddingEndpoint:
+    """Raises InputError for a spec that names no such endpoint, or if the variable that is needed is not set."""
+    if spec.provider not in EMBEDDERS:
+        raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
+    access = access_to(spec.provider, environment, spec)
+    client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
+    return EmbeddingEndpoint(client, spec.name, access.address)
 
 
 class EndpointEncoder:
-    """Asks for the vectors of texts, 64 at a time. Put it behind a `CachedEncoder`, which asks for each text once.
+    """An encoder that asks a client for the vectors of texts, 64 at a time, each text once.
 
-    Its calls are no part of a conversation and stand in no record: what they brought is kept by content.
-
-    Raises InputError for a spec that is no endpoint; `encode` raises CallFailed.
+    Args:
+        client: a client of `ModelClients.embedder`.
+        loop: where the client lives. `encode` waits for it, so it is called from another thread.
     """
 
-    def __init__(
-        self, spec: ModelSpec, *, environment: Mapping[str, str] = os.environ, deadline_seconds: float = 120.0
-    ) -> None:
-        if spec.provider not in ENDPOINTS or spec.provider in {"anthropic", "azure"}:
-            raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
-        access = access_to(spec.provider, environment, spec)
-        self._spec = spec
-        self._client = OpenAI(
-            base_url=access.address, api_key=access.key, timeout=deadline_seconds, max_retries=_TRIES_AGAIN
-        )
-        self.id = f"{spec}@{access.address}"
+    def __init__(self, client: RequestClient, model: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._client = client
+        self._loop = loop
+        self._known: dict[str, Vectors] = {}
+        self.id = model
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return np.array([vector for batch in _batches(texts) for vector in self._ask(batch)], dtype=np.float32)
+        """Raises CallFailed if no vectors came."""
+        wanted = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for batch in _batches(wanted):
+            asking = self._client.create([UserMessage(content=text, source="retrieval") for text in batch])
+            result = asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+            self._known.update(zip(batch, _unpacked(str(result.content)), strict=True))
+        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
 
-    def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        try:
-            reply = self._client.embeddings.create(model=self._spec.name, input=list(texts), encoding_format="float")
-            vectors = [found.embedding for found in sorted(reply.data, key=lambda found: found.index)]
-        except OpenAIError as error:
-            raise CallFailed("endpoint", f"{self._spec}: no vectors: {explain(error)}") from error
-        except (AttributeError, TypeError, ValueError) as error:
-            raise CallFailed("endpoint", f"{self._spec}: what came back is no list of vectors: {error}") from error
-        if len(vectors) != len(texts):
-            raise CallFailed("endpoint", f"{self._spec}: {len(vectors)} vectors for {len(texts)} texts")
-        return vectors
+
+def _packed(vectors: np.ndarray[Any, Any]) -> str:
+    numbers = b64encode(vectors.astype("<f4").tobytes()).decode()
+    return json.dumps({"dimensions": vectors.shape[1], "vectors": numbers})
+
+
+def _unpacked(text: str) -> Vectors:
+    said = json.loads(text)
+    return np.frombuffer(b64decode(said["vectors"]), dtype="<f4").reshape(-1, said["dimensions"])
 
 
 def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:

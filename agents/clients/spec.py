@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from environments.errors import InputError
 
-__all__ = ["BUILT_IN", "ENDPOINTS", "EndpointProvider", "ModelParameters", "ModelSpec", "Provider"]
+__all__ = ["BUILT_IN", "EMBEDDERS", "ENDPOINTS", "EndpointProvider", "ModelParameters", "ModelSpec", "Provider"]
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 BuiltIn = Literal["offline", "reference", "business", "idle", "refuse"]
@@ -19,6 +19,9 @@ Provider = EndpointProvider | Literal["replay"] | BuiltIn
 
 ENDPOINTS: tuple[EndpointProvider, ...] = get_args(EndpointProvider)
 """Providers that are asked over the network; their specs name a model."""
+
+EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
+"""Those whose endpoints also give vectors, by the same protocol."""
 
 BUILT_IN: tuple[BuiltIn, ...] = get_args(BuiltIn)
 """Providers that are functions of ours: the offline roles, and the built-in models under test."""

@@ -7,7 +7,7 @@
             Deadline     our own, for the call with all its retries
               Announced  a mark that the call leaves, on the disk before it does
                 Retrying   transport faults only, each one recorded
-                  Endpoint | Replay | Direct
+                  Endpoint | EmbeddingEndpoint | Replay | Direct
 
 Live, replayed and scripted roles differ in the innermost layer, and in that only endpoints are cached, budgeted and
 announced.
@@ -30,6 +30,7 @@ from agents.clients.budget import Budget, Budgeted, Purse
 from agents.clients.cache import AnswerCache, Cached
 from agents.clients.calls import Answerer
 from agents.clients.deadline import Deadline
+from agents.clients.embeddings import EmbeddingEndpoint, connect_embeddings
 from agents.clients.limit import Limit
 from agents.clients.provider import Direct, Endpoint, connect
 from agents.clients.recording import Occurrences, RecordedClient
@@ -89,6 +90,7 @@ class ModelClients:
         self._purse = Purse(self._settings.budget, ledger, earlier.answered() if earlier else ())
         self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
         self._endpoints: dict[ModelSpec, Endpoint] = {}
+        self._embedders: dict[ModelSpec, EmbeddingEndpoint] = {}
         self._replays: dict[str, Replay] = {}
         self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
 
@@ -108,6 +110,17 @@ class ModelClients:
             recorded = self._recorded_model(spec, context.role)
             return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
         return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
+
+    def embedder(self, spec: ModelSpec, context: Context) -> RecordedClient:
+        """A client whose answers are vectors (`agents.clients.embeddings.EndpointEncoder`), or a replay of one.
+
+        Raises what `client_for` raises.
+        """
+        if spec.provider == "replay":
+            return self.client_for(spec, context)
+        if spec not in self._embedders:
+            self._embedders[spec] = connect_embeddings(spec, self._environment)
+        return self._recorded(self._embedders[spec], context.at(model=str(spec)), _DEFAULTS)
 
     def name_of(self, spec: ModelSpec, role: str) -> str:
         """What a model is called in rows and records: its spec; of a replay, that of the model which was recorded, if
@@ -133,6 +146,8 @@ class ModelClients:
     async def close(self) -> None:
         for endpoint in self._endpoints.values():
             await endpoint.client.close()
+        for embedder in self._embedders.values():
+            await embedder.client.close()
         for replay in self._replays.values():
             replay.source.close()
         if self._cache is not None:
@@ -168,11 +183,11 @@ class ModelClients:
     ) -> RecordedClient:
         seconds = self._settings.deadline_seconds
         inner: Answerer = Retrying(innermost, self._ledger, self._settings.retry, seconds)
-        paid = isinstance(innermost, Endpoint)
+        paid = isinstance(innermost, Endpoint | EmbeddingEndpoint)
         if paid:
             inner = Announced(inner, self._ledger)
         inner = Limit(Deadline(inner, seconds), self._slots, self._clock)
-        if isinstance(innermost, Endpoint):
+        if paid:
             inner = Budgeted(inner, self._purse)
             inner = Cached(inner, self._cache, innermost.address) if self._cache else inner
         return RecordedClient(

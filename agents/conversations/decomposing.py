@@ -162,7 +162,7 @@ class _Team:
     async def work_on(self, number: int, pending: _Pending, ended: Ended) -> Part:
         """Algorithm 2: the agent that the part fits answers from its own store."""
         task = pending.task
-        agent, chunks = self.dispatch(task)
+        agent, chunks = await asyncio.to_thread(self.dispatch, task)  # a store may wait for an endpoint
         context = self.context.at(role="role_agent", turn=self.limits.calls + number)
         seat = seat_role_agent(self.casting.client("role_agent", context), agent, task.task, chunks)
         said = await speak_once(seat, PartAnswer, "Do the task.", context=context, ledger=self.ledger)

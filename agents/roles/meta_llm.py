@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from agents.speaker import RoleSpeaker
 from environments.casebook.case import Chunk, Question
+from environments.casebook.choices import declines
 from prompts.loader import load_prompt
 
 __all__ = ["Citation", "LegalAnswer", "question_json", "seat_meta_llm"]
@@ -62,4 +63,5 @@ def seat_meta_llm(
         answer=LegalAnswer,
         attend=lambda content: content if isinstance(content, str) else None,
         remembers=False,
+        declines=declines,
     )

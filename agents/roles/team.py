@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from agents.roles.meta_llm import Citation, LegalAnswer, question_json
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.case import Agent, Chunk, Question
+from environments.casebook.choices import declines
 from prompts.loader import load_prompt
 
 __all__ = [
@@ -159,4 +160,5 @@ def seat_integrator(
         answer=LegalAnswer,
         attend=hear_objections,
         remembers=False,
+        declines=declines,
     )

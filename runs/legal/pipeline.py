@@ -1,5 +1,6 @@
 """The whole way of a legal run: cases -> retrieved pieces -> answers. Each stage writes a file that the next reads."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ class _Walk:
         self.record = record
         self.clients = clients
         self.watch = watch
-        self.encoder = encoders(recipe)
+        self.encoder = encoders(recipe, clients)
 
     async def ask(
         self, cases: Sequence[Case], folder: LegalFolder, stage: str = "answers", known: Sequence[AnswerRow] = ()
@@ -96,7 +97,7 @@ class _Walk:
         """Cases to answers, in the files of the folder; what is ``known`` is not asked."""
         self.write(folder.cases, cases)
         with self.watch.stage(f"retrieval, {stage}", len(cases) * len(self.recipe.retrievers)) as step:
-            retrieved = retrieve(cases, self.recipe, encoder=self.encoder, on_case=step)
+            retrieved = await asyncio.to_thread(retrieve, cases, self.recipe, encoder=self.encoder, on_case=step)
         self.write(folder.retrieved, retrieved)
         total = len(cells_of(self.recipe)) * sum(len(case.questions) for case in cases)
         with self.watch.stage(stage, total) as step:

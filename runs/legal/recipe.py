@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agents.clients.spec import ENDPOINTS, ModelSpec
+from agents.clients.spec import EMBEDDERS, ModelSpec
 from agents.roles import RoleName
 from environments.casebook.case import CONTEXTS, Context, context_name, parse_context
 from environments.casebook.retrieval.catalogue import RetrieverName
@@ -35,7 +35,7 @@ def _context(text: str) -> str:
 
 def _encoder(text: str) -> str:
     try:
-        if text == "minilm" or ModelSpec.parse(text).provider in ENDPOINTS:
+        if text == "minilm" or ModelSpec.parse(text).provider in (*EMBEDDERS, "replay"):
             return text
     except InputError as error:
         raise ValueError(str(error)) from error

@@ -1,22 +1,24 @@
 """Cases to retrieved pieces: every question in every context, once for all depths."""
 
-import os
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 from agents.clients.embeddings import EndpointEncoder
 from agents.clients.spec import ModelSpec
+from agents.clients.stack import ModelClients
+from agents.ledger import Context
 from environments.casebook.case import Case, context_name
 from environments.casebook.retrieval.catalogue import make_ranker
 from environments.casebook.retrieval.embedding import CachedEncoder, Encoder
 from environments.casebook.retrieval.minilm import MiniLM, Pooling
 from environments.casebook.retrieval.ranking import rank_case
 from environments.errors import InputError
+from runs.cache_folder import cache_folder
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import RetrievedRow
 
-__all__ = ["cache_folder", "encoders", "retrieve"]
+__all__ = ["encoders", "retrieve"]
 
 
 def retrieve(
@@ -26,7 +28,10 @@ def retrieve(
     encoder: Callable[[Pooling], Encoder],
     on_case: Callable[[], None] = lambda: None,
 ) -> list[RetrievedRow]:
-    """Rows by retriever, case, context and question. The query is the question without its options (M 5.1)."""
+    """Rows by retriever, case, context and question. The query is the question without its options (M 5.1).
+
+    An encoder may wait for the event loop, so inside one this runs in a thread of its own.
+    """
     rows: list[RetrievedRow] = []
     for name in recipe.retrievers:
         ranker = make_ranker(name, encoder)
@@ -44,25 +49,20 @@ def retrieve(
     return rows
 
 
-def encoders(recipe: LegalRecipe, folder: Path | None = None) -> Callable[[Pooling], Encoder]:
-    """The encoder for a pooling, made when it is first asked for; vectors are kept by content in the folder."""
+def encoders(recipe: LegalRecipe, clients: ModelClients) -> Callable[[Pooling], Encoder]:
+    """The encoder for a pooling, made when it is first asked for. Call it inside the loop of the clients.
+
+    Vectors of ours are kept by content from run to run; those of an endpoint stand in the record, like every answer.
+    """
+    loop = asyncio.get_running_loop()
 
     @cache
     def encoder(pooling: Pooling) -> Encoder:
         if recipe.embedding == "minilm":
-            return CachedEncoder(MiniLM(pooling), folder or cache_folder())
+            return CachedEncoder(MiniLM(pooling), cache_folder("vectors"))
         if pooling == "cls":
             raise InputError("embedding: released_embedding takes the [CLS] vector, which only minilm shows")
-        seconds = recipe.conversation.deadline_seconds
-        endpoint = EndpointEncoder(ModelSpec.parse(recipe.embedding), deadline_seconds=seconds)
-        return CachedEncoder(endpoint, folder or cache_folder())
+        client = clients.embedder(ModelSpec.parse(recipe.embedding), Context(stage="retrieval", role="embedder"))
+        return EndpointEncoder(client, recipe.embedding, loop)
 
     return encoder
-
-
-def cache_folder() -> Path:
-    """Where vectors are kept between runs: ``LAWTRACE_CACHE``, or the user's own cache folder."""
-    named = os.environ.get("LAWTRACE_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lawtrace"

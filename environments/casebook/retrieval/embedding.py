@@ -74,7 +74,7 @@ class CachedEncoder:
                     self._find(store, wanted)
             except (sqlite3.Error, OSError) as error:
                 raise CannotCarryOut(
-                    f"{self._file}: the vectors cannot be kept there ({error}); set LAWTRACE_CACHE to another folder"
+                    f"{self._file}: the vectors cannot be kept there ({error}); set XDG_CACHE_HOME to another folder"
                 ) from error
         return np.stack([self._known[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 

@@ -47,7 +47,7 @@ def test_more_texts_than_a_page_keep_their_order(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(CannotCarryOut, match="LAWTRACE_CACHE"):
+    with pytest.raises(CannotCarryOut, match="XDG_CACHE_HOME"):
         CachedEncoder(Letters(), tmp_path / "file").encode(["a"])
 
 

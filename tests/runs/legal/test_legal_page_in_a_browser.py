@@ -1,0 +1,36 @@
+"""The page of a legal run in a real browser: it asks for nothing, and a phone needs no sideways scrolling."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from runs.legal.layout import LegalFolder
+from runs.legal.pipeline import walk_legal
+from runs.legal.recipe import LegalRecipe
+from runs.legal.report import content_of_legal_run, write_legal_report
+from runs.record.store import Record
+from tests.support.browser import needs_browser, open_page
+from tests.support.small_cases import BOOK
+
+pytestmark = [pytest.mark.browser, needs_browser]
+
+
+@pytest.fixture
+def page_of_a_run(tmp_path: Path) -> str:
+    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), balanced=True, probes=("renamed",))
+    folder = LegalFolder(tmp_path / "run")
+    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(walk_legal(recipe, folder, record=record, book=BOOK))
+    write_legal_report(content_of_legal_run(folder.path), folder.report)
+    return folder.report.as_uri()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_page_fits_the_window_and_every_figure_has_a_size(page_of_a_run: str, width: int) -> None:
+    with open_page(page_of_a_run, width=width) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = [figure.bounding_box() for figure in page.locator("figure svg").all()]
+        assert len(boxes) == 2 + 3
+        assert all(box is not None and box["width"] > 100 and box["height"] > 60 for box in boxes)
+        assert page.locator("#balanced table").count() == 3
