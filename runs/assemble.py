@@ -14,6 +14,7 @@ from runs.layout import RunFolder
 from runs.published.comparison import Comparison
 from runs.recipe import OURS, Recipe
 from runs.record.store import Record
+from runs.record.usage import Usage, usage_of
 from runs.report.content import CoverageLine, ReportContent
 from runs.settings import offered_setting, recorded_recipe
 from runs.stages.rows import AttemptRow, TaskRow
@@ -39,10 +40,11 @@ def content_of_run(path: Path, env: str | None = None) -> ReportContent:
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
     with Record.open(path) as record:
         recipe = recorded_recipe(record, env)
-    return content_of_files(folder, recipe)
+        usage = usage_of(record, recipe.call_settings().budget.prices)
+    return content_of_files(folder, recipe, usage)
 
 
-def content_of_files(folder: RunFolder, recipe: Recipe) -> ReportContent:
+def content_of_files(folder: RunFolder, recipe: Recipe, usage: tuple[Usage, ...] = ()) -> ReportContent:
     """What the report shows of the stage files that a recipe led to; what cannot be used of them is named in it."""
     read = read_usable_rows(folder.tasks, TaskRow)
     attempts = sift(read.rows, read_usable_rows(folder.attempts, AttemptRow))
@@ -69,6 +71,7 @@ def content_of_files(folder: RunFolder, recipe: Recipe) -> ReportContent:
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
+        usage=usage,
         notices=tuple(_notices(recipe, setting, tasks, findings.baseline)),
     )
 

@@ -15,6 +15,7 @@ from agents.clients.spec import ModelSpec
 from agents.clients.stack import ModelClients
 from agents.ledger import Ledger, StageFinished
 from agents.roles import RoleName
+from agents.tracing import span
 from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
 from environments.jail import Jail, Jails, Limits, choose_walls
@@ -344,7 +345,8 @@ class Way:
         return rows
 
     async def _once(self, stage: str, made_from: MadeFrom, make: Callable[[], Awaitable[Made]]) -> Made:
-        made, self.made_by[stage] = await self.house.shared.once(stage, made_from, self._number, make)
+        with span(f"stage {stage}", {"lawtrace.stage": stage, "lawtrace.variant": self._name or ""}):
+            made, self.made_by[stage] = await self.house.shared.once(stage, made_from, self._number, make)
         return made
 
     def _world(self) -> dict[str, object]:

@@ -16,6 +16,7 @@ from agents.clients.errors import CallFailed
 from agents.clients.replay import ReplaySource, recorded_result
 from agents.clients.spec import ModelParameters
 from agents.ledger import Context, FailureReason, FunctionCalled, Ledger, ModelCalled, RoleFailed
+from agents.tracing import call_span, tell_usage
 
 __all__ = ["Occurrences", "RecordedClient"]
 
@@ -93,10 +94,12 @@ class RecordedClient(RequestClient):
 
     async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
         """The answer, once it is on record: in one step with its arrival, so that no answer that came can be lost."""
-        result = _storable(await self._answerer.ask(call))
-        entry = _entry(call, result, self._clock() - started, paid=self._paid)
-        self._ledger.record(entry)
-        return result, entry
+        with call_span(call.context) as span:
+            result = _storable(await self._answerer.ask(call))
+            entry = _entry(call, result, self._clock() - started, paid=self._paid)
+            self._ledger.record(entry)
+            tell_usage(span, entry)
+            return result, entry
 
     def _place(self, request: Request) -> ModelCall:
         context = self.context.at(turn=self._turn)

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -17,15 +19,17 @@ from runs.cli.legal import resume_legal
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
+from runs.cli.tracing import tracing
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
 from runs.pipeline import RunResult, check_inputs, check_prices, walk, walk_variants
 from runs.plan import plan_of
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
+from runs.record.usage import Usage, usage_of
 from runs.report.ablation import ablation_table, axis_table, write_ablation
 from runs.report.build import write_report
-from runs.report.terminal import outcome_table, plan_table, strength_table
+from runs.report.terminal import outcome_table, plan_table, strength_table, usage_table
 from runs.settings import recorded_recipe, resolve_recipe
 from runs.variants import variants_of
 from solver.mutations import Strength
@@ -107,16 +111,20 @@ def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
     """Write the page of an ablation and the reports of its variants; show its tables. The path of the page."""
     with Record.open(directory) as record:
         recipe = recorded_recipe(record, env)
+        usage = usage_of(record, recipe.call_settings().budget.prices)
     folder, ablation = RunFolder(directory), read_ablation(directory)
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
             write_report(content_of_files(files, variant.recipe), files.report)
-    write_ablation(ablation, folder.report, title=f"lawtrace: {recipe.name}, ablation", settings=settings_of(recipe))
+    title = f"lawtrace: {recipe.name}, ablation"
+    write_ablation(ablation, folder.report, title=title, settings=settings_of(recipe), usage=usage)
     if not quiet:
         show(ablation_table(ablation))
         if ablation.axes:
             show(axis_table(ablation))
+        if usage:
+            show(usage_table(usage))
         say(f"Report: {folder.report}\nMessages: lawtrace messages {directory}")
     return folder.report
 
@@ -134,10 +142,12 @@ def _asked_for(recipe: Path | None, repeated: Path | None, env: str | None) -> R
 
 def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, as_json: bool) -> None:
     if not recipe.ablation:
-        result = asyncio.run(walk(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+        with tracing():
+            result = asyncio.run(walk(recipe, folder, record=record, resumed=resumed, progress=Bars()))
         _finish(result, recipe, as_json=as_json)
         return
-    results = asyncio.run(walk_variants(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+    with tracing():
+        results = asyncio.run(walk_variants(recipe, folder, record=record, resumed=resumed, progress=Bars()))
     if all(one.result is None for one in results):
         raise CannotCarryOut(f"no variant came to verdicts; the first: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
@@ -149,7 +159,8 @@ def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, a
             }
             for one in results
         ]
-        show_json({"run": str(folder.path), "report": str(folder.report), "variants": variants})
+        used = _usage(usage_of(record, recipe.call_settings().budget.prices))
+        show_json({"run": str(folder.path), "report": str(folder.report), "variants": variants, "usage": used})
 
 
 def _show_plan(recipe: Recipe, *, as_json: bool) -> None:
@@ -171,7 +182,7 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
     content = content_of_run(result.folder.path, recipe.environment)
     write_report(content, result.folder.report)
     if as_json:
-        show_json(_summary(result))
+        show_json({**_summary(result), "usage": _usage(content.usage)})
         return
     show(outcome_table(content.verdicts, planned=content.planned_in_all))
     if result.findings.deletions is not None:
@@ -182,6 +193,8 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
         )
     if result.findings.strength is not None:
         show(strength_table(result.findings.strength))
+    if content.usage:
+        show(usage_table(content.usage))
     say(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
 
 
@@ -200,6 +213,10 @@ def _summary(result: RunResult) -> dict[str, Json]:
         "outcomes": counts,
         "strength": _strength(result.findings.strength),
     }
+
+
+def _usage(lines: Sequence[Usage]) -> list[Json]:
+    return [asdict(line) for line in lines]
 
 
 def _strength(strength: Strength | None) -> Json:

@@ -1,6 +1,6 @@
 """The page and the table of an ablation: the variants, what each axis does, how rules and tasks came about."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -9,6 +9,7 @@ from rich.text import Text
 
 from environments.events import Json
 from runs.ablation import Ablation, AxisLine, VariantLine
+from runs.record.usage import Usage
 from runs.report.page import render_page, write_page
 from runs.report.texts import percent, show_interval, show_probability, visible
 from runs.variants import show_setting
@@ -17,7 +18,7 @@ __all__ = ["ablation_table", "axis_table", "write_ablation"]
 
 
 def write_ablation(
-    ablation: Ablation, path: Path, *, title: str, settings: Mapping[str, str], notices: tuple[str, ...] = ()
+    ablation: Ablation, path: Path, *, title: str, settings: Mapping[str, str], usage: Sequence[Usage] = ()
 ) -> None:
     """Write the page. It appears whole or not at all. Raises CannotCarryOut."""
     page = render_page(
@@ -26,7 +27,7 @@ def write_ablation(
         ablation=ablation,
         axes=list(ablation.variants[0].changes),
         settings=settings,
-        notices=notices,
+        usage=usage,
         setting=show_setting,
     )
     write_page(page, path)

@@ -37,6 +37,7 @@ def render_report(content: ReportContent) -> str:
     return render_page(
         "report.html.jinja",
         content=content,
+        usage=content.usage,
         summary=summary,
         comparisons=compare_within(content),
         profiles=view_profiles(content, content.profiles) if content.profiles else None,

@@ -8,6 +8,7 @@ from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
 from runs.grading.verdict import VerdictRow
 from runs.metrics import group_verdicts
 from runs.published.comparison import Comparison
+from runs.record.usage import Usage
 from runs.stages.rows import AttemptRow, TaskRow
 from solver.coverage import Coverage
 from solver.masking import Style
@@ -51,6 +52,7 @@ class ReportContent:
         trials: how often each model was to try each task in each style.
         critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
         problems: rows that could not be used, with file and line; they are invalid, and no rate has them.
+        usage: what the run used of models; empty where nobody was asked.
         notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
     """
 
@@ -70,6 +72,7 @@ class ReportContent:
     critical_tools: Mapping[str, int] = field(default_factory=dict[str, int])
     problems: tuple[Problem, ...] = ()
     notices: tuple[str, ...] = ()
+    usage: tuple[Usage, ...] = ()
 
     def planned(self, scenario: str, style: Style) -> int:
         """How many attempts each model was to make in that scenario and style."""

@@ -1,7 +1,7 @@
 """The tables that the command line prints when a run ends: outcomes, and how much the rules notice."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -10,11 +10,12 @@ from rich.text import Text
 from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.metrics import Tally, count_outcomes, group_verdicts
 from runs.plan import Plan
+from runs.record.usage import Usage, whole_usage
 from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.texts import percent, visible
 from solver.mutations import Strength
 
-__all__ = ["outcome_table", "plan_table", "strength_table"]
+__all__ = ["outcome_table", "plan_table", "strength_table", "usage_table"]
 
 _FAMILY = {"ordinary": "", "denied": "denied"}
 
@@ -103,5 +104,32 @@ def plan_table(plan: Plan) -> Table:
         "No ceiling on its cost: set budget.money, or prices and parameters.max_tokens."
         if plan.ceiling is None
         else f"It costs at most {plan.ceiling:,.2f}."
+    )
+    return table
+
+
+def usage_table(usage: Sequence[Usage]) -> Table:
+    """What the run used of models, by role and model."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("role", overflow="fold")
+    table.add_column("  model", overflow="fold")
+    for name in ("answers", "cached", "retries", "failed", "tokens", "seconds", "money"):
+        table.add_column(name, justify="right", min_width=len(name) + 2)
+    for line in (*usage, *((whole_usage(usage),) if len(usage) > 1 else ())):
+        cells = (
+            line.role,
+            f"  {visible(line.model)}",
+            f"{line.asked:,}",
+            f"{line.cached + line.replayed:,}",
+            f"{line.retries:,}",
+            f"{line.failures:,}",
+            f"{line.prompt_tokens + line.completion_tokens:,}",
+            f"{line.seconds:,.1f}",
+            "–" if line.money is None else f"{line.money:,.4f}",
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    table.caption = (
+        "What endpoints were asked. cached: from the cache or another record, for nothing. seconds: of waiting for "
+        "answers, added up over all conversations."
     )
     return table

@@ -1,0 +1,66 @@
+"""The event loop never waits for Z3 or the jail: while they work, everything else goes on."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.conversations import extracting
+from runs import way
+from runs.layout import RunFolder
+from runs.pipeline import walk
+from runs.recipe import AttemptOptions, Recipe, TaskOptions
+from runs.record.store import Record
+from runs.stages import build
+
+PATIENCE = 30.0
+"""Seconds after which work gives up waiting for the loop. It waits as long only if the loop waits for it."""
+
+HEAVY = (
+    (extracting, "find_flaws"),  # Z3
+    (way, "synthesize_rows"),  # Z3
+    (build, "run_program"),  # the jail
+    (way, "in_families"),  # the jail
+    (way, "check_deletions"),  # the jail
+    (way, "measure_strength"),
+    (way, "run_answers"),  # the jail
+    (way, "judge"),
+)
+
+
+@pytest.mark.parametrize(("module", "name"), HEAVY, ids=[name for _, name in HEAVY])
+def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None:
+    ticked, entered = threading.Event(), threading.Event()
+    went_on: list[bool] = []
+    work: Callable[..., Any] = getattr(module, name)
+
+    def waiting(*args: Any, **kwargs: Any) -> Any:
+        if not went_on:  # the work itself begins once the loop has ticked after it was called
+            ticked.clear()
+            entered.set()
+            went_on.append(ticked.wait(PATIENCE))
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, waiting)
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(0.005)
+            if entered.is_set():
+                ticked.set()
+
+    async def walk_with_ticker() -> None:
+        ticker = asyncio.create_task(tick())
+        with Record.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as record:
+            await walk(recipe, RunFolder(tmp_path / "run"), record=record)
+        ticker.cancel()
+
+    recipe = Recipe(
+        tasks=TaskOptions(count=1, spare=1, families=("ordinary", "denied")),
+        attempts=AttemptOptions(models=("business",), baselines=False),
+    )
+    asyncio.run(walk_with_ticker())
+    assert went_on == [True]
