@@ -95,7 +95,8 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     """A client for an endpoint, with its address and key from the environment.
 
     The address is always given explicitly: without one, AutoGen sends the key of one vendor to the address of another
-    when the model's name looks like theirs. The client's own retries are off, since they would not be recorded.
+    when the model's name looks like theirs. The client's own retries are off, since they would not be recorded; so is
+    its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the one limit.
 
     Raises:
         InputError: the variable or the package that is needed is missing, or the spec names no endpoint.
@@ -118,6 +119,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
                 base_url=access.address,
                 api_key=access.key,
                 max_retries=0,
+                timeout=None,
                 model_info=MODEL_INFO,
                 include_name_in_message=False,
             )
@@ -133,6 +135,7 @@ def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
         api_key=access.key,
         api_version=access.api_version or "",
         max_retries=0,
+        timeout=None,
         model_info=MODEL_INFO,
         include_name_in_message=False,
     )
@@ -142,7 +145,7 @@ def _anthropic(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     from autogen_ext.models.anthropic import AnthropicChatCompletionClient  # an extra
 
     return AnthropicChatCompletionClient(
-        model=spec.name, base_url=access.address, api_key=access.key, max_retries=0, model_info=MODEL_INFO
+        model=spec.name, base_url=access.address, api_key=access.key, max_retries=0, timeout=None, model_info=MODEL_INFO
     )
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from agents.clients import addresses
 from agents.clients.addresses import access_to
 from agents.clients.errors import CallFailed
+from agents.clients.provider import connect
 from agents.clients.retry import RetryPolicy
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from agents.clients.stack import CallSettings, ModelClients
@@ -116,6 +117,23 @@ async def test_a_schema_is_strict_wherever_it_can_be(
         client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
         await client.create(MESSAGES, json_output=answer)
     assert server.requests[0]["response_format"]["json_schema"].get("strict") == strict
+
+
+@pytest.mark.parametrize(
+    ("spec", "environment"),
+    [
+        ("openai:m", {"OPENAI_API_KEY": "k"}),
+        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "http://localhost:1", "AZURE_OPENAI_API_KEY": "k"}),
+        ("anthropic:m", {"ANTHROPIC_API_KEY": "k"}),
+    ],
+)
+def test_no_client_has_patience_or_retries_of_its_own(spec: str, environment: Mapping[str, str]) -> None:
+    """A thousand conversations keep the loop busy for longer than a client waits for a connection by default."""
+    parsed = ModelSpec.parse(spec)
+    if parsed.provider == "anthropic":
+        pytest.importorskip("anthropic")
+    inner: Any = vars(connect(parsed, environment).client)["_client"]
+    assert (inner.timeout, inner.max_retries) == (None, 0)
 
 
 class _Messages:

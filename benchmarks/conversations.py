@@ -1,0 +1,149 @@
+"""How much of an agent turn is ours, and whether a thousand conversations fit into one process.
+
+    python -m benchmarks.conversations
+    python -m benchmarks.conversations --at-once 1000 --turns 4 --answer-seconds 1
+
+Conversations of the writing kind (a role, a check by code) run through the whole stack: AutoGen's team, record on the
+disk, hash, limit, deadline, retries, the OpenAI client over loopback. The endpoint is a process of its own and waits as
+long as it is told. Ours is everything that is not this wait: the budget is 20 ms of this process's CPU time a turn, and
+1 GB at a thousand conversations.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from agents.clients.spec import ModelParameters, ModelSpec
+from agents.clients.stack import CallSettings, ModelClients
+from agents.conversations.hold import Said, hold_conversation
+from agents.ledger import Context
+from agents.roles.instruction_generator import Draft, Objections, seat_instruction_generator
+from agents.speaker import CodeCheck
+from environments.catalogue import load_setting
+from prompts.loader import load_prompt
+from runs.record.store import Record
+
+SPEC = ModelSpec.parse("openai:loopback")
+BANKING = load_setting("banking").environment
+
+
+async def converse(clients: ModelClients, record: Record, number: int, turns: int) -> int:
+    """One conversation: the role writes, code objects, until it has written `turns` times. The number of its turns."""
+    context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
+    client = clients.client_for(SPEC, context, ModelParameters())
+
+    def check(_: BaseModel | str) -> Objections:
+        return Objections(objections=("once more",))
+
+    def next_speaker(said: Sequence[Said]) -> str | None:
+        drafts = sum(isinstance(content, Draft) for _, content in said)
+        if drafts >= turns:
+            return None
+        return "check" if isinstance(said[-1][1], Draft) else "instruction_generator"
+
+    said = await hold_conversation(
+        [
+            seat_instruction_generator(client, load_prompt("instruction_generator"), BANKING, [], "goal"),
+            CodeCheck("check", Objections, check),
+        ],
+        opening="Write the request.",
+        next_speaker=next_speaker,
+        context=context,
+        ledger=record,
+        most_messages=3 * turns,
+    )
+    return sum(isinstance(content, Draft) for _, content in said)
+
+
+async def measure(folder: Path, address: str, at_once: int, turns: int) -> tuple[float, float, int]:
+    """Wall seconds, CPU seconds of this process, turns."""
+    settings = CallSettings(deadline_seconds=600, concurrency=at_once)
+    environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback"}
+    with Record.create(folder, recipe={}) as record:
+        async with ModelClients(record, settings=settings, environment=environment) as clients:
+            await converse(clients, record, -1, 1)  # connections, imports
+            wall, cpu = time.monotonic(), time.process_time()
+            counts = await asyncio.gather(*(converse(clients, record, number, turns) for number in range(at_once)))
+            return time.monotonic() - wall, time.process_time() - cpu, sum(counts)
+
+
+REPLY = json.dumps(
+    {
+        "id": "loopback",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "loopback",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": json.dumps({"text": "Please pay the bill."})},
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+).encode()
+
+
+async def serve(seconds: float) -> None:
+    """An endpoint that gives every request the same answer after that long; prints its port."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                fields = (line.split(b":", 1) for line in head.lower().split(b"\r\n") if b":" in line)
+                await reader.readexactly(next(int(value) for name, value in fields if name == b"content-length"))
+                await asyncio.sleep(seconds)
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+                writer.write(b"Content-Length: %d\r\n\r\n" % len(REPLY) + REPLY)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--at-once", type=int, default=1000)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--answer-seconds", type=float, default=1.0)
+    parser.add_argument("--serve", action="store_true", help="be the endpoint")
+    asked = parser.parse_args()
+    if asked.serve:
+        asyncio.run(serve(asked.answer_seconds))
+        return
+    seconds = str(asked.answer_seconds)
+    command = [sys.executable, "-m", "benchmarks.conversations", "--serve", "--answer-seconds", seconds]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        assert server.stdout is not None
+        address = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        run = Path(folder) / "run"
+        wall, cpu, turns = asyncio.run(measure(run, address, asked.at_once, asked.turns))
+        size = (run / "record.sqlite").stat().st_size / 2**20
+        server.terminate()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    print(f"{asked.at_once} conversations at once, {turns} turns, an answer takes {asked.answer_seconds:g} s")
+    print(f"wall {wall:.1f} s ({asked.turns * asked.answer_seconds:g} s of it waiting), CPU {cpu:.1f} s")
+    print(f"own time a turn   {1000 * cpu / turns:6.1f} ms   (budget 20 ms)")
+    print(f"peak memory       {peak:6.0f} MB   (budget 1,024 MB)")
+    print(f"record            {size:6.1f} MB   machine load {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
