@@ -96,7 +96,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
 
     The address is always given explicitly: without one, AutoGen sends the key of one vendor to the address of another
     when the model's name looks like theirs. The client's own retries are off, since they would not be recorded; so is
-    its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the one limit.
+    its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the limit.
 
     Raises:
         InputError: the variable or the package that is needed is missing, or the spec names no endpoint.
