@@ -126,6 +126,8 @@ def search(
 _Column = tuple[int, ...]
 _States = tuple[int, ...]
 _Node = tuple[int, _States]
+_Moving = tuple[tuple[int, _Column], ...]
+_Kind = tuple[Step, _Moving]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class _Move:
 
     step: Step
     target: int
-    columns: tuple[tuple[int, _Column], ...]
+    columns: _Moving
 
 
 def _walk(
@@ -149,12 +151,15 @@ def _walk(
         return Exhausted(1)
     if _all_accept(accepting, start[1]):
         return Found((), shortest=True, nodes=1)
-    moves = _moves(scope, components)
+    kinds = _kinds(scope, components)
+    moves: dict[int, list[_Move]] = {}
     reached: dict[_Node, tuple[_Node, Step] | None] = {start: None}
     waiting: list[tuple[int, int, _Node]] = [(0, 0, start)]
     while waiting:
         _, _, node = heapq.heappop(waiting)
         place, states = node
+        if place not in moves:
+            moves[place] = _moves(scope, place, kinds)
         for move in moves[place]:
             after = _after(move, states)
             if after is None or (move.target, after) in reached:
@@ -180,17 +185,24 @@ def _after(move: _Move, states: _States) -> _States | None:
     return tuple(after)
 
 
-def _moves(scope: Scope, components: Sequence[Component]) -> list[list[_Move]]:
-    """The possible moves at each place; of steps that nothing tells apart there only the first."""
-    moves: list[dict[object, _Move]] = [{} for _ in scope.moves]
+def _kinds(scope: Scope, components: Sequence[Component]) -> list[_Kind]:
+    """The steps with what they do to the components; of steps of one tool that do the same only the first."""
+    kinds: dict[object, _Kind] = {}
     for step in _steps(scope, components):
         columns = [component.column(step) for component in components]
         moving = tuple((number, column) for number, column in enumerate(columns) if not _idle(column))
-        for place, known in enumerate(moves):
-            target = scope.following(place, step)
-            if target is not None:
-                known.setdefault((target, moving), _Move(step, target, moving))
-    return [list(known.values()) for known in moves]
+        kinds.setdefault((step.tool if step.completed else None, moving), (step, moving))
+    return [*kinds.values()]
+
+
+def _moves(scope: Scope, place: int, kinds: Sequence[_Kind]) -> list[_Move]:
+    """The possible moves at a place; of steps that nothing tells apart there only the first."""
+    known: dict[object, _Move] = {}
+    for step, moving in kinds:
+        target = scope.following(place, step)
+        if target is not None:
+            known.setdefault((target, moving), _Move(step, target, moving))
+    return [*known.values()]
 
 
 def _steps(scope: Scope, components: Sequence[Component]) -> Iterator[Step]:
