@@ -2,7 +2,8 @@
 
 Of a situation they keep
 
-- which refusals, of those that depend on the state alone, would hold (the door is locked);
+- which refusals, of those that depend on the state alone, would hold (the door is locked), and whether there is a new
+  value left where something new is called by one;
 - of each table that tools refer to, how many rows of each *class* the caller knows, up to the largest number that a
   call refers to (and one more where calls use rows up), and which classes a look-up could still add to. The class of a
   row is which refusals would name it (the guest has access already), and where quantified rules stand with its key. A
@@ -27,7 +28,7 @@ from environments.declaration import (
     Tool,
     ValueResult,
 )
-from environments.domains import Options
+from environments.domains import NewValue, Options
 from environments.kinds import ListOf, Value
 from environments.logic import PLAIN
 from environments.state import State
@@ -49,11 +50,12 @@ Facts = tuple[object, ...]
 @dataclass(frozen=True, slots=True)
 class _Question:
     """A term of the declaration to be asked of the state, or of a row: the row's key goes in for one parameter, and
-    parameters with few values have one of them. A refusal that depends on nothing else names its tool."""
+    parameters with few values have one of them. A refusal of the row that depends on nothing else names its tool, with
+    the parameter: it may take as a target what it refuses as a source."""
 
     term: Compiled
     looks_at: frozenset[str]
-    refusing: str | None = None
+    refusing: tuple[str, str] | None = None
     arguments: Mapping[str, Value] = field(default_factory=dict[str, Value])
     parameter: Parameter | None = None
 
@@ -72,11 +74,16 @@ class Abstraction:
         self.interest = interest
         self._of_state: list[_Question] = []
         self._of_rows: dict[str, list[_Question]] = {table: [] for table in environment.entities}
+        self.left_out: dict[str, list[Term]] = {}
+        """For each tool the refusals that depend on the state and on what the facts leave out, such as amounts."""
         for tool in environment.tools.values():
-            for term in _refusals(tool):
-                self._ask(tool, term, refusing=True)
+            asked = [(term, self._ask(tool, term, refusing=True)) for term in _refusals(tool)]
+            self.left_out[tool.name] = [term for term, is_asked in asked if not is_asked]
             for term in _shown(tool, interest):
                 self._ask(tool, term, refusing=False)
+        sources = [parameter.source for tool in environment.tools.values() for parameter in tool.parameters]
+        domains = [source.domain for source in sources if isinstance(source, FromUser)]
+        self._used_up = [domain for domain in domains if isinstance(domain, NewValue)]
         self._referring = {table: _referring(environment, table) for table in environment.entities}
         self._looked_at = {
             table: tuple(sorted(frozenset[str]().union(*(question.looks_at for question in questions))))
@@ -88,21 +95,22 @@ class Abstraction:
         self._looked_up = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
         self.tells_rows_apart = bool(interest.quantified) or any(self._of_rows.values())
         """Whether there are classes of rows at all."""
-        self.counts_only = not self.tells_rows_apart and not self._of_state
+        self.counts_only = not self.tells_rows_apart and not self._of_state and not self._used_up
         """Whether rows are only counted and nothing else is looked at, so that what a call leads to is sure."""
 
-    def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> None:
-        """Note what the term can be asked about, if it depends on the state, one row and few other values."""
+    def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> bool:
+        """Note what the term can be asked about; False if it does not depend on the state, one row and few other
+        values alone."""
         named = [tool.parameter(name) for name in sorted(arguments_of(term))]
         rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]
         others = [parameter for parameter in named if parameter not in rows]
         values = [_few_values(parameter) for parameter in others]
         if len(rows) > 1 or not all(values):
-            return
+            return False
         compiled, looks_at = term.compile(PLAIN), frozenset(tables_of(term))
         for chosen in product(*values):
             arguments = {parameter.name: value for parameter, value in zip(others, chosen, strict=True)}
-            named_by = tool.name if refusing and not others else None
+            named_by = (tool.name, rows[0].name) if refusing and rows and not others else None
             question = _Question(compiled, looks_at, named_by, arguments, rows[0] if rows else None)
             if not rows:
                 self._of_state.append(question)
@@ -110,6 +118,7 @@ class Abstraction:
                 entity = rows[0].source.entity
                 if fields_of(term) - {(entity.table, entity.key)}:  # else it only asks whether there is such a row
                     self._of_rows[entity.table].append(question)
+        return True
 
     def _counted(self, environment: Environment) -> dict[str, int]:
         """For each table that tools refer to, how many known rows of a class are counted."""
@@ -132,7 +141,8 @@ class Abstraction:
     def facts(self, situation: Situation) -> Facts:
         followed: set[Key] = set()
         tables = tuple(self._table(situation, table, cap, followed) for table, cap in self.caps.items())
-        truths = tuple(question.answer(situation.state) for question in self._of_state)
+        answers = [question.answer(situation.state) for question in self._of_state]
+        truths = (*answers, *(bool(domain.words(situation.state)) for domain in self._used_up))
         values = tuple(
             (
                 standing.unmet,
@@ -205,7 +215,7 @@ class Abstraction:
         return self._answered[key][1]
 
     def _is_useless(self, table: str, class_: Class) -> bool:
-        """Whether every tool that could refer to such a row refuses it."""
+        """Whether every tool that could refer to such a row refuses it, in every place."""
         refusing = {
             question.refusing for question, answer in zip(self._of_rows[table], class_, strict=False) if answer is True
         }
@@ -224,10 +234,10 @@ def _shown(tool: Tool, interest: Interest) -> list[Term]:
     return [term for term in terms if tables_of(term)]
 
 
-def _referring(environment: Environment, table: str) -> set[str]:
-    """The tools that refer to rows of a table."""
+def _referring(environment: Environment, table: str) -> set[tuple[str, str]]:
+    """The tools that refer to rows of a table, with the parameters."""
     return {
-        tool.name
+        (tool.name, parameter.name)
         for tool in environment.tools.values()
         for parameter in tool.parameters
         if isinstance(parameter.source, FromLookup) and parameter.source.entity.table == table

@@ -7,11 +7,12 @@ is reached with few calls and small numbers, from one of a few initial states of
 What follows from the calls so far alone (`solver.derived`) is kept apart: a call that takes something derived is made
 once, with calls before it after which there is something.
 
-This is exact where situations with equal facts allow the same kinds of call, and a plan otherwise: whoever carries it
-out checks each step (`solver.arguments`).
+A refusal that depends on what the facts leave out, such as an amount, excludes no call: another situation with the same
+facts may have more money. So the graph allows what the world may refuse, and is a plan: whoever carries it out checks
+each step (`solver.arguments`). What it may exclude wrongly, see docs/decisions/0014-facts-by-execution.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
@@ -19,6 +20,7 @@ from random import Random
 from environments.declaration import Environment, Tool
 from environments.events import Event
 from environments.state import State
+from environments.terms import Term
 from solver.abstraction import Abstraction, Facts
 from solver.choices import Chooser
 from solver.derived import DerivedValues, Label
@@ -64,6 +66,7 @@ class FactGraph:
         self._edges: list[dict[Edge, None]] = []
         self.keeping: list[bool] = []
         self._situations: list[Situation] = []
+        self._lenient = _lenient(environment, self.abstraction.left_out)
         self._random = Random(f"{environment.name}/facts")
         states = [environment.populate(self._random) for _ in range(STARTS)]
         self.starts = tuple(dict.fromkeys(self._reached(self.start(state)) for state in states))
@@ -124,7 +127,9 @@ class FactGraph:
         for _ in range(ATTEMPTS):
             completed = False
             for choice in self.chooser.spread(before, tool, self._random):
-                after = follow(self._environment, before, choice, self._interest)
+                after = follow(self._environment, before, choice, self._interest) or follow(
+                    self._lenient, before, choice, self._interest
+                )
                 if after is None:
                     continue
                 completed = True
@@ -137,6 +142,24 @@ class FactGraph:
                     self._edges[number][Edge(self._label_numbers[label], self._reached(after))] = None
             if completed:
                 break
+
+
+def _lenient(environment: Environment, left_out: Mapping[str, Sequence[Term]]) -> Environment:
+    """The environment without the refusals that depend on what facts leave out: here a purse is empty, and elsewhere,
+    with the same facts, it is full."""
+
+    def counts(tool: Tool, term: Term | None) -> bool:
+        return all(term is not other for other in left_out[tool.name])
+
+    tools = {
+        name: replace(
+            tool,
+            raises=tuple(r if counts(tool, r.when) else replace(r, when=None) for r in tool.raises),
+            fails=tuple(failure for failure in tool.fails if counts(tool, failure.when)),
+        )
+        for name, tool in environment.tools.items()
+    }
+    return replace(environment, tools=tools)
 
 
 def fact_graph(environment: Environment, interest: Interest) -> FactGraph:

@@ -64,8 +64,8 @@ class CoverageAnalysis:
         tools: all tools, in the order of the environment.
         feasible: the pairs that occur in some compliant trace of that length.
         certificates: one for each pair that does not.
-        undecided: pairs that the product allows, of which no trace was found and that Z3 did not decide; they count
-            as feasible.
+        undecided: pairs of which no trace was found and that Z3 did not decide, unless the rules alone exclude them;
+            they count as feasible.
         assumptions: what certificates take for granted.
         suite: the coverage of the traces that were synthesised.
         occurrences: for each pair that occurs in the suite, in how many of its traces.
@@ -111,7 +111,7 @@ def analyse_coverage(
     """Decide every ordered pair of tools, and synthesise a suite of ``count`` traces that covers as many as possible.
 
     A pair that occurs in a trace of the suite is feasible: the simulator has executed it. A pair that the product
-    excludes is not, and Z3 is asked for a second opinion. Of what remains, Z3 has the last word.
+    excludes is not, if Z3 agrees or the rules alone exclude it. Of what remains, Z3 has the last word.
 
     Raises SearchError if no compliant trace of that length exists, Disagreement if Z3 has a trace with a pair that the
     product excludes.
@@ -141,9 +141,9 @@ def analyse_coverage(
     undecided: list[Pair] = []
     with stages.stage(f"pairs to prove, {profile}", len(doubtful)) as step:
         for pair in doubtful:
-            if pair not in graph.pairs:
-                certificates.append(certifier.certify(pair))
-            elif (certificate := certifier.certify_by_encoding(pair)) is not None:
+            planned = pair in graph.pairs
+            certificate = certifier.certify_by_encoding(pair) if planned else certifier.certify(pair)
+            if certificate is not None:
                 certificates.append(certificate)
             else:
                 undecided.append(pair)
@@ -151,7 +151,7 @@ def analyse_coverage(
     chosen = [*suite.walks, *rare][:count]
     chosen += _spare_walks(product, length, count - len(chosen), carried)
     traces = [carried.traces[walk].events for walk in chosen]
-    feasible = frozenset(graph.pairs) - {certificate.pair for certificate in certificates}
+    feasible = frozenset(everything) - {certificate.pair for certificate in certificates}
     measured = measure_coverage(environment, traces)
     return CoverageAnalysis(
         profile=profile,

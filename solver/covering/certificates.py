@@ -1,9 +1,10 @@
 """For each pair that no compliant trace of a length has, a certificate that a reader understands.
 
 Two derivations stand side by side. The product (`solver.product`) leaves amounts and balances out, so what it excludes
-is excluded for all of them; where it was exhausted, the proof holds for traces of any length and names the rules that
-take part (`solver.analysis`). The bounded encoding (`solver.encoding`) reads the whole declaration; Z3 says for traces
-of one length, from one initial state, which refusals, missing knowledge and rules stand in the way.
+is excluded for all of them; where it was exhausted, the proof names the rules that take part (`solver.analysis`). From
+rules alone it holds for traces of any length; where preconditions take part it rests on facts, and Z3 must agree (see
+docs/decisions/0014-facts-by-execution.md). The bounded encoding (`solver.encoding`) reads the whole declaration; Z3
+says for traces of one length, from one initial state, which refusals, missing knowledge and rules stand in the way.
 """
 
 from collections.abc import Mapping
@@ -78,6 +79,8 @@ class Certificate:
         sentences: list[str] = []
         if self.states:
             sentences.append(f"A search through all {self.states} states of the parts named found no exception.")
+        if self.scope == "any length" and PRECONDITIONS in self.causes:
+            sentences.append("Beyond this length that rests on the facts that plans go by.")
         sentences += [f"Without {part} there is one: {', '.join(steps)}." for part, steps in self.without.items()]
         if self.obstacles is None:
             sentences.append("Z3 did not decide it within its budget.")
@@ -101,8 +104,10 @@ class Certifier:
         self._components = {text: keeping(automaton) for text, automaton in self._parts.items()}
         self._prover = Prover(free_scope(environment), environment_scope(environment), LIMIT)
 
-    def certify(self, pair: Pair) -> Certificate:
-        """The certificate for a pair that the product excludes. Raises Disagreement if Z3 has a trace with it."""
+    def certify(self, pair: Pair) -> Certificate | None:
+        """The certificate for a pair that the product excludes; None if the rules alone do not exclude it, so that the
+        proof rests on the facts that plans go by, and Z3 does not decide. Raises Disagreement if Z3 has a trace with
+        it."""
         answer = self._encoding.ask_pair(*pair)
         if answer.calls is not None:
             raise Disagreement(
@@ -119,6 +124,8 @@ class Certifier:
             # The prover's budget did not do; the product, which was exhausted, did.
             proof = Excluded("environment", tuple(self._parts), {}, (), 0)
         by_world = proof.scope == "environment"
+        if by_world and not answer.decided:
+            return None
         named = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
         return Certificate(
             pair=pair,

@@ -254,6 +254,18 @@ def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
     assert Certifier(asked, rich, 6).certify_by_encoding(("PayBill", "RecordAuditEvent")) is None
 
 
+def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solver.encoding.SOLVER_BUDGET", 1)
+    asked = Asked(ENVIRONMENT, tuple(RULES), "tasks")
+    automata = {demand.text: demand.automaton for demand in asked.demands(8)}
+    certifier = Certifier(asked, Encoding(ENVIRONMENT, automata, length=8, initial=ENVIRONMENT.populate(Random(1))), 8)
+    twice = certifier.certify(("CheckAuthorization", "CheckAuthorization"))
+    assert twice is not None
+    assert twice.scope == "any length"
+    assert "Z3 did not decide" in twice.proof
+    assert certifier.certify(("CheckAuthorization", "RecordAuditEvent")) is None
+
+
 def test_no_trace_of_that_length_is_an_error() -> None:
     with pytest.raises(SearchError, match="need more calls; ask for 5"):
         analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=2, count=1, seed=1)
