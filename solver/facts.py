@@ -9,7 +9,7 @@ once, with calls before it after which there is something.
 
 A refusal that depends on what the facts leave out, such as an amount, excludes no call: another situation with the same
 facts may have more money. So the graph allows what the world may refuse, and is a plan: whoever carries it out checks
-each step (`solver.arguments`). What it may exclude wrongly, see docs/decisions/0014-facts-by-execution.md.
+each step (`solver.arguments`). What it may exclude wrongly, see docs/decisions/0016-facts-by-execution.md.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 Two derivations stand side by side. The product (`solver.product`) leaves amounts and balances out, so what it excludes
 is excluded for all of them; where it was exhausted, the proof names the rules that take part (`solver.analysis`). From
 rules alone it holds for traces of any length; where preconditions take part it rests on facts, and Z3 must agree (see
-docs/decisions/0014-facts-by-execution.md). The bounded encoding (`solver.encoding`) reads the whole declaration; Z3
+docs/decisions/0016-facts-by-execution.md). The bounded encoding (`solver.encoding`) reads the whole declaration; Z3
 says for traces of one length, from one initial state, which refusals, missing knowledge and rules stand in the way.
 """
 
