@@ -22,13 +22,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def commands() -> list[str]:
-    """Every indented line that calls lawtrace, without a comment behind it."""
+    """Every indented line that calls lawtrace, without a comment behind it, and what the table of the README names."""
     found: list[str] = []
     for page in PAGES:
         for line in page.read_text(encoding="utf-8").splitlines():
             match = re.match(r"    (?:\.venv/bin/)?lawtrace (?P<words>[^#]+)", line)
             if match:
                 found.append(match["words"].strip())
+            if page.name == "README.md" and line.startswith("| "):
+                found += re.findall(r"`lawtrace ([^`]+)`", line)
     return found
 
 
