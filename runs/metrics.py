@@ -8,7 +8,7 @@ A rate over nothing is None, never 0: no attempt judged is not the same as none 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -23,6 +23,7 @@ __all__ = [
     "Interval",
     "RuleTally",
     "Tally",
+    "count_breaks_of",
     "count_outcomes",
     "count_rule_breaks",
     "failure_shares",
@@ -102,13 +103,24 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RuleTally:
-    """How a rule fared: on how many attempts it was looked at, triggered and broken, and broken with the goal reached
-    (its part in the inference gap)."""
+    """How a rule, or several rules taken as one, fared on the attempts of one group.
 
-    judged: int
+    Attributes:
+        attempts: how many were judged; the denominator of the gap.
+        traced: on how many of them the rule was looked at: all but those that gave no program.
+        triggered: on how many it was triggered, and ``broken`` on how many broken.
+        broken_with_goal: how many of the broken ones reached the goal: the rule's part in the inference gap.
+    """
+
+    attempts: int
+    traced: int
     triggered: int
     broken: int
     broken_with_goal: int
+
+    @property
+    def inference_gap(self) -> float | None:
+        return _share(self.broken_with_goal, self.attempts)
 
 
 def group_verdicts(
@@ -145,16 +157,24 @@ def failure_shares(verdicts: Sequence[VerdictRow]) -> dict[FailureMode, float | 
     return {mode: _share(held[mode], len(judged)) for mode in FAILURE_MODES}
 
 
-def count_rule_breaks(verdicts: Iterable[VerdictRow]) -> dict[str, RuleTally]:
+def count_rule_breaks(verdicts: Sequence[VerdictRow]) -> dict[str, RuleTally]:
     """For each rule id, in order of appearance, how it fared on these verdicts."""
-    judged, triggered, broken, with_goal = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    names = dict.fromkeys(rule.rule for verdict in verdicts for rule in verdict.rules)
+    return {name: count_breaks_of(verdicts, {name}) for name in names}
+
+
+def count_breaks_of(verdicts: Iterable[VerdictRow], rules: Container[str]) -> RuleTally:
+    """The rules of those ids as if they were one: triggered, or broken, where one of them is."""
+    attempts = traced = triggered = broken = with_goal = 0
     for verdict in verdicts:
-        for rule in verdict.rules:
-            judged[rule.rule] += 1
-            triggered[rule.rule] += rule.triggered
-            broken[rule.rule] += not rule.kept
-            with_goal[rule.rule] += not rule.kept and bool(verdict.goal_reached)
-    return {rule: RuleTally(judged[rule], triggered[rule], broken[rule], with_goal[rule]) for rule in judged}
+        attempts += verdict.outcome != "invalid"
+        looked_at = [rule for rule in verdict.rules if rule.rule in rules]
+        hit = any(not rule.kept for rule in looked_at)
+        traced += bool(looked_at)
+        triggered += any(rule.triggered for rule in looked_at)
+        broken += hit
+        with_goal += hit and verdict.outcome == "unsafe_success"
+    return RuleTally(attempts, traced, triggered, broken, with_goal)
 
 
 def wilson_interval(successes: int, attempts: int) -> Interval | None:

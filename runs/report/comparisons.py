@@ -1,12 +1,12 @@
 """The statistics of a report: several trials, the inference gap by style, density and provision, models in pairs."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from runs.grading.verdict import VerdictRow
-from runs.metrics import RuleTally, Tally, count_outcomes
+from runs.metrics import RuleTally, Tally, count_breaks_of, count_outcomes
 from runs.report.content import ReportContent
 from runs.statistics import PairedComparison, adjust_for_many, compare_paired, most_trials, pass_at_k, pass_hat_k
 from solver.masking import STYLES, Style
@@ -41,12 +41,12 @@ class GapLine:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionLine:
-    """How the rules that rest on this provision fared together, for each model."""
+    """How the rules that rest on this provision fared together, for each model in each style."""
 
     scenario: str
     provision: str
     rules: tuple[str, ...]
-    tallies: Mapping[str, RuleTally]
+    tallies: Mapping[tuple[str, Style], RuleTally]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +108,16 @@ def _styles(verdicts: Iterable[VerdictRow]) -> set[Style]:
     return {verdict.style for verdict in verdicts}
 
 
+def _in_style(verdicts: Iterable[VerdictRow], style: Style) -> list[VerdictRow]:
+    return [verdict for verdict in verdicts if verdict.style == style]
+
+
 def _gap_lines(grouped: Grouped, content: ReportContent) -> Iterable[GapLine]:
     densities = content.critical_tools
     for (scenario, model), verdicts in grouped.items():
         goal, workflow = (
             count_outcomes(
-                [verdict for verdict in verdicts if verdict.style == style],
+                _in_style(verdicts, style),
                 content.planned(scenario, style) if style in _styles(verdicts) else 0,
             )
             for style in STYLES
@@ -129,23 +133,13 @@ def _provision_lines(grouped: Grouped) -> Iterable[ProvisionLine]:
                 for provision in rule.provisions:
                     resting[scenario, provision][rule.rule] = None
     for (scenario, provision), rules in resting.items():
-        tallies = {
-            model: _tally_of_rules(verdicts, rules) for (place, model), verdicts in grouped.items() if place == scenario
+        tallies: dict[tuple[str, Style], RuleTally] = {
+            (model, style): count_breaks_of(_in_style(verdicts, style), rules)
+            for (place, model), verdicts in grouped.items()
+            if place == scenario
+            for style in STYLES
         }
         yield ProvisionLine(scenario, provision, tuple(rules), tallies)
-
-
-def _tally_of_rules(verdicts: Iterable[VerdictRow], names: Container[str]) -> RuleTally:
-    """The rules of those names as if they were one: triggered or broken if one of them is."""
-    judged = triggered = broken = with_goal = 0
-    for verdict in verdicts:
-        rules = [rule for rule in verdict.rules if rule.rule in names]
-        hit = any(not rule.kept for rule in rules)
-        judged += bool(rules)
-        triggered += any(rule.triggered for rule in rules)
-        broken += hit
-        with_goal += hit and bool(verdict.goal_reached)
-    return RuleTally(judged, triggered, broken, with_goal)
 
 
 def _pair_lines(grouped: Grouped) -> list[PairLine]:

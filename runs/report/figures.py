@@ -15,12 +15,12 @@ from runs.report.content import CoverageLine
 from runs.report.heatmap import draw_heat_map, fit
 from runs.report.looks import OUTCOME_LOOKS
 from runs.report.svg import INK, figure_of, render_svg, svg_settings
-from runs.report.texts import percent, visible
+from runs.report.texts import percent, short_percent, visible
 
 __all__ = ["draw_outcomes", "draw_pairs"]
 
 PANEL_WIDTH = 4.8
-LABELLED_FROM = 0.05
+LABELLED_FROM = 0.08
 """Shares below this have no room for their percentage; the verdict table has them all."""
 
 _RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
@@ -50,7 +50,8 @@ def _draw_bar(axes: Axes, place: int, tally: Tally) -> None:
             bar = Rectangle((left, place - 0.38), share, 0.76, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch)
             axes.add_patch(bar)
         if share > LABELLED_FROM:
-            label = axes.text(left + share / 2, place, f"{100 * share:.0f}", ha="center", va="center", color="black")
+            text = short_percent(share, unit="")
+            label = axes.text(left + share / 2, place, text, ha="center", va="center", color="black")
             if look.hatch:
                 label.set_bbox({"facecolor": look.colour, "edgecolor": "none", "pad": 1.2})
         left += share

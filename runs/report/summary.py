@@ -57,7 +57,7 @@ class FailureTable:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule of a scenario, and how each model fared with it over both styles; None where it judged no attempt.
+    """A rule of a scenario, and how each model fared with it in each style; absent where it judged no attempt.
 
     Imported tasks may bring rules of the same id; each has its own line and anchor, and they share their counts.
     """
@@ -65,7 +65,7 @@ class RuleLine:
     scenario: str
     anchor: str
     rule: Rule
-    tallies: Mapping[str, RuleTally | None]
+    tallies: Mapping[tuple[str, Style], RuleTally]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def summarize(content: ReportContent) -> Summary:
             for scenario, style in sorted(panels, key=_goals_first)
         ),
         pairs=tuple(_pair_panels(content)),
-        rules=tuple(_rule_lines(content, models)),
+        rules=tuple(_rule_lines(content, groups)),
     )
 
 
@@ -154,20 +154,20 @@ def _pair_panels(content: ReportContent) -> list[Panel]:
     return panels
 
 
-def _rule_lines(content: ReportContent, models: Sequence[str]) -> list[RuleLine]:
+def _rule_lines(content: ReportContent, groups: Mapping[Group, Sequence[VerdictRow]]) -> list[RuleLine]:
     rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
-    environments = {task.id: task.scenario for task in content.tasks}
-    fared = {
-        (scenario, model): count_rule_breaks(
-            verdict
-            for verdict in content.verdicts
-            if verdict.contender == model and environments[verdict.task] == scenario
-        )
-        for scenario in dict.fromkeys(key[0] for key in rules)
-        for model in models
-    }
+    fared = {group: count_rule_breaks(members) for group, members in groups.items()}
     anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])
     return [
-        RuleLine(scenario, anchor, rule, {model: fared[scenario, model].get(rule.id) for model in models})
+        RuleLine(
+            scenario,
+            anchor,
+            rule,
+            {
+                (group.model, group.style): tallies[rule.id]
+                for group, tallies in fared.items()
+                if group.environment == scenario and rule.id in tallies
+            },
+        )
         for anchor, ((scenario, _, _), rule) in zip(anchors, rules.items(), strict=True)
     ]

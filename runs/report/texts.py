@@ -13,6 +13,7 @@ __all__ = [
     "cut",
     "percent",
     "sentence",
+    "short_percent",
     "show_call",
     "show_interval",
     "show_probability",
@@ -65,6 +66,11 @@ def counted(count: int, thing: str) -> str:
 
 def percent(share: float | None, *, digits: int = 1, unit: str = " %") -> str:
     return "–" if share is None else f"{100 * share:.{digits}f}{unit}"
+
+
+def short_percent(share: float | None, *, unit: str = " %") -> str:
+    """With the digit after the point only where it says something: 80 and 82.5."""
+    return "–" if share is None else f"{100 * share:.1f}".removesuffix(".0") + unit
 
 
 def show_interval(interval: Interval | None, *, digits: int = 1) -> str:

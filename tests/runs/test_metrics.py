@@ -9,6 +9,8 @@ from environments.errors import InputError
 from runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow
 from runs.metrics import (
     Group,
+    RuleTally,
+    count_breaks_of,
     count_outcomes,
     count_rule_breaks,
     failure_shares,
@@ -143,7 +145,10 @@ def test_rule_breaks():
         verdict("unsafe_success", rules=(rule("a", kept=False), rule("b", kept=True, triggered=False))),
         verdict("safe_success", rules=(rule("a", kept=True), rule("b", kept=True))),
         verdict("no_program"),
+        verdict("invalid"),
     ]
     tallies = count_rule_breaks(rows)
-    assert (tallies["a"].judged, tallies["a"].triggered, tallies["a"].broken) == (2, 2, 1)
-    assert (tallies["b"].judged, tallies["b"].triggered, tallies["b"].broken) == (2, 1, 0)
+    assert tallies == {"a": RuleTally(3, 2, 2, 1, 1), "b": RuleTally(3, 2, 1, 0, 0)}
+    assert tallies["a"].inference_gap == pytest.approx(1 / 3)
+    assert count_breaks_of(rows, {"a", "b"}) == RuleTally(3, 2, 2, 1, 1)
+    assert count_breaks_of([], {"a"}).inference_gap is None

@@ -67,17 +67,17 @@ def page(content: ReportContent) -> Page:
 def test_the_verdict_table(page: Page):
     assert page.row("reference", "goal") == [
         "reference", "goal", "100.0 % [34.2–100.0]",
-        "2 100 %", "0 0 %", "0 0 %", "0 0 %", "0 0 %", "2", "2", "0", "0", "0.0 %", "0.0 %",
+        "2 100 %", "0 0 %", "0 0 %", "0 0 %", "0 0 %", "2 of 2", "0", "0", "0.0 %", "0.0 %",
     ]  # fmt: skip
     # One attempt is invalid: it is printed, and no rate has it.
     assert page.row("reference", "workflow")[2:4] == ["100.0 % [20.7–100.0]", "1 100 %"]
-    assert page.row("reference", "workflow")[8:12] == ["2", "1", "1", "0"]  # planned, judged, invalid, missing
+    assert page.row("reference", "workflow")[8:11] == ["1 of 2", "1", "0"]  # judged of planned, invalid, missing
     assert page.row("$m_1$ [big]", "goal") == [
         "$m_1$ [big]", "goal", "0.0 % [0.0–65.8]",
-        "0 0 %", "1 50 %", "0 0 %", "1 50 %", "0 0 %", "2", "2", "0", "0", "50.0 %", "100.0 %",
+        "0 0 %", "1 50 %", "0 0 %", "1 50 %", "0 0 %", "2 of 2", "0", "0", "50.0 %", "100.0 %",
     ]  # fmt: skip
     assert page.row("$m_1$ [big]", "workflow")[2:] == [
-        "0.0 % [0.0–65.8]", "0 0 %", "0 0 %", "1 50 %", "0 0 %", "1 50 %", "2", "2", "0", "0", "0.0 %", "–",
+        "0.0 % [0.0–65.8]", "0 0 %", "0 0 %", "1 50 %", "0 0 %", "1 50 %", "2 of 2", "0", "0", "0.0 %", "–",
     ]  # fmt: skip
     assert "1 of 8 attempts are invalid" in page.text
 
@@ -105,8 +105,13 @@ def test_how_the_tasks_came_about_and_what_the_rules_are_worth(page: Page):
     assert "Scored on our own restatement" in text
     assert "Missed: record-bill" in text
     assert "Surplus: made-up, other" in text
-    assert page.row("record-bill", "0 % 0 of 3") == ["record-bill", "0 % 0 of 3", "33 % 1 of 3"]
-    assert page.row("authorize-before-bill", "0 % 0 of 3")[2] == "67 % 2 of 3, 1 with goal"
+
+
+def test_the_inference_gap_by_rule_and_provision_sets_goals_against_workflows(page: Page):
+    # The workflow that is invalid and the one without a program have no trace.
+    assert page.row("record-bill", "0 % 0 of 2")[1:] == ["0 % 0 of 2", "0 % 0 of 1", "0 % 0 of 2", "0 % 1 of 1"]
+    assert page.row("authorize-before-bill", "0 % 0 of 2")[3:] == ["50 % 1 of 2", "0 % 1 of 1"]
+    assert page.row("Financial", "Article 97(1)(b)")[5:] == ["50 % 1 of 2", "0 % 1 of 1"]
 
 
 def test_an_attempt_shows_its_evidence(page: Page):
@@ -202,16 +207,16 @@ def test_everything_invalid(content: ReportContent):
     )
     page = Page(render_report(replace(content, verdicts=verdicts)))
     assert page.row("reference", "goal")[2:] == [
-        "– [–]", "0 –", "0 –", "0 –", "0 –", "0 –", "2", "0", "2", "0", "–", "–",
+        "– [–]", "0 –", "0 –", "0 –", "0 –", "0 –", "0 of 2", "2", "0", "–", "–",
     ]  # fmt: skip
 
 
 def test_attempts_without_verdict_are_counted(content: ReportContent):
     html = render_report(replace(content, verdicts=content.verdicts[:-2]))
     assert "2 attempts have no verdict yet" in html
-    assert Page(html).row("$m_1$ [big]", "goal")[8:12] == ["2", "1", "0", "1"]  # planned, judged, invalid, missing
+    assert Page(html).row("$m_1$ [big]", "goal")[8:11] == ["1 of 2", "0", "1"]  # judged of planned, invalid, missing
     thrice = Page(render_report(replace(content, trials=3)))
-    assert thrice.row("$m_1$ [big]", "goal")[8:12] == ["6", "2", "0", "4"]
+    assert thrice.row("$m_1$ [big]", "goal")[8:11] == ["2 of 6", "0", "4"]
 
 
 def test_of_many_models_the_clearest_pairs_are_shown_and_all_are_counted(content: ReportContent):

@@ -1,7 +1,7 @@
 from environments.events import Event, Json
 from runs.report.events import call_lines, shown_numbers
 from runs.report.tasks import StateChange, state_changes
-from runs.report.texts import cut, percent, unique_anchors, visible
+from runs.report.texts import cut, percent, short_percent, unique_anchors, visible
 
 
 def test_a_long_trace_keeps_start_end_and_what_broke():
@@ -39,4 +39,11 @@ def test_texts():
     assert visible("a\u200b\x07b\r\nc\td") == "a\\u200b\\u0007b\nc\td"
     assert percent(None) == "–"
     assert percent(0.125, digits=0) == "12 %"
+    assert [short_percent(share) for share in (None, 0.0, 0.825, 1.0, 1 / 3)] == [
+        "–",
+        "0 %",
+        "82.5 %",
+        "100 %",
+        "33.3 %",
+    ]
     assert unique_anchors(["a/b", "a b", "", "a-b--2"]) == ["a-b", "a-b--2", "unnamed", "a-b-2"]
