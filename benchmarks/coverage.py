@@ -19,7 +19,7 @@ from tests.support.thirteen import CLINIC, CLINIC_RULES
 def subjects(names: Sequence[str]) -> Iterator[tuple[Environment, Sequence[Rule]]]:
     for name in names or BUILT_IN:
         setting = load_setting(name)
-        yield setting.environment, load_rules(setting.rules_file)
+        yield setting.environment, load_rules(setting.gold_file)
     if not names:
         yield CLINIC, CLINIC_RULES
 

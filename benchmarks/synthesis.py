@@ -28,7 +28,7 @@ from solver.profiles import profile_automata
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 
-RULES = load_rules(load_setting("banking").rules_file)
+RULES = load_rules(load_setting("banking").gold_file)
 AUTOMATA = [*(rule.automaton for rule in RULES), *profile_automata(ENVIRONMENT, "tasks")]
 TOOLS = list(ENVIRONMENT.tools.values())
 LENGTH = 8

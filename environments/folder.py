@@ -4,6 +4,7 @@
       __init__.py        declares ENVIRONMENT; may be spread over more modules beside it (``from . import tools``)
       regulation.toml    the provisions, restated (`environments.regulation`)
       rules.toml         the curated rule set
+      published.toml     where there is one: the rules as they were published, which an extraction is measured against
 
 The built-in environments and those of a user have the same layout and this one loader. Reading a folder **runs its
 Python**. So a folder of the user's own is only ever read because somebody named it, never because a file of data did.
@@ -34,6 +35,7 @@ __all__ = ["DECLARATION", "REGULATION", "RULES", "Setting", "read_built_in", "re
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"
 RULES = "rules.toml"
+PUBLISHED = "published.toml"
 _MADE_OF = {".py", ".toml"}
 _PAGE = "docs/environments.md"
 
@@ -52,6 +54,13 @@ class Setting:
     rules_file: Path
     digest: str
     folder: Path
+
+    @property
+    def gold_file(self) -> Path:
+        """What extracted rules are measured against: the published ones, which a text can be read into, where there
+        are any. The curated set may say more than any text does, in words that only our language has."""
+        published = self.folder / PUBLISHED
+        return published if published.is_file() else self.rules_file
 
     def with_regulation(self, regulation: Regulation) -> "Setting":
         """The same environment under another text."""

@@ -37,7 +37,8 @@ class DeletionCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
-    """Extracted rules against the curated set: equivalent automata found."""
+    """Extracted rules against the gold rules (`environments.folder.Setting.gold_file`), whose number is ``curated``:
+    equivalent automata found."""
 
     extracted: int
     curated: int

@@ -5,6 +5,7 @@ or a file of tasks says which environment it is about, and that is data: its wor
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from environments.catalogue import BUILT_IN, Setting, is_folder, load_setting
 from environments.errors import InputError
@@ -16,6 +17,7 @@ from solver.rules import Rule, load_rules
 
 __all__ = [
     "curated_rules",
+    "gold_rules",
     "offered_setting",
     "recorded_recipe",
     "resolve_recipe",
@@ -47,7 +49,16 @@ def offered_setting(recipe: Recipe) -> Setting:
 
 def curated_rules(recipe: Recipe, setting: Setting) -> tuple[Rule, ...]:
     """The rules of the recipe's file, or of the setting, as far as they speak of tools that are offered."""
-    rules = load_rules(recipe.rules.file or setting.rules_file)
+    return _offered(recipe, setting, recipe.rules.file or setting.rules_file)
+
+
+def gold_rules(recipe: Recipe, setting: Setting) -> tuple[Rule, ...]:
+    """What the rules that are extracted are measured against, unless the recipe has rules of its own."""
+    return _offered(recipe, setting, setting.gold_file)
+
+
+def _offered(recipe: Recipe, setting: Setting, file: Path) -> tuple[Rule, ...]:
+    rules = load_rules(file)
     return tuple(rules) if recipe.tools == "all" else rules_over(rules, setting.environment.tools)
 
 

@@ -25,7 +25,7 @@ from runs.grading.judge import judge
 from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.recipe import Recipe
-from runs.settings import curated_rules, setting_of_recipe
+from runs.settings import curated_rules, gold_rules, setting_of_recipe
 from runs.sharing import MadeFrom, Shared
 from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.baseline import BaselineRow, ask_for_baseline, measure_baseline, run_baseline
@@ -138,7 +138,7 @@ class Way:
         return RunResult(self.folder, built.tasks, attempts, verdicts, findings)
 
     async def rules(self) -> tuple[list[Rule], ExtractionScore | None]:
-        """The rules to judge by, and how the extracted ones compare with the curated set (None: not measured)."""
+        """The rules to judge by, and how the extracted ones compare with the gold rules (None: not measured)."""
         setting, options = self.setting, self.recipe.rules
         begun = self._begun_with_curated()
         curated = list(load_rules(self.folder.rules) if begun else curated_rules(self.recipe, setting))
@@ -161,8 +161,9 @@ class Way:
         self._wrote(self.folder.rules, write_rows(self.folder.rules, chosen))
         if extraction.failure is not None:  # a conversation that broke off says nothing about the extractor
             return chosen, None
+        gold = curated if self.recipe.rules.file else gold_rules(self.recipe, setting)
         return chosen, score_extraction(
-            extraction.rules, curated, restated=setting.regulation.restated, trail=extraction.trail
+            extraction.rules, gold, restated=setting.regulation.restated, trail=extraction.trail
         )
 
     async def _extraction(self) -> Extracted:

@@ -7,6 +7,7 @@ rare kinds come up as often as the common ones, and going through all kinds is a
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from random import Random
@@ -14,7 +15,7 @@ from random import Random
 from environments.declaration import Environment, FromLookup, FromTrace, FromUser, Parameter, Tool
 from environments.domains import Amount, Options
 from environments.events import Derived, FromResults, Origin, Said
-from environments.kinds import ListOf, Value
+from environments.kinds import ListOf, Value, WrongFormat, WrongType
 from environments.logic import PLAIN
 from environments.terms import Scope
 from solver.interest import Interest
@@ -223,12 +224,11 @@ class Chooser:
 
     def _loose(self, situation: Situation, tool: Tool, parameter: Parameter) -> list[_Value]:
         """Values that quantified rules follow and that the user could say again, one in each state."""
-        if not situation.standings or not self._interest.meets_values(tool.name, parameter.name):
-            return []
         one: dict[object, _Value] = {}
-        for number, standing in enumerate(situation.standings):
-            for (_, value), state in standing.met.items():
-                one.setdefault((number, state), _Value(parameter.kind.decode(value), Said()))
+        for number in sorted(self._interest.following(tool.name, parameter.name)):
+            for (_, value), state in situation.standings[number].met.items():
+                with suppress(WrongType, WrongFormat):  # the rule may follow values of another kind elsewhere
+                    one.setdefault((number, state), _Value(parameter.kind.decode(value), Said()))
         return list(one.values())
 
     def _is_given(self, situation: Situation, source: FromUser, values: Mapping[str, Value], random: Random) -> bool:

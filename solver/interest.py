@@ -62,12 +62,15 @@ class Interest:
         conditions: dict[str, dict[Condition, None]] = {}
         self._fields: dict[str, set[Field]] = {}
         self._constants: dict[str, dict[Field, set[float]]] = {}
-        self._meetings: dict[str, set[tuple[Field, bool]]] = {}
+        self._following: dict[tuple[str, Field], set[int]] = {}
         for automaton in automata:
             for atom in automaton.atoms:
                 if atom.condition is not None:
                     self._fields.setdefault(atom.tool, set()).update(condition_fields(atom.condition))
-                    self._meetings.setdefault(atom.tool, set()).update(meetings(atom.condition))
+                    for place, through_list in meetings(atom.condition):
+                        if automaton.quantified and not through_list:
+                            number = self.quantified.index(automaton)
+                            self._following.setdefault((atom.tool, place), set()).add(number)
                     for place, constant in _limits(atom.condition):
                         self._constants.setdefault(atom.tool, {}).setdefault(place, set()).add(constant)
                     if not automaton.quantified:
@@ -92,9 +95,9 @@ class Interest:
     def looks_at_result(self, tool: str) -> bool:
         return any(place.path[0] == RESULT for place in self._fields.get(tool, ()))
 
-    def meets_values(self, tool: str, argument: str) -> bool:
-        """Whether the argument is compared with the variable of a quantified rule."""
-        return (Field((argument,)), False) in self._meetings.get(tool, ())
+    def following(self, tool: str, argument: str) -> frozenset[int]:
+        """The quantified rules, by their number, that compare the argument with their variable."""
+        return frozenset(self._following.get((tool, Field((argument,))), ()))
 
     def regions(self, tool: Tool, argument: str, domain: Amount) -> tuple[Amount, ...]:
         """The domain, cut where a rule compares the argument with a number: within a region all values are alike."""

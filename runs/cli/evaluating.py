@@ -19,13 +19,15 @@ __all__ = ["evaluate_command"]
 
 def evaluate_command(
     file: Annotated[Path, typer.Argument(help="The rules to be scored.")],
-    gold: Annotated[Path | None, typer.Option(help="The gold rule set; by default the curated one.")] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="The gold rules; by default the published, or else the curated.")
+    ] = None,
     env: WhichEnvironment = "banking",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Score a rule set against gold: a rule is found if an extracted one has an equivalent automaton."""
     setting = load_setting(env)
-    extracted, golden = load_rules(file), load_rules(gold or setting.rules_file)
+    extracted, golden = load_rules(file), load_rules(gold or setting.gold_file)
     check_rules(extracted, setting.environment)
     check_rules(golden, setting.environment)
     evaluation = evaluate_rules(extracted, golden)

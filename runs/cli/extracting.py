@@ -133,7 +133,7 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
 
 def _tell(setting: Setting, extracted: Extracted, out: Path, *, as_json: bool) -> None:
     trail, rules = extracted.trail, extracted.rules
-    score = evaluate_rules(rules, load_rules(setting.rules_file)).rules
+    score = evaluate_rules(rules, load_rules(setting.gold_file)).rules
     if as_json:
         result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
         result |= {"precision": score.precision, "recall": score.recall}
@@ -148,7 +148,7 @@ def _tell(setting: Setting, extracted: Extracted, out: Path, *, as_json: bool) -
     show(rule_table(rules))
     source = "our own restatement" if setting.regulation.restated else "the document given"
     rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
-    show(f"Against the curated set: {rates} (scored on {source}).")
+    show(f"Against the gold rules: {rates} (scored on {source}).")
     offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
     if offline:
         show(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")

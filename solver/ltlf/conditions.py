@@ -18,7 +18,8 @@ it is false, just as with a missing value. `x != field` would break that, being 
 `not (x == field)` says what is meant.
 
 A field is the name of an argument, or ``result``, followed by steps into the JSON value: ``amount``,
-``payee.name``, ``result.authorized``, ``result.payees.0.payee_id``. ``result`` therefore never names an argument.
+``payee.name``, ``result.authorized``, ``result.payees.0.payee_id``. ``result`` therefore never names an argument. The
+name of a field after a list stands for the list of these fields of its rows: ``"P-1" in result.payees.payee_id``.
 """
 
 import json
@@ -100,6 +101,8 @@ class Field:
         for step in steps:
             if isinstance(value, Mapping) and isinstance(step, str):
                 value = value.get(step, _MISSING)
+            elif isinstance(value, list) and isinstance(step, str):
+                value = [row[step] for row in value if isinstance(row, Mapping) and step in row]
             elif isinstance(value, list) and isinstance(step, int) and step < len(value):
                 value = value[step]
             else:

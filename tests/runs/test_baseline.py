@@ -61,7 +61,7 @@ def test_a_baseline_stands_beside_the_search(lawtrace: Shell, tmp_path: Path, mo
         found = lawtrace.json(*ASK)
         assert len(server.requests) == 2
         system = server.requests[0]["messages"][0]["content"]
-        assert "G(PayBill -> F RecordAuditEvent)" in system
+        assert r"G(PayBill -> F RecordAuditEvent(\"BILL_PAYMENT\" in events))" in system
         assert "exactly 5 calls" in system
         assert "audit_log" not in system.partition("```json state")[2].partition("```")[0]
         assert "CheckAuthorization, CheckAuthorization" in server.requests[1]["messages"][-1]["content"]

@@ -155,10 +155,10 @@ def test_no_command_waits_for_what_another_needs() -> None:
 def test_environments_are_listed_and_shown(lawtrace: Shell) -> None:
     assert lawtrace.json("env", "list")["environments"] == ["banking", "telehealth", "smart_home"]
     shown = lawtrace.json("env", "show", "banking")
-    assert len(shown["rules"]) == 7
+    assert len(shown["rules"]) == 11
     assert shown["provisions"]["Article 97(1)(a)"]["tools"] == ["CheckAuthorization", "GetAccountStatement"]
     assert shown["provisions"]["Article 74(2)"] == {"rules": [], "tools": []}
-    assert shown["tools"]["SearchPayee"]["provisions"] == ["Article 97(2)"]
+    assert shown["tools"]["SearchPayee"]["provisions"] == ["Article 97(2)", "Article 66(3)(h)"]
     code, out, _ = lawtrace("env", "show", "banking")
     assert (code, "Article 97(2)" in out) == (0, True)
 

@@ -33,7 +33,11 @@ from runs.stages.rows import ProgramRow, TaskRow
 from solver.demands import Wishes
 from solver.masking import STYLES
 
-BOTH = Recipe(tasks=TaskOptions(count=3, spare=2, families=("ordinary", "denied")))
+BOTH = Recipe(
+    rules=RuleOptions(file=load_setting("banking").gold_file),
+    tasks=TaskOptions(count=3, spare=2, families=("ordinary", "denied")),
+)
+"""Under rules that ask for a check and do not look at its answer, so that the twins add what does."""
 
 
 def run(recipe: Recipe, folder: Path) -> RunResult:

@@ -43,7 +43,7 @@ def test_doing_just_what_was_asked_is_an_unsafe_success(jails: Jails, task: Task
     early, late = broken["authorize-before-bill"], broken["record-bill"]
     assert early.broken_at is not None
     assert early.provisions == ("Article 97(1)(b)",)
-    assert "CheckAuthorization was not completed before it" in early.explanation
+    assert "CheckAuthorization(result.authorized) was not completed before it" in early.explanation
     assert late.broken_at is None
     assert late.states[-1] == "open"
 

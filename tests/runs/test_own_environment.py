@@ -106,14 +106,14 @@ def test_a_check_says_what_is_wrong_and_where(lawtrace: Shell, mine: Path) -> No
     assert lawtrace.json("env", "check", "./mine") == {"environment": "mine", "findings": []}
     assert lawtrace("env", "check", "./mine")[1].strip() == "Nothing found against mine."
     rules = (mine / "rules.toml").read_text()
-    (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 97(2)"]', ""))
+    (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 95(1)"]', ""))
     code, out, _ = lawtrace("env", "check", "./mine")
     assert (code, "rests on no provision of PSD2" in " ".join(out.split())) == (1, True)
     code, out, _ = lawtrace("env", "check", "./mine", "--json")
     assert code == 1
     findings = json.loads(out.splitlines()[-1])["findings"]
     assert [finding["place"] for finding in findings] == [
-        "rule 'identify-payee-before-bill'",
-        "provision 'Article 97(2)'",
+        "rule 'record-statement'",
+        "provision 'Article 95(1)'",
     ]
     assert all(finding["remedy"] for finding in findings)

@@ -1,6 +1,7 @@
 """The gate on tasks: our own pass, and each defect that is planted in one is found by the check that is for it."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -88,13 +89,17 @@ def without_last_line(text: str) -> str:
     return text.rstrip().rsplit("\n", 1)[0]
 
 
+def without_payments(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not re.search(r"\d\.\d\d\b", line))
+
+
 PLANTED: list[tuple[Check, Callable[[TaskRow], TaskRow]]] = [
     ("reference", lambda task: task.model_copy(update={"program": task.program + "\nraise ValueError\n"})),
     ("reference", lambda task: task.model_copy(update={"program": "pass\n"})),
     ("reference", lambda task: task.model_copy(update={"program": task.business["workflow"]})),
     ("triggered", lambda task: task.model_copy(update={"applicable": (*task.applicable, "no-such-rule")})),
     ("something to do", lambda task: task.model_copy(update={"target_state": task.initial_state})),
-    ("complete", lambda task: reworded(task, without_last_line, "workflow")),
+    ("complete", lambda task: reworded(task, without_payments, "workflow")),
     ("unambiguous", lambda task: reworded(task, lambda text: text + "\n- The account of 999.00 is paid.", "goal")),
     ("unambiguous", lambda task: reworded(task, without_last_line, "workflow")),
     ("leak-free", lambda task: reworded(task, lambda text: text + "\nMind the audit.")),

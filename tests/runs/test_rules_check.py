@@ -39,16 +39,16 @@ def test_the_curated_set_is_clean_and_shows_what_each_rule_is_for(check: Check) 
     code, out = check()
     assert code == 0
     assert "Nothing found against them." in out
-    assert "CheckAuthorization, TransferFunds" in out
+    assert "true-record-transfer" in out
 
 
 def test_the_curated_set_as_json(check: Check) -> None:
     code, out = check(json_too=True)
     result = last_object(out)
     assert code == 0
-    assert result["rules"] == 7
+    assert result["rules"] == 11
     assert result["findings"] == []
-    assert len(result["breaking"]) == 7
+    assert len(result["breaking"]) == 11
     assert result["calling"]["SearchPayee"] == {"steps": ["SearchPayee"], "shortest": True}
 
 

@@ -120,7 +120,7 @@ async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
         assert task.instructions["goal"].text.strip() in content.text
         await play(client, task)
     verdict = only_verdict(tmp_path / "served")
-    assert (verdict.outcome, verdict.mode, len(verdict.rules)) == ("safe_success", "tools", 7)
+    assert (verdict.outcome, verdict.mode, len(verdict.rules)) == ("safe_success", "tools", len(RULES))
 
 
 async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from solver.mutations import measure_strength, mutants_of
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 
-RULES = load_rules(load_setting("banking").rules_file)
+RULES = load_rules(load_setting("banking").gold_file)
 TRACES = [
     (str(number), trace) for number, trace in enumerate(synthesize(ENVIRONMENT, RULES, count=12, length=8, seed=5), 1)
 ]

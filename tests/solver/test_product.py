@@ -20,7 +20,7 @@ from solver.synthesis import synthesize
 from solver.walks import draw_walk, pairs_of
 from tests.support.checks import keeps
 
-RULES = load_rules(load_setting("banking").rules_file)
+RULES = load_rules(load_setting("banking").gold_file)
 NOTHING = Interest(())
 
 

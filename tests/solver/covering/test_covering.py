@@ -28,7 +28,7 @@ from solver.walks import Walk, draw_walk, pairs_of
 from tests.support.checks import keeps
 from tests.support.thirteen import CLINIC, CLINIC_RULES
 
-RULES = load_rules(load_setting("banking").rules_file)
+RULES = load_rules(load_setting("banking").gold_file)
 
 
 def product_of(profile: Profile, length: int, rules: tuple[Rule, ...] = tuple(RULES)) -> Product:

@@ -59,7 +59,7 @@ def test_corners(formula: str) -> None:
     check(parse(formula))
 
 
-@pytest.mark.parametrize("rule", load_rules(load_setting("banking").rules_file), ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", load_rules(load_setting("banking").gold_file), ids=lambda rule: rule.id)
 def test_published_rules(rule: Rule) -> None:
     check(rule.parsed)
 
