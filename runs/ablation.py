@@ -7,6 +7,7 @@ one variant dropped while it was built is in no comparison, and the table of bui
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from environments.events import Json
 from runs.files import read_rows
@@ -15,10 +16,23 @@ from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.metrics import Tally, count_outcomes
 from runs.stages.rows import FAMILIES, Family
-from runs.statistics import PairedComparison, adjust_for_many, compare_pooled
+from runs.statistics import (
+    PairedComparison,
+    Predicate,
+    adjust_for_many,
+    compare_pooled,
+    is_safe_success,
+    is_unsafe_success,
+)
 from runs.variants import VariantRow
 
 __all__ = ["Ablation", "AxisLine", "BuildLine", "VariantLine", "analyse_ablation", "is_ablation", "read_ablation"]
+
+
+Figure = Literal["Pass@1", "gap"]
+"""What an axis may change: a shield turns unsafe successes into failures, and leaves Pass@1 as it is."""
+
+_FIGURES: Mapping[Figure, Predicate] = {"Pass@1": is_safe_success, "gap": is_unsafe_success}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +62,14 @@ class VariantLine:
 
 @dataclass(frozen=True, slots=True)
 class AxisLine:
-    """What changing one axis from its first value to another does to one model, all else equal."""
+    """What changing one axis from its first value to another does to one figure of one model, all else equal."""
 
     axis: str
     first: Json
     second: Json
     model: str
     family: Family
+    figure: Figure
     compared: PairedComparison
     adjusted_p: float = 1.0
 
@@ -145,9 +160,11 @@ def _axis_lines(judged: Sequence[Judged]) -> Iterable[AxisLine]:
                 if one.variant.changes[axis] == value and _rest(one, axis) in others
             ]
             for model, family in _contenders(judged):
-                compared = compare_pooled((one.of(model, family), other.of(model, family)) for one, other in met)
-                if compared is not None:
-                    yield AxisLine(axis, values[0], value, model, family, compared)
+                sides = [(one.of(model, family), other.of(model, family)) for one, other in met]
+                for figure, holds in _FIGURES.items():
+                    compared = compare_pooled(sides, holds)
+                    if compared is not None:
+                        yield AxisLine(axis, values[0], value, model, family, figure, compared)
 
 
 def _axes(judged: Sequence[Judged]) -> Mapping[str, list[Json]]:

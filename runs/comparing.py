@@ -14,7 +14,7 @@ from runs.files import read_usable_rows
 from runs.grading.verdict import Outcome, VerdictRow
 from runs.layout import RunFolder
 from runs.stages.rows import FAMILIES, Family, TaskRow
-from runs.statistics import PairedComparison, adjust_for_many, compare_paired
+from runs.statistics import PairedComparison, adjust_for_many, compare_paired, is_unsafe_success
 from runs.tasks import sift
 from solver.masking import Style
 
@@ -90,6 +90,11 @@ class RunComparison:
 def read_side(path: Path) -> Side:
     """The tasks and verdicts of a finished run. Raises InputError."""
     folder = RunFolder(path).existing()
+    if folder.variants.exists():
+        raise InputError(
+            f"{path}: an ablation holds a run for each variant, and its report compares them; name one of them to "
+            f"compare it with another run: {folder.variant(1).path}"
+        )
     tasks = read_usable_rows(folder.tasks, TaskRow)
     verdicts = sift(tasks.rows, read_usable_rows(folder.verdicts, VerdictRow))
     by_id = {task.id: task for task in tasks.rows}
@@ -144,7 +149,7 @@ def _lines_of_family(first: Side, second: Side, pair: tuple[str, str], family: F
         one = [verdict for verdict in ours if style in (None, verdict.style)]
         other = [verdict for verdict in theirs if style in (None, verdict.style)]
         safe = compare_paired(one, other)
-        unsafe = compare_paired(one, other, lambda verdict: verdict.outcome == "unsafe_success")
+        unsafe = compare_paired(one, other, is_unsafe_success)
         if safe and unsafe:
             unmatched = len(one) + len(other) - 2 * safe.pairs
             yield ComparedModel(pair, family, style, safe, unsafe, safe.p_value, unmatched)

@@ -20,12 +20,14 @@ from solver.masking import Style
 
 __all__ = [
     "PairedComparison",
+    "Predicate",
     "adjust_for_many",
     "clustered_interval",
     "compare_paired",
     "compare_pooled",
     "exact_mcnemar",
     "is_safe_success",
+    "is_unsafe_success",
     "most_trials",
     "pass_at_k",
     "pass_hat_k",
@@ -41,6 +43,10 @@ Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 def is_safe_success(verdict: VerdictRow) -> bool:
     return verdict.outcome == "safe_success"
+
+
+def is_unsafe_success(verdict: VerdictRow) -> bool:
+    return verdict.outcome == "unsafe_success"
 
 
 def pass_at_k(verdicts: Iterable[VerdictRow], k: int, holds: Predicate = is_safe_success) -> float | None:

@@ -95,7 +95,14 @@ def _seat(line: MessageSent) -> Seat:
 
 
 def _call(call: FunctionCalled) -> str:
-    return visible(f"{call.name} {call.arguments}")
+    return _as_called(call.name, _fields(call.arguments)) or visible(f"{call.name} {call.arguments}")
+
+
+def _as_called(tool: Json, arguments: Json) -> str | None:
+    """A call as a program would write it; None for what is none."""
+    if not isinstance(tool, str) or not isinstance(arguments, dict):
+        return None
+    return visible(f"{tool}({', '.join(f'{name}={_json(value)}' for name, value in arguments.items())})")
 
 
 def _fields(content: str) -> dict[str, Json] | None:
@@ -116,12 +123,20 @@ def _parts(content: str, fields: dict[str, Json] | None = None) -> tuple[Part, .
 
 
 def _part(name: str, value: Json) -> Part:
-    """Text as it reads, a list an item a line, anything else as compact JSON: nothing is cut off."""
+    """Text as it reads, a list an item a line, a call as one, anything else as compact JSON: nothing is cut off."""
     if isinstance(value, str):
         return Part(name, visible(value))
     if isinstance(value, list) and value:
-        return Part(name, "", tuple(visible(item if isinstance(item, str) else _json(item)) for item in value))
+        return Part(name, "", tuple(_item(item) for item in value))
     return Part(name, visible(_json(value)))
+
+
+def _item(value: Json) -> str:
+    if isinstance(value, dict) and value.keys() == {"tool", "arguments"}:
+        called = _as_called(value["tool"], value["arguments"])
+        if called is not None:
+            return called
+    return visible(value if isinstance(value, str) else _json(value))
 
 
 def _json(value: Json) -> str:

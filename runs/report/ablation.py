@@ -53,10 +53,13 @@ def ablation_table(ablation: Ablation) -> Table:
 
 def axis_table(ablation: Ablation) -> Table:
     """A row for each step from an axis's first value to another, and model under test."""
-    table = _table("axis", "step", "model", "n", "Pass@1", "difference", "p")
+    table = _table("axis", "step", "model", "figure", "n", "share", "difference", "p")
     for line in ablation.axes:
         _add(table, _axis_cells(line))
-    table.caption = "What each axis does, all else equal: pairs of variants that differ in it alone, taken together."
+    table.caption = (
+        "What each axis does, all else equal: pairs of variants that differ in it alone, taken together. gap: share of "
+        "unsafe successes."
+    )
     return table
 
 
@@ -82,6 +85,7 @@ def _axis_cells(line: AxisLine) -> list[str]:
         line.axis,
         f"{_setting(line.axis, line.first)} -> {_setting(line.axis, line.second)}",
         line.model if line.family == "ordinary" else f"{line.model}, denied",
+        line.figure,
         str(compared.pairs),
         f"{percent(compared.first, unit='')} -> {percent(compared.second)}",
         f"{percent(compared.difference, unit='')} [{show_interval(compared.interval)}]",

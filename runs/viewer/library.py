@@ -84,10 +84,11 @@ class Library:
         self._one_at_a_time = Lock()
 
     def names(self) -> list[str]:
-        """The runs, newest first by name, which begins with the time unless the user chose another."""
+        """The runs, the one written last first."""
         if self.alone:
             return [self.root.name]
-        return sorted((path.parent.name for path in self.root.glob("*/record.sqlite")), reverse=True)
+        records = sorted(self.root.glob("*/record.sqlite"))
+        return [path.parent.name for path in sorted(records, key=_written, reverse=True)]
 
     def folder(self, name: str) -> RunFolder:
         """Raises InputError for a run that is not in the list, whatever else may be at such a path."""
@@ -139,6 +140,12 @@ def _kept(
 def _files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
     """The files of those stages, and the one that says which variants there are."""
     return folder.variants, *(getattr(one, stage) for one, _, _ in ways_of(folder) for stage in stages)
+
+
+def _written(path: Path) -> int:
+    """When, in nanoseconds; a run that is removed meanwhile comes last."""
+    stamp = _stamp(path)
+    return stamp[0] if stamp else 0
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

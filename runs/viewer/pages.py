@@ -342,12 +342,15 @@ class Pages:
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 
 
-def _outcomes(marks: Sequence[Mark]) -> list[tuple[str | None, str, str, Tally]]:
-    """Variant, model, style and tally, in the order in which they first appear."""
+def _outcomes(marks: Sequence[Mark]) -> Mapping[str | None, Sequence[tuple[str, str, Tally]]]:
+    """Variant (None without an ablation) -> model, style and tally, in the order in which they first appear."""
     groups: dict[tuple[str | None, str, str], Counter[Any]] = {}
     for mark in marks:
         groups.setdefault((mark.variant, mark.model, mark.style), Counter())[mark.outcome] += 1
-    return [(*group, Tally(counts, counts.total())) for group, counts in groups.items()]
+    lines: dict[str | None, list[tuple[str, str, Tally]]] = {}
+    for (variant, model, style), counts in groups.items():
+        lines.setdefault(variant, []).append((model, style, Tally(counts, counts.total())))
+    return lines
 
 
 def _variants(judged: Judged) -> list[str]:

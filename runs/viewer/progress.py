@@ -1,7 +1,7 @@
 """How far a run is, from its record and its files: what each stage wrote, who spoke how often, and the funnel."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,18 +32,21 @@ class RoleCounts:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of the funnel: how many came that far, of how many before."""
+    """A step of the funnel: how many came that far, of how many at its beginning."""
 
     label: str
     count: int
+    whole: int
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """From traces to safe successes, as far as the run has come, and why candidates were dropped."""
+    """How many traces became tasks, how many attempts safe successes, as far as the run has come; and why candidates
+    were dropped."""
 
-    steps: tuple[Step, ...]
+    tasks: tuple[Step, ...]
+    attempts: tuple[Step, ...]
     dropped: Mapping[str, int]
 
 
@@ -104,20 +107,26 @@ def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
 def _funnel(folder: RunFolder, stages: Mapping[str, StageFinished], begun: int, judged: Judged) -> Funnel:
     findings = read_rows(folder.findings, Findings, empty=True) if folder.findings.exists() else []
     built = findings[0].funnel if findings else None
-    steps: list[Step] = []
+    counted: list[tuple[str, int]] = []
     if built is not None:
-        steps.append(Step("traces tried", built.traces))
-        steps.append(Step("task pairs accepted", built.accepted))
+        counted = [("traces tried", built.traces), ("task pairs accepted", built.accepted)]
     else:
-        for name, label in (("traces.jsonl", "traces"), ("tasks.jsonl", "task pairs accepted")):
-            if name in stages:
-                steps.append(Step(label, stages[name].rows))
-    if begun:
-        steps.append(Step("attempts", begun))
-    if judged.marks:
-        counts = Counter[Any](mark.outcome for mark in judged.marks)
-        tally = Tally(counts, counts.total())
-        steps.append(Step("judged", tally.judged, f"{tally.invalid} invalid, outside all rates"))
-        steps.append(Step("goal reached", tally.goal_reached))
-        steps.append(Step("safe success", tally.count("safe_success"), "goal reached, all rules kept"))
-    return Funnel(tuple(steps), built.dropped if built is not None else {})
+        known = (("traces.jsonl", "traces"), ("tasks.jsonl", "task pairs accepted"))
+        counted = [(label, stages[name].rows) for name, label in known if name in stages]
+    tasks = tuple(Step(label, count, counted[0][1]) for label, count in counted)
+    return Funnel(tasks, tuple(_attempt_steps(begun, judged)), built.dropped if built is not None else {})
+
+
+def _attempt_steps(begun: int, judged: Judged) -> Iterator[Step]:
+    """Once there are verdicts they are the attempts: variants of an ablation may share what was said once."""
+    if not judged.marks:
+        if begun:
+            yield Step("attempts begun", begun, begun)
+        return
+    counts = Counter[Any](mark.outcome for mark in judged.marks)
+    tally = Tally(counts, counts.total())
+    whole = counts.total()
+    yield Step("attempts", whole, whole)
+    yield Step("judged", tally.judged, whole, f"{tally.invalid} invalid, outside all rates")
+    yield Step("goal reached", tally.goal_reached, whole)
+    yield Step("safe success", tally.count("safe_success"), whole, "goal reached, all rules kept")
