@@ -37,7 +37,7 @@ from solver.judging import Judge, OpenStep
 from solver.ltlf import Automaton, Monitor
 from solver.symbolic import SymbolicLogic
 
-__all__ = ["Answer", "Call", "Encoding", "Obstacle"]
+__all__ = ["Answer", "Encoding", "Obstacle"]
 
 SOLVER_BUDGET = 20_000_000
 """Z3's resource units for one query; what is not decided within them is reported as undecided."""
@@ -45,15 +45,16 @@ SOLVER_BUDGET = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something that may forbid a call or a trace, in words that a reader understands."""
+    """Something that may forbid a call or a trace, in words that a reader understands. A rule forbids no one tool."""
 
     kind: Literal["precondition", "knowledge", "rule"]
     text: str
+    tool: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a trace that Z3 found: arguments in outside form."""
+class _Wish:
+    """One call of a trace that Z3 found: arguments in outside form, those left out that follow from calls before."""
 
     tool: str
     arguments: Mapping[str, Json]
@@ -61,14 +62,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Z3's answer: the calls of a trace, or the obstacles that rule one out, or neither if it was not decided."""
+    """Z3's answer: a trace, as the simulator carried it out with every rule kept; or the obstacles that rule one out;
+    or neither if it was not decided."""
 
-    calls: tuple[Call, ...] | None
+    trace: tuple[Event, ...] | None
     obstacles: tuple[Obstacle, ...] | None
 
     @property
     def decided(self) -> bool:
-        return self.calls is not None or self.obstacles is not None
+        return self.trace is not None or self.obstacles is not None
 
 
 class Encoding:
@@ -121,7 +123,7 @@ class Encoding:
         result = self._solver.check(*selectors, *goals)
         if result == z3.sat:
             # Where a condition was left open, or an argument given that nobody would give, Z3 may have gone astray.
-            return Answer(self._carried_out(self._calls(self._solver.model())), None)
+            return Answer(self._carried_out(self._wishes(self._solver.model())), None)
         if result != z3.unsat:
             return Answer(None, None)
         # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
@@ -133,13 +135,12 @@ class Encoding:
                 core = without
         return Answer(None, tuple(self._obstacles[str(literal)] for literal in core))
 
-    def _carried_out(self, planned: Sequence[Call]) -> tuple[Call, ...] | None:
+    def _carried_out(self, planned: Sequence[_Wish]) -> tuple[Event, ...] | None:
         """The calls as they are when they are run; None unless each completes and together they keep every rule.
 
         A row that a call makes is called otherwise there: here every call that could make one has a row of its own.
         """
         state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
-        calls: list[Call] = []
         names: dict[Json, Json] = {}
         for step, wish in enumerate(planned):
             tool = self.environment.tools[wish.tool]
@@ -153,13 +154,12 @@ class Encoding:
             if not event.completed:
                 return None
             events.append(event)
-            calls.append(Call(tool.name, said))
             result = cast("Mapping[str, Json]", event.result)
             for made in tool.results:
                 if isinstance(made, KeyResult) and made.name in self._steps[step].results[tool.name]:
                     names[cast("str", self._steps[step].results[tool.name][made.name])] = result[made.name]
         monitor.run(events)
-        return tuple(calls) if set(monitor.at_end().values()) <= {"kept"} else None
+        return tuple(events) if set(monitor.at_end().values()) <= {"kept"} else None
 
     def _encode(self, state: State) -> State:
         logic, known, pending = self._logic, _Known(self.environment, state, self._logic), _Pending(self.environment)
@@ -229,7 +229,7 @@ class Encoding:
         for refusal, condition in (*compiled.raises, *compiled.fails):
             refused = condition(scope)
             if refused is not False:
-                selector = self._selector("precondition", f"{tool} is refused: {refusal.description}")
+                selector = self._selector("precondition", f"{tool} is refused: {refusal.description}", tool)
                 self._solver.add(z3.Implies(z3.And([selector, act]), self._logic.negate(refused)))
 
     def _demand_knowledge(
@@ -243,16 +243,16 @@ class Encoding:
             if isinstance(parameter.source, FromLookup):
                 entity = parameter.source.entity
                 text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"
-                selector = self._selector("knowledge", text)
+                selector = self._selector("knowledge", text, tool.name)
                 self._solver.add(z3.Implies(z3.And([selector, act]), known.includes(entity.table, value)))
                 for other in used.setdefault(entity.table, []):
                     text = f"{tool.name} needs two different {entity.table}"
-                    self._solver.add(
-                        z3.Implies(z3.And([self._selector("knowledge", text), act]), z3.Not(value == other))
-                    )
+                    selector = self._selector("knowledge", text, tool.name)
+                    self._solver.add(z3.Implies(z3.And([selector, act]), z3.Not(value == other)))
                 used[entity.table].append(value)
             elif isinstance(parameter.source, FromTrace):
-                selector = self._selector("knowledge", f"{tool.name} needs an event that is not recorded yet")
+                text = f"{tool.name} needs an event that is not recorded yet"
+                selector = self._selector("knowledge", text, tool.name)
                 self._solver.add(z3.Implies(z3.And([selector, act]), pending.something))
 
     def _judge(self, automata: Mapping[str, Automaton]) -> None:
@@ -263,20 +263,22 @@ class Encoding:
             self._solver.add(z3.Implies(selector, judge.kept(name, automaton)))
         self.unread = tuple(judge.unread)
 
-    def _selector(self, kind: Literal["precondition", "knowledge", "rule"], text: str) -> z3.BoolRef:
-        obstacle = Obstacle(kind, text)
+    def _selector(
+        self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
+    ) -> z3.BoolRef:
+        obstacle = Obstacle(kind, text, tool)
         if obstacle not in self._selectors:
             selector = z3.Bool(f"selector {len(self._selectors)}")
             self._selectors[obstacle] = selector
             self._obstacles[str(selector)] = obstacle
         return self._selectors[obstacle]
 
-    def _calls(self, model: z3.ModelRef) -> tuple[Call, ...]:
-        calls: list[Call] = []
+    def _wishes(self, model: z3.ModelRef) -> tuple[_Wish, ...]:
+        wishes: list[_Wish] = []
         for step in self._steps:
             name = next(name for name, act in step.acts.items() if z3.is_true(model.eval(act, model_completion=True)))
-            calls.append(Call(name, self._encoded(name, step.arguments[name], model)))
-        return tuple(calls)
+            wishes.append(_Wish(name, self._encoded(name, step.arguments[name], model)))
+        return tuple(wishes)
 
     def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
         encoded: dict[str, Json] = {}

@@ -27,7 +27,7 @@ from solver.derived import DerivedValues, Label
 from solver.interest import Interest
 from solver.situations import Situation, follow, start
 
-__all__ = ["Edge", "FactGraph", "fact_graph"]
+__all__ = ["STARTS", "Edge", "FactGraph", "fact_graph"]
 
 STARTS = 24
 """How many initial states are looked at to know with which facts a trace can begin."""

@@ -12,14 +12,17 @@ from random import Random
 from typing import Protocol
 
 from environments.declaration import Environment
+from environments.events import Event
+from environments.state import State
 from solver.conflicts import explain_impossible
 from solver.coverage import Coverage, measure_coverage
-from solver.covering.certificates import Certificate, Certifier, Disagreement
+from solver.covering.certificates import Certificate, Certifier
 from solver.covering.graph import Graph
 from solver.covering.rules import RuleCoverage, measure_rules
-from solver.covering.suite import LowerBound, cover
+from solver.covering.suite import LowerBound, cover, plain_counting
 from solver.demands import Asked
 from solver.encoding import Encoding
+from solver.facts import STARTS
 from solver.product import Product
 from solver.profiles import Profile
 from solver.rules import Rule
@@ -30,7 +33,6 @@ from solver.walks import Pair, Walk, draw_walk, pairs_of
 __all__ = [
     "Certificate",
     "CoverageAnalysis",
-    "Disagreement",
     "LowerBound",
     "RuleCoverage",
     "Stages",
@@ -111,10 +113,10 @@ def analyse_coverage(
     """Decide every ordered pair of tools, and synthesise a suite of ``count`` traces that covers as many as possible.
 
     A pair that occurs in a trace of the suite is feasible: the simulator has executed it. A pair that the product
-    excludes is not, if Z3 agrees or the rules alone exclude it. Of what remains, Z3 has the last word.
+    excludes is not, if Z3 agrees or the rules alone exclude it. Of what remains, Z3 has the last word; a trace that it
+    finds is executed too, and joins the suite.
 
-    Raises SearchError if no compliant trace of that length exists, Disagreement if Z3 has a trace with a pair that the
-    product excludes.
+    Raises SearchError if no compliant trace of that length exists.
     """
     stages = stages or _Silent()
     asked = Asked(environment, tuple(rules), profile)
@@ -127,46 +129,74 @@ def analyse_coverage(
         suite = cover(graph, product, seed=str(seed), carries=carried.carries)
     with stages.stage(f"rare pairs, {profile}", None):
         rare = _rare_walks(asked, length, set(graph.pairs) - _pairs(suite.walks), carried)
-    seen = _pairs([*suite.walks, *rare])
-    encoding = Encoding(
-        environment,
-        {demand.text: demand.automaton for demand in asked.demands(length)},
-        length=length,
-        initial=environment.populate(Random(seed)),
-    )
-    certifier = Certifier(asked, encoding, length)
+    encodings = _encodings(asked, product, length, seed)
     everything = [(first, second) for first in environment.tools for second in environment.tools]
-    doubtful = [pair for pair in everything if pair not in seen]
-    certificates: list[Certificate] = []
-    undecided: list[Pair] = []
+    doubtful = [pair for pair in everything if pair not in _pairs([*suite.walks, *rare])]
     with stages.stage(f"pairs to prove, {profile}", len(doubtful)) as step:
-        for pair in doubtful:
-            planned = pair in graph.pairs
-            certificate = certifier.certify_by_encoding(pair) if planned else certifier.certify(pair)
-            if certificate is not None:
-                certificates.append(certificate)
-            else:
-                undecided.append(pair)
-            step()
-    chosen = [*suite.walks, *rare][:count]
-    chosen += _spare_walks(product, length, count - len(chosen), carried)
-    traces = [carried.traces[walk].events for walk in chosen]
-    feasible = frozenset(everything) - {certificate.pair for certificate in certificates}
+        settled = _settle(Certifier(asked, encodings, length), doubtful, graph, step)
+    feasible = frozenset(everything) - {certificate.pair for certificate in settled.certificates}
+    traces = [*map(carried.events, [*suite.walks, *rare]), *settled.traces][:count]
+    traces += map(carried.events, _spare_walks(product, length, count - len(traces), carried))
     measured = measure_coverage(environment, traces)
+    walks = [tuple(event.tool for event in trace) for trace in traces]
     return CoverageAnalysis(
         profile=profile,
         length=length,
         tools=tuple(environment.tools),
         feasible=feasible,
-        certificates=tuple(certificates),
-        undecided=tuple(undecided),
-        assumptions=encoding.assumptions(),
+        certificates=settled.certificates,
+        undecided=settled.undecided,
+        assumptions=(*encodings[0].assumptions(), *_beginnings(encodings)),
         suite=measured,
-        occurrences=tuple((pair, sum(pair in pairs_of(walk) for walk in chosen)) for pair in sorted(measured.pairs)),
-        needed=_needed(chosen, feasible),
-        bound=suite.bound.over(feasible),
+        occurrences=tuple((pair, sum(pair in pairs_of(walk) for walk in walks)) for pair in sorted(measured.pairs)),
+        needed=_needed(walks, feasible),
+        # A pair beyond the plan shows that there are walks beyond it, of which its bound does not speak.
+        bound=suite.bound.over(feasible) if feasible <= set(graph.pairs) else plain_counting(sorted(feasible), length),
         rules=measure_rules(rules, product, length, traces),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What became of pairs that no walk has shown: impossible, undecided, or in one of these traces."""
+
+    certificates: tuple[Certificate, ...]
+    undecided: tuple[Pair, ...]
+    traces: tuple[tuple[Event, ...], ...]
+
+
+def _settle(certifier: Certifier, doubtful: Sequence[Pair], graph: Graph, step: Callable[[], None]) -> _Settled:
+    certificates: list[Certificate] = []
+    undecided: list[Pair] = []
+    traces: list[tuple[Event, ...]] = []
+    for pair in doubtful:
+        match certifier.settle(pair, planned=pair in graph.pairs):
+            case Certificate() as certificate:
+                certificates.append(certificate)
+            case None:
+                undecided.append(pair)
+            case trace:
+                traces.append(trace)
+        step()
+    return _Settled(tuple(certificates), tuple(undecided), tuple(traces))
+
+
+def _encodings(asked: Asked, product: Product, length: int, seed: int) -> list[Encoding]:
+    """The bounded problem from an initial state of each kind that the facts tell apart, as chance draws them."""
+    random = Random(seed)
+    states = [asked.environment.populate(random) for _ in range(STARTS)]
+    kinds: dict[int | None, State] = {}
+    for state in states:
+        place = product.start(product.graph.start(state))
+        kinds.setdefault(None if place is None else place.node, state)
+    automata = {demand.text: demand.automaton for demand in asked.demands(length)}
+    return [Encoding(asked.environment, automata, length=length, initial=state) for state in kinds.values()]
+
+
+def _beginnings(encodings: Sequence[Encoding]) -> tuple[str, ...]:
+    if not encodings[1:]:
+        return ()
+    return (f"one initial state of each of the {len(encodings)} kinds that {STARTS} draws show, the first as told",)
 
 
 class _Carried:
@@ -177,6 +207,10 @@ class _Carried:
         self._product = product
         self._seed = seed
         self._failed: set[Walk] = set()
+
+    def events(self, walk: Walk) -> tuple[Event, ...]:
+        """The trace of a walk that is carried."""
+        return self.traces[walk].events
 
     def carries(self, walk: Walk) -> bool:
         """Whether the walk can be carried out; the same walk always gets the same arguments."""

@@ -1,18 +1,18 @@
 """For each pair that no compliant trace of a length has, a certificate that a reader understands.
 
-Two derivations stand side by side. The product (`solver.product`) leaves amounts and balances out, so what it excludes
-is excluded for all of them; where it was exhausted, the proof names the rules that take part (`solver.analysis`). From
-rules alone it holds for traces of any length; where preconditions take part it rests on facts, and Z3 must agree (see
-docs/decisions/0016-facts-by-execution.md). The bounded encoding (`solver.encoding`) reads the whole declaration; Z3
-says for traces of one length, from one initial state, which refusals, missing knowledge and rules stand in the way.
+Two derivations stand side by side. The bounded encoding (`solver.encoding`) reads the whole declaration: Z3 says for
+traces of one length, from an initial state of each kind, which refusals, missing knowledge and rules stand in the way;
+or it has a trace after all, which counts because the simulator carried it out. With what stands in the way there, a
+proof for every length is tried (`solver.analysis`). From rules alone it holds whatever the world; where preconditions
+take part it rests on facts, and nothing is claimed unless Z3 agrees (docs/decisions/0016-facts-by-execution.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from environments.errors import LawtraceError
+from environments.events import Event
 from solver.analysis.findings import enumeration, steps_of
 from solver.analysis.following import keeping
 from solver.analysis.preconditions import preconditions
@@ -20,20 +20,16 @@ from solver.analysis.proofs import Excluded, Prover
 from solver.analysis.scopes import environment_scope, free_scope
 from solver.analysis.search import LIMIT, Component
 from solver.demands import Asked, completed_calls
-from solver.encoding import Encoding, Obstacle
-from solver.ltlf import Automaton, compile_formula, parse, product
+from solver.encoding import Answer, Encoding, Obstacle
+from solver.ltlf import compile_formula, parse, product
 from solver.synthesis import product_through
 from solver.walks import Pair, draw_walk
 
-__all__ = ["Certificate", "Certifier", "Disagreement"]
+__all__ = ["Certificate", "Certifier"]
 
 PRECONDITIONS = "the environment's preconditions"
 FURTHEST = 60
 """How many calls beyond the length are tried for a pair that longer traces can have."""
-
-
-class Disagreement(LawtraceError):
-    """The encoding has a trace that the product excludes. A defect of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,83 +70,103 @@ class Certificate:
         return f"{sentence} {self.preconditions}".rstrip()
 
     @property
+    def rests_on_facts(self) -> bool:
+        """Whether preconditions take part, which the proof knows as the facts that plans go by."""
+        return PRECONDITIONS in self.causes
+
+    @property
     def proof(self) -> str:
         """Why to believe it."""
         sentences: list[str] = []
         if self.states:
             sentences.append(f"A search through all {self.states} states of the parts named found no exception.")
-        if self.scope == "any length" and PRECONDITIONS in self.causes:
+        if self.scope == "any length" and self.rests_on_facts:
             sentences.append("Beyond this length that rests on the facts that plans go by.")
         sentences += [f"Without {part} there is one: {', '.join(steps)}." for part, steps in self.without.items()]
         if self.obstacles is None:
             sentences.append("Z3 did not decide it within its budget.")
         else:
-            named = "; ".join(str(obstacle.text) for obstacle in self.obstacles)
-            sentences.append(
-                f"Z3, at this length and from one initial state, finds in the way: {named or 'the assumptions'}."
-            )
+            named = "; ".join(obstacle.text for obstacle in self.obstacles) or "the assumptions"
+            sentences.append(f"Z3, at this length and from initial states of each kind, finds in the way: {named}.")
         return " ".join(sentences)
 
 
 class Certifier:
-    """Writes certificates for the pairs that the product excludes, at one length."""
+    """Settles the pairs that no trace has shown yet, at one length."""
 
-    def __init__(self, asked: Asked, encoding: Encoding, length: int) -> None:
+    def __init__(self, asked: Asked, encodings: Sequence[Encoding], length: int) -> None:
+        """`encodings`: from an initial state of each kind with which a trace can begin."""
         self._asked = asked
-        self._encoding = encoding
+        self._encodings = encodings
         self._length = length
         environment = asked.environment
         self._parts = {demand.text: demand.automaton for demand in asked.demands(length)}
         self._components = {text: keeping(automaton) for text, automaton in self._parts.items()}
         self._prover = Prover(free_scope(environment), environment_scope(environment), LIMIT)
 
-    def certify(self, pair: Pair) -> Certificate | None:
-        """The certificate for a pair that the product excludes; None if the rules alone do not exclude it, so that the
-        proof rests on the facts that plans go by, and Z3 does not decide. Raises Disagreement if Z3 has a trace with
-        it."""
-        answer = self._encoding.ask_pair(*pair)
-        if answer.calls is not None:
-            raise Disagreement(
-                f"environment {self._asked.environment.name!r}: product and encoding disagree on {pair[0]} -> "
-                f"{pair[1]} in traces of {self._length} calls; this is a defect, please report it with the declaration"
-            )
-        adjacent = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
-        proof = self._excluded(adjacent, completed_calls(self._asked.environment))
-        scope: Literal["any length", "this length"] = "any length"
-        if proof is None:
-            scope = "this length"
-            proof = self._excluded(adjacent, completed_calls(self._asked.environment, self._length))
-        if proof is None:
-            # The prover's budget did not do; the product, which was exhausted, did.
-            proof = Excluded("environment", tuple(self._parts), {}, (), 0)
-        by_world = proof.scope == "environment"
-        if by_world and not answer.decided:
-            return None
-        named = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
-        return Certificate(
-            pair=pair,
-            scope=scope,
-            causes=(*proof.rules, *([PRECONDITIONS] if by_world or not proof.rules else [])),
-            preconditions=preconditions(self._asked.environment, named | set(pair)) if by_world else "",
-            without={text: steps_of(trace) for text, trace in proof.without.items()},
-            states=proof.nodes,
-            shortest=self._shortest(pair) if scope == "this length" else None,
-            obstacles=answer.obstacles,
-        )
+    def settle(self, pair: Pair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
+        """The certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
 
-    def certify_by_encoding(self, pair: Pair) -> Certificate | None:
-        """The certificate for a pair that the product allows and of which no trace was found; None if Z3 has one, or
-        does not decide."""
-        answer = self._encoding.ask_pair(*pair)
+        Of a pair that is planned (the product allows it), Z3 alone has to say why the world does not. Of another,
+        nothing is claimed that rests on facts without Z3.
+        """
+        answer = self._ask(pair)
+        if answer.trace is not None:
+            return answer.trace
+        proved = None if planned else self._prove(pair, answer.obstacles)
+        if proved is not None and (answer.decided or not proved.rests_on_facts):
+            return proved
         if answer.obstacles is None:
             return None
         causes = tuple(obstacle.text for obstacle in answer.obstacles)
-        return Certificate(pair, "this length", causes, "", {}, 0, None, answer.obstacles)
+        shortest = None if planned else self._shortest(pair)
+        return Certificate(pair, "this length", causes, "", {}, 0, shortest, answer.obstacles)
 
-    def _excluded(self, adjacent: Automaton, calls: Automaton) -> Excluded | None:
-        goal = product(adjacent, calls, lambda has, completes: has and completes)
-        answer = self._prover.anywhere(Component(goal), self._components)
-        return answer if isinstance(answer, Excluded) else None
+    def _ask(self, pair: Pair) -> Answer:
+        """A trace from any initial state; else that one is not decided; else what is in the way from the first."""
+        answers: list[Answer] = []
+        for encoding in self._encodings:
+            answers.append(encoding.ask_pair(*pair))
+            if answers[-1].trace is not None:
+                return answers[-1]
+        return next((answer for answer in answers if not answer.decided), answers[0])
+
+    def _prove(self, pair: Pair, obstacles: Sequence[Obstacle] | None) -> Certificate | None:
+        """A proof by exhaustion, if possible for any length: with the few parts that Z3 has named, else with all."""
+        named = {obstacle.text for obstacle in obstacles or ()}
+        few = {text: component for text, component in self._components.items() if text in named}
+        adjacent = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
+        for length in (None, self._length):
+            calls = completed_calls(self._asked.environment, length)
+            goal = Component(product(adjacent, calls, lambda has, completes: has and completes))
+            for parts in (self._components,) if obstacles is None else (few, self._components):
+                proof = self._prover.anywhere(goal, parts)
+                if isinstance(proof, Excluded):
+                    return self._certificate(pair, proof, obstacles, for_any_length=length is None)
+        return None
+
+    def _certificate(
+        self, pair: Pair, proof: Excluded, obstacles: Sequence[Obstacle] | None, *, for_any_length: bool
+    ) -> Certificate:
+        by_world = proof.scope == "environment" or not proof.rules
+        return Certificate(
+            pair=pair,
+            scope="any length" if for_any_length else "this length",
+            causes=(*proof.rules, *([PRECONDITIONS] if by_world else [])),
+            preconditions=self._in_words(pair, proof, obstacles or ()) if by_world else "",
+            without={text: steps_of(trace) for text, trace in proof.without.items()},
+            states=proof.nodes,
+            shortest=None if for_any_length else self._shortest(pair),
+            obstacles=None if obstacles is None else tuple(obstacles),
+        )
+
+    def _in_words(self, pair: Pair, proof: Excluded, obstacles: Sequence[Obstacle]) -> str:
+        """Those preconditions that Z3 has named, where it has; else those of all tools that take part."""
+        tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
+        refusals = [obstacle.text for obstacle in obstacles if obstacle.kind == "precondition"]
+        judged = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
+        demanded = preconditions(self._asked.environment, tools or judged | set(pair))
+        return " ".join([*refusals, *([demanded] if demanded else [])])
 
     def _shortest(self, pair: Pair) -> tuple[str, ...] | None:
         through = product_through(self._asked, pair, self._length)

@@ -22,7 +22,7 @@ from solver.covering.programming import fewest_columns, row_prices
 from solver.product import Product
 from solver.walks import Pair, Walk, draw_walk, pairs_of
 
-__all__ = ["LowerBound", "Suite", "cover", "heaviest"]
+__all__ = ["LowerBound", "Suite", "cover", "heaviest", "plain_counting"]
 
 RUNS = 6
 ROUNDS = 150
@@ -61,6 +61,11 @@ class LowerBound:
     def walks(self) -> int:
         """The least number of walks that have all pairs."""
         return -(-self.total // self.most) if self.most else 0
+
+
+def plain_counting(pairs: Sequence[Pair], length: int) -> LowerBound:
+    """The bound that holds for any walks of that many calls: none has more pairs than it has calls but one."""
+    return LowerBound(tuple((pair, 1) for pair in pairs), min(length - 1, len(pairs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def cover(graph: Graph, product: Product, *, seed: str, carries: Carries = lambd
     for run in range(RUNS):
         pool.add_all(_greedy(product, graph, Random(f"{seed}/{run}")))
     if not pool:
-        return Suite((), _counting(graph))
+        return Suite((), plain_counting(graph.pairs, graph.length))
     bound = _generate(graph, pool)
     return Suite(tuple(pool.pick()), bound)
 
@@ -140,7 +145,7 @@ def _greedy(product: Product, graph: Graph, random: Random) -> Iterable[Walk]:
 
 def _generate(graph: Graph, pool: "_Pool") -> LowerBound:
     """Walks that help join the pool; the best bound that the prices on the way have proved."""
-    best = _counting(graph)
+    best = plain_counting(graph.pairs, graph.length)
     chance = np.random.default_rng(0)
     for _ in range(ROUNDS):
         prices = pool.prices()
@@ -157,10 +162,6 @@ def _generate(graph: Graph, pool: "_Pool") -> LowerBound:
             _, _, most = heaviest(graph, prices, PROOF_BEAM)
             return max(best, _bound(graph, prices, most), key=lambda bound: bound.walks)
     return best
-
-
-def _counting(graph: Graph) -> LowerBound:
-    return LowerBound(tuple((pair, 1) for pair in graph.pairs), min(graph.length - 1, len(graph.pairs)))
 
 
 def _bound(graph: Graph, weights: Weights, most: int) -> LowerBound:

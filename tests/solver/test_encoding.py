@@ -11,7 +11,7 @@ from environments.events import Event, Json
 from environments.pending import pending_events
 from environments.simulation import call
 from solver.covering import analyse_coverage
-from solver.encoding import Call, Encoding
+from solver.encoding import Encoding
 from solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_automata, profile_formulas
@@ -28,7 +28,7 @@ def automata_of(profile: Profile) -> dict[str, Automaton]:
     )
 
 
-def run_calls(calls: tuple[Call, ...]) -> list[Event]:
+def run_calls(calls: tuple[Event, ...]) -> list[Event]:
     state, events = INITIAL, list[Event]()
     for planned in calls:
         arguments: dict[str, Json] = dict(planned.arguments)
@@ -48,10 +48,10 @@ def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(profile: Prof
         for second in ENVIRONMENT.tools:
             answer = encoding.ask_pair(first, second)
             assert answer.decided
-            assert (answer.calls is not None) == ((first, second) in feasible), (first, second)
-            if answer.calls is None:
+            assert (answer.trace is not None) == ((first, second) in feasible), (first, second)
+            if answer.trace is None:
                 continue
-            events = run_calls(answer.calls)
+            events = run_calls(answer.trace)
             assert all(event.completed for event in events)
             assert (first, second) in {(a.tool, b.tool) for a, b in pairwise(events)}
             monitor = Monitor(automata)
@@ -77,7 +77,7 @@ def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
     assert forbidden.obstacles is not None
     assert once in {obstacle.text for obstacle in forbidden.obstacles}
     others = {name: automaton for name, automaton in automata.items() if name != once}
-    assert Encoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).calls is not None
+    assert Encoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).trace is not None
 
 
 def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
@@ -131,11 +131,11 @@ def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
     for pair in product(tools, repeat=2):
         answer = encoding.ask_pair(*pair)
         if answer.decided:
-            assert (answer.calls is not None) == (pair in feasible), pair
+            assert (answer.trace is not None) == (pair in feasible), pair
         else:
             assert encoding.unread
-        if answer.calls is not None:
-            events = run_calls(answer.calls)
+        if answer.trace is not None:
+            events = run_calls(answer.trace)
             assert all(event.completed for event in events)
             assert holds_on(parse(LOOKING[name]), events)
 

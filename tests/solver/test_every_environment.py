@@ -65,7 +65,7 @@ def test_z3_and_the_product_have_the_same_pairs(where: str, profile: Profile, le
         for first, second in all_pairs(environment.tools, repeat=2):
             answer = encoding.ask_pair(first, second)
             assert answer.decided, (first, second)
-            if answer.calls is not None:
+            if answer.trace is not None:
                 found.add((first, second))
     assert found == product.adjacent_pairs(length)
 
@@ -80,7 +80,7 @@ def test_z3_gives_access_without_an_end_and_access_that_ends() -> None:
             length=2,
             initial=environment.populate(Random(0)),
         )
-        calls = encoding.ask().calls
-        assert calls is not None
-        given.append(sorted(set(calls[1].arguments)))
+        trace = encoding.ask().trace
+        assert trace is not None
+        given.append(sorted(set(trace[1].arguments)))
     assert given == [["guest_ids", "permanent"], ["end_time", "guest_ids", "permanent", "start_time"]]

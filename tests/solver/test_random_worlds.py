@@ -39,8 +39,8 @@ def differences(seed: int) -> Iterator[str]:
         pair, answer = (first, second), encoding.ask_pair(first, second)
         if not answer.decided:
             yield f"{pair}: what Z3 found does not run"
-        if answer.calls is not None and pair not in planned:
-            yield f"{pair} is excluded, and Z3 has {answer.calls}"
+        if answer.trace is not None and pair not in planned:
+            yield f"{pair} is excluded, and Z3 has {answer.trace}"
         if answer.obstacles is not None and pair in planned:
             if not _takes_amounts(environment):
                 yield f"{pair} is planned, and Z3 excludes it: {answer.obstacles}"

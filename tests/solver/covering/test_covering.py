@@ -1,5 +1,6 @@
 """Coverage: ceilings and suites that brute force confirms, bounds that no walk breaks, certificates that hold."""
 
+from collections.abc import Sequence
 from itertools import product as all_words
 from random import Random
 
@@ -10,16 +11,18 @@ from hypothesis import strategies as st
 
 from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
+from environments.declaration import Environment
 from environments.errors import SearchError
+from environments.state import Row, State
 from solver.covering import CoverageAnalysis, analyse_coverage
-from solver.covering.certificates import Certifier, Disagreement
+from solver.covering.certificates import Certificate, Certifier
 from solver.covering.graph import Graph
 from solver.covering.programming import fewest_columns, row_prices
 from solver.covering.rules import measure_rules
 from solver.covering.suite import cover, heaviest
 from solver.demands import Asked
 from solver.encoding import Encoding
-from solver.ltlf import Monitor
+from solver.ltlf import Automaton, Monitor, compile_formula, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_formulas
 from solver.rules import Rule, load_rules
@@ -167,12 +170,20 @@ def test_a_pair_that_needs_more_calls_says_how_many() -> None:
     assert {certificate.scope for certificate in analysis.certificates} == {"any length", "this length"}
 
 
-def test_z3_and_the_product_may_not_disagree() -> None:
-    asked = Asked(ENVIRONMENT, tuple(RULES), "coverage")
-    automata = {demand.text: demand.automaton for demand in asked.demands(5)}
-    encoding = Encoding(ENVIRONMENT, automata, length=5, initial=ENVIRONMENT.populate(Random(1)))
-    with pytest.raises(Disagreement, match="CheckAuthorization -> SearchPayee"):
-        Certifier(asked, encoding, 5).certify(("CheckAuthorization", "SearchPayee"))
+def test_a_pair_that_the_plan_lacks_and_z3_has_is_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan that leaves too much out costs a trace that Z3 has to find, and the bound that only holds for plans."""
+    lost = ("CheckAuthorization", "SearchPayee")
+    avoids = compile_formula(parse("G !(CheckAuthorization & X SearchPayee)"))
+
+    def planned(environment: Environment, automata: Sequence[Automaton]) -> Product:
+        return Product(environment, [*automata, avoids])
+
+    monkeypatch.setattr("solver.covering.Product", planned)
+    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=6, count=40, seed=1)
+    assert lost in analysis.feasible
+    assert lost in analysis.suite.pairs
+    assert analysis.undecided == ()
+    assert analysis.bound.walks == -(-len(analysis.feasible) // 5)
 
 
 def test_transitions_and_triggers_by_the_monitor(tasks: CoverageAnalysis) -> None:
@@ -239,31 +250,48 @@ def test_thirteen_tools_in_forty_traces(profile: Profile) -> None:
     assert all(keeps(formula, trace.events) for trace in traces for formula in formulas)
 
 
+def certifier_of(asked: Asked, length: int, *states: State) -> Certifier:
+    automata = {demand.text: demand.automaton for demand in asked.demands(length)}
+    encodings = [Encoding(asked.environment, automata, length=length, initial=state) for state in states]
+    return Certifier(asked, encodings, length)
+
+
+TASKS = Asked(ENVIRONMENT, tuple(RULES), "tasks")
+
+
 def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
-    """No money for a second payment: the product allows it, nothing carries it out, and Z3 says why."""
-    state = ENVIRONMENT.populate(Random(1))
-    rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in state.tables["accounts"])
-    asked = Asked(ENVIRONMENT, tuple(RULES), "tasks")
-    automata = {demand.text: demand.automaton for demand in asked.demands(6)}
-    broke = Encoding(ENVIRONMENT, automata, length=6, initial=state.with_table("accounts", rows))
-    certificate = Certifier(asked, broke, 6).certify_by_encoding(("PayBill", "RecordAuditEvent"))
-    assert certificate is not None
+    """No money for a payment: the product allows it, nothing carries it out, and Z3 says why."""
+    pair, rich = ("PayBill", "RecordAuditEvent"), ENVIRONMENT.populate(Random(1))
+    rows = tuple(Row({**row.values, "balance": 5_00}) for row in rich.tables["accounts"])
+    broke = rich.with_table("accounts", rows)
+    certificate = certifier_of(TASKS, 6, broke).settle(pair, planned=True)
+    assert isinstance(certificate, Certificate)
     assert certificate.scope == "this length"
     assert "balance does not cover" in str(certificate)
-    rich = Encoding(ENVIRONMENT, automata, length=6, initial=state)
-    assert Certifier(asked, rich, 6).certify_by_encoding(("PayBill", "RecordAuditEvent")) is None
+    trace = certifier_of(TASKS, 6, broke, rich).settle(pair, planned=True)
+    assert isinstance(trace, tuple)
+    assert pair in pairs_of(tuple(event.tool for event in trace))
+    assert all(keeps(rule.formula, trace) for rule in RULES)
 
 
 def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solver.encoding.SOLVER_BUDGET", 1)
-    asked = Asked(ENVIRONMENT, tuple(RULES), "tasks")
-    automata = {demand.text: demand.automaton for demand in asked.demands(8)}
-    certifier = Certifier(asked, Encoding(ENVIRONMENT, automata, length=8, initial=ENVIRONMENT.populate(Random(1))), 8)
-    twice = certifier.certify(("CheckAuthorization", "CheckAuthorization"))
-    assert twice is not None
+    certifier = certifier_of(TASKS, 8, ENVIRONMENT.populate(Random(1)))
+    twice = certifier.settle(("CheckAuthorization", "CheckAuthorization"), planned=False)
+    assert isinstance(twice, Certificate)
     assert twice.scope == "any length"
     assert "Z3 did not decide" in twice.proof
-    assert certifier.certify(("CheckAuthorization", "RecordAuditEvent")) is None
+    assert certifier.settle(("CheckAuthorization", "RecordAuditEvent"), planned=False) is None
+    assert certifier.settle(("PayBill", "RecordAuditEvent"), planned=True) is None
+
+
+def test_a_certificate_names_the_refusal_that_matters() -> None:
+    home = load_setting("smart_home").environment
+    certifier = certifier_of(Asked(home, (), "coverage"), 3, home.populate(Random(1)))
+    certificate = certifier.settle(("LockDoor", "LockDoor"), planned=False)
+    assert isinstance(certificate, Certificate)
+    assert (certificate.scope, certificate.rests_on_facts) == ("any length", True)
+    assert str(certificate).endswith("LockDoor is refused: The door is already locked.")
 
 
 def test_no_trace_of_that_length_is_an_error() -> None:
