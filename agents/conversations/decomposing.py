@@ -36,8 +36,9 @@ __all__ = ["Ended", "Limits", "Part", "Store", "TeamAnswer", "answer_as_team"]
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
-Ended = Literal["atomic", "depth", "calls", "not split"]
-"""Why a task was not split further: it was judged atomic, a bound was met, or nothing new came of splitting it."""
+Ended = Literal["atomic", "depth", "calls", "not split", "not judged"]
+"""Why a task was not split further: it was judged atomic, a bound was met, nothing new came of splitting it, or the
+judge said nothing usable."""
 
 Store = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
 """An agent's own store: the best pieces for a text, and the best score."""
@@ -60,6 +61,7 @@ class Part:
         depth: how many splits it comes from.
         wanted: the agent that the decomposer named; ``agent`` is another where that one is not active.
         passages: references of the pieces that the agent was shown.
+        found: None if the agent said nothing usable.
     """
 
     task: str
@@ -68,7 +70,7 @@ class Part:
     wanted: str
     agent: Agent
     passages: tuple[str, ...]
-    found: PartAnswer
+    found: PartAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,9 @@ class _Team:
                 done.append((pending, "depth"))
             elif self.calls + 2 > self.limits.calls:
                 done.append((pending, "calls"))
-            elif await self.is_atomic(pending):
+            elif (atomic := await self.is_atomic(pending)) is None:
+                done.append((pending, "not judged"))
+            elif atomic:
                 done.append((pending, "atomic"))
             elif parts := await self.split(pending, seen):
                 work.extend(parts)
@@ -146,18 +150,21 @@ class _Team:
         seat = seat_decomposer(client, self.question, self.case.introduction, pending.task.task, self.active)
         said = await speak_once(seat, Decomposition, "Split the task.", context=context, ledger=self.ledger)
         parts: list[_Pending] = []
-        for task in _usable(said, Decomposition(tasks=())).tasks:
+        usable = _usable(said)
+        for task in usable.tasks if usable else ():
             if task.task.strip() and _key(task.task) not in seen:
                 seen.add(_key(task.task))
                 parts.append(_Pending(task, pending.depth + 1))
         return parts
 
-    async def is_atomic(self, pending: _Pending) -> bool:
+    async def is_atomic(self, pending: _Pending) -> bool | None:
+        """Whether one step of reasoning does it; None if the judge said nothing usable."""
         self.calls += 1
         context = self.context.at(role="atomicity_judge", turn=self.calls)
         seat = seat_atomicity_judge(self.casting.client("atomicity_judge", context), pending.task.task)
         said = await speak_once(seat, Atomicity, "Judge the task.", context=context, ledger=self.ledger)
-        return _usable(said, Atomicity(atomic=True)).atomic
+        usable = _usable(said)
+        return usable.atomic if usable else None
 
     async def work_on(self, number: int, pending: _Pending, ended: Ended) -> Part:
         """Algorithm 2: the agent that the part fits answers from its own store."""
@@ -166,8 +173,8 @@ class _Team:
         context = self.context.at(role="role_agent", turn=self.limits.calls + number)
         seat = seat_role_agent(self.casting.client("role_agent", context), agent, task.task, chunks)
         said = await speak_once(seat, PartAnswer, "Do the task.", context=context, ledger=self.ledger)
-        found = _usable(said, PartAnswer(answer="The notes were not answered usably."))
-        return Part(task.task, pending.depth, ended, task.agent, agent, tuple(chunk.ref for chunk in chunks), found)
+        shown = tuple(chunk.ref for chunk in chunks)
+        return Part(task.task, pending.depth, ended, task.agent, agent, shown, _usable(said))
 
     def dispatch(self, task: SubTask) -> tuple[Agent, Sequence[Chunk]]:
         """The agent that was named, if it is active; else the active one whose store has the best piece for it."""
@@ -182,7 +189,12 @@ class _Team:
     async def integrate(self, parts: Sequence[Part], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
         context = self.context.at(role="integrator", turn=self.limits.calls + len(parts) + 1)
         shown = [
-            PartFound(task=part.task, agent=part.agent, found=part.found.answer, citations=part.found.citations)
+            PartFound(
+                task=part.task,
+                agent=part.agent,
+                found=part.found.answer if part.found else None,
+                citations=part.found.citations if part.found else (),
+            )
             for part in parts
         ]
         client = self.casting.client("integrator", context)
@@ -219,10 +231,10 @@ def _key(task: str) -> str:
     return " ".join(words_of(task))
 
 
-def _usable(said: Answer | RoleFailure, otherwise: Answer) -> Answer:
-    """What was said; what stands for an unusable answer; an endpoint that gave none stops the question."""
+def _usable(said: Answer | RoleFailure) -> Answer | None:
+    """What was said, or None if it cannot be used. An endpoint that gave no answer stops the question."""
     if not isinstance(said, RoleFailure):
         return said
     if not said.answered:
         raise _Stopped(said)
-    return otherwise
+    return None

@@ -58,12 +58,13 @@ class Relation(BaseModel):
 
 
 class Application(BaseModel):
-    """What the paragraphs at hand say in terms of law."""
+    """What the paragraphs at hand say in terms of law. Both lists must be there, if empty: a part of an answer that was
+    cut off is an object, too, and must not pass for one that found nothing."""
 
     model_config = ConfigDict(frozen=True)
 
-    entities_and_concepts: tuple[Alignment, ...] = ()
-    relations: tuple[Relation, ...] = ()
+    entities_and_concepts: tuple[Alignment, ...]
+    relations: tuple[Relation, ...]
 
 
 def seat_application(client: ChatCompletionClient, paragraphs: Sequence[Paragraph]) -> RoleSpeaker[Application]:

@@ -27,11 +27,11 @@ class Inference(BaseModel):
 
 
 class Inferences(BaseModel):
-    """Everything that follows from what is at hand."""
+    """Everything that follows from what is at hand. The list must be there, if empty (see `Application`)."""
 
     model_config = ConfigDict(frozen=True)
 
-    inferred_alignments: tuple[Inference, ...] = ()
+    inferred_alignments: tuple[Inference, ...]
 
 
 def seat_common_sense(client: ChatCompletionClient, known: Sequence[Chunk]) -> RoleSpeaker[Inferences]:

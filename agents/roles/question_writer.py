@@ -43,11 +43,12 @@ class WrittenQuestion(BaseModel):
 
 
 class WrittenQuestions(BaseModel):
-    """All questions that the findings at hand support; none is an answer, too."""
+    """All questions that the findings at hand support. The list must be there, if empty: the options of a question that
+    was cut off are an object, too, and must not pass for findings without a question."""
 
     model_config = ConfigDict(frozen=True)
 
-    questions: tuple[WrittenQuestion, ...] = ()
+    questions: tuple[WrittenQuestion, ...]
 
 
 def seat_question_writer(client: ChatCompletionClient, findings: Sequence[Paragraph]) -> RoleSpeaker[WrittenQuestions]:

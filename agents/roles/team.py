@@ -72,13 +72,13 @@ class PartAnswer(BaseModel):
 
 
 class PartFound(BaseModel):
-    """A part as the integrator reads it."""
+    """A part as the integrator reads it; ``found`` is None if its agent said nothing usable."""
 
     model_config = ConfigDict(frozen=True)
 
     task: str
     agent: Agent
-    found: str
+    found: str | None
     citations: tuple[Citation, ...]
 
 

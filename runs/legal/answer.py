@@ -179,6 +179,6 @@ def _step(part: Part) -> StepRow:
         wanted=part.wanted,
         agent=part.agent,
         passages=part.passages,
-        found=part.found.answer,
-        citations=part.found.citations,
+        found=part.found.answer if part.found else None,
+        citations=part.found.citations if part.found else (),
     )

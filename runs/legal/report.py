@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.casebook.case import AGENTS, Case
+from environments.casebook.case import AGENTS, CONTEXTS, Case, context_name
+from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS
 from environments.errors import InputError
 from runs.files import read_rows
 from runs.legal.balanced import BalancedTables, compare_balanced
@@ -15,8 +16,10 @@ from runs.legal.grounding import GroundingLine, grounding_lines
 from runs.legal.layout import LegalFolder
 from runs.legal.lengths import part_lengths
 from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow
+from runs.legal.retrieved import COMPARED, RetrievalLine, retrieval_lines
+from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow, RetrievedRow
 from runs.legal.tables import Agreement, LegalTables, tabulate
+from runs.legal.teamwork import ENDINGS, TeamLine, team_lines
 from runs.record.store import Record
 from runs.report.page import render_page, write_page
 from runs.report.summary import Panel
@@ -34,6 +37,8 @@ class LegalContent:
     cases: Sequence[Case]
     findings: LegalFindings
     tables: LegalTables
+    retrieval: Sequence[RetrievalLine] = ()
+    teams: Sequence[TeamLine] = ()
     grounding: Sequence[GroundingLine] = ()
     balanced: BalancedTables | None = None
 
@@ -57,9 +62,16 @@ def content_of_legal_run(path: Path) -> LegalContent:
     answers = read_rows(folder.answers, AnswerRow)
     probes = read_rows(folder.probes, ProbeRow) if recipe.probes and folder.probes.stat().st_size else []
     findings = read_rows(folder.findings, LegalFindings)[0]
-    grounding = grounding_lines(cases, answers, probes)
-    balanced = _balanced(folder.balanced, cases, answers) if recipe.balanced else None
-    return LegalContent(recipe, cases, findings, tabulate(cases, answers), grounding, balanced)
+    return LegalContent(
+        recipe,
+        cases,
+        findings,
+        tabulate(cases, answers),
+        retrieval_lines(cases, read_rows(folder.retrieved, RetrievedRow), recipe.depths),
+        team_lines(answers),
+        grounding_lines(cases, answers, probes),
+        _balanced(folder.balanced, cases, answers) if recipe.balanced else None,
+    )
 
 
 def _balanced(folder: LegalFolder, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> BalancedTables:
@@ -89,6 +101,7 @@ def render_legal_report(content: LegalContent) -> str:
         notices=_notices(content),
         settings=_settings(content.recipe),
         questions=tables.best.questions,
+        baseline_contexts=[context_name(context) for context in CONTEXTS[:3]],
         tables=tables,
         context_panels=_panels(tables.contexts_agree, "contexts"),
         model_panels=_panels(tables.models_agree, "models"),
@@ -97,6 +110,13 @@ def render_legal_report(content: LegalContent) -> str:
         case_panels=case_panels(content.cases),
         whole_decisions=sum(case.document is not None for case in content.cases),
         findings=content.findings,
+        retrieval=content.retrieval,
+        retriever_labels=RETRIEVER_LABELS,
+        compared=COMPARED,
+        retrievers=content.recipe.retrievers,
+        depths=content.recipe.depths,
+        teams=content.teams,
+        endings=ENDINGS,
         grounding=content.grounding,
         balanced=content.balanced,
         probes=content.recipe.probes,
@@ -157,12 +177,7 @@ def _notices(content: LegalContent) -> list[str]:
         )
     if content.findings.problems:
         notices.append(f"{len(content.findings.problems)} rows of the case book could not be used; see Cases.")
-    invalid = sum(
-        line.score.count("invalid")
-        for table in content.tables.models
-        for row in table.lines.values()
-        for line in row.values()
-    )
+    invalid = sum(line.score.count("invalid") for table in content.tables.models for line in table.cells)
     if invalid:
         notices.append(f"{invalid} questions got no answer through no fault of a model; they count as not correct.")
     return notices

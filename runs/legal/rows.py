@@ -62,7 +62,13 @@ class RetrievedRow(_Frozen):
 
 
 class StepRow(_Frozen):
-    """A part of a question that an agent worked on, in the decomposed pipeline."""
+    """A part of a question that an agent worked on, in the decomposed pipeline.
+
+    Attributes:
+        depth: how many splits it comes from; ``ended`` says why it was not split further.
+        wanted: the agent that the decomposer named; ``agent`` is another where that one is not active.
+        found: None if the agent said nothing usable.
+    """
 
     task: str
     depth: int
@@ -70,7 +76,7 @@ class StepRow(_Frozen):
     wanted: str
     agent: Agent
     passages: tuple[str, ...]
-    found: str
+    found: str | None
     citations: tuple[Citation, ...] = ()
 
 

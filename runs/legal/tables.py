@@ -1,15 +1,16 @@
 """The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from environments.casebook.case import Case, Question
+from environments.casebook.case import Case
 from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
 from runs.legal.baselines import Baseline, best_baseline, lexical_baseline, measure_baselines, skill
-from runs.legal.rows import AnswerRow, Cell
+from runs.legal.rows import AnswerRow, Cell, LegalOutcome
 from runs.legal.scores import CellScore, count_answers
-from runs.legal.statistics import Comparison, cohen_kappa, compare_cells, interval_by_case, label_of
+from runs.legal.splits import SplitLine, share_of, split_answers
+from runs.legal.statistics import Comparison, cohen_kappa, compare_cells, label_of
 from runs.metrics import Interval
 from runs.statistics import adjust_for_many
 
@@ -19,7 +20,6 @@ __all__ = [
     "ComparisonLine",
     "LegalTables",
     "ModelTable",
-    "SplitLine",
     "tabulate",
 ]
 
@@ -35,7 +35,7 @@ class CellLine:
     """One cell of the accuracy table.
 
     Attributes:
-        interval: of the accuracy, drawn by case.
+        interval: of the accuracy, drawn by case; ``refusals``: of the share of refusals.
         skill: over the best baseline without a model.
         lexical: accuracy of comparing words with what this cell's model was shown.
         place: 1 for the best of its model and column, 2 for the second best, else 0. Equals share a place.
@@ -44,6 +44,7 @@ class CellLine:
     cell: Cell
     score: CellScore
     interval: Interval | None
+    refusals: Interval | None
     skill: float | None
     lexical: Baseline
     place: int
@@ -55,6 +56,19 @@ class ModelTable:
 
     model: str
     lines: dict[str, dict[str, CellLine]]
+
+    @property
+    def cells(self) -> list[CellLine]:
+        return [line for lines in self.lines.values() for line in lines.values()]
+
+    @property
+    def best(self) -> CellLine:
+        """The cell of highest accuracy; of equals the first."""
+        return max(self.cells, key=lambda line: line.score.accuracy)
+
+    def above(self, baseline: Baseline) -> int:
+        """How many cells are better than the baseline."""
+        return sum(line.score.accuracy > baseline.accuracy for line in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +90,6 @@ class Agreement:
     names: tuple[str, ...]
     kappa: dict[tuple[str, str], float | None]
     lowest: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SplitLine:
-    """Accuracy of a model in a context, over all its columns, split by kind of question; and the mean over cases."""
-
-    model: str
-    context: str
-    yes_no: float | None
-    four_options: float | None
-    decision: float | None
-    opinion: float | None
-    by_case: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         comparisons=_comparisons(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
-        splits=_splits(cells, questions),
+        splits=split_answers(answers, questions),
     )
 
 
@@ -150,7 +151,8 @@ def _model_tables(
         line = CellLine(
             cell=cell,
             score=scores[cell],
-            interval=interval_by_case(_correct_by_case(rows)),
+            interval=_interval(rows, "correct"),
+            refusals=_interval(rows, "refused"),
             skill=skill(accuracy, best.accuracy),
             lexical=lexical[cell],
             place=ranking.index(accuracy) + 1 if accuracy in ranking else 0,
@@ -159,11 +161,9 @@ def _model_tables(
     return tuple(ModelTable(model, lines) for model, lines in tables.items())
 
 
-def _correct_by_case(rows: Iterable[AnswerRow]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for row in rows:
-        found.setdefault(row.case, []).append(int(row.outcome == "correct"))
-    return found
+def _interval(rows: Sequence[AnswerRow], outcome: LegalOutcome) -> Interval | None:
+    share = share_of(rows, lambda row: row.outcome == outcome)
+    return share.interval if share else None
 
 
 def _comparisons(cells: dict[Cell, list[AnswerRow]]) -> tuple[ComparisonLine, ...]:
@@ -240,29 +240,3 @@ def _agreement(title: str, names: tuple[str, ...], rows: dict[str, dict[int, lis
     measured = [pair for pair, value in kappa.items() if value is not None]
     lowest = sorted(measured, key=lambda pair: kappa[pair] or 0.0)[:LOWEST]
     return Agreement(title, names, kappa, tuple(lowest))
-
-
-def _splits(cells: dict[Cell, list[AnswerRow]], questions: dict[str, Question]) -> tuple[SplitLine, ...]:
-    groups: dict[tuple[str, str], list[AnswerRow]] = {}
-    for cell, rows in cells.items():
-        groups.setdefault((cell.model, cell.context), []).extend(rows)
-    lines: list[SplitLine] = []
-    for (model, context), rows in groups.items():
-        asked = [(questions[row.question], row) for row in rows]
-        lines.append(
-            SplitLine(
-                model,
-                context,
-                yes_no=_share(row for question, row in asked if question.kind == "yes_no"),
-                four_options=_share(row for question, row in asked if question.kind == "four_options"),
-                decision=_share(row for question, row in asked if question.decision),
-                opinion=_share(row for question, row in asked if not question.decision),
-                by_case=fmean(fmean(members) for members in _correct_by_case(rows).values()),
-            )
-        )
-    return tuple(lines)
-
-
-def _share(rows: Iterable[AnswerRow]) -> float | None:
-    members = list(rows)
-    return count_answers(members).accuracy if members else None

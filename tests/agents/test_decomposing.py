@@ -131,8 +131,10 @@ async def test_roles_that_answer_unusably_do_not_stop_the_team() -> None:
         return "hm"
 
     team = await ask(Cast(decomposer=nonsense, atomicity_judge=nonsense, role_agent=nonsense))
-    assert [part.ended for part in team.parts] == ["not split"]
+    assert [(part.ended, part.found) for part in team.parts] == [("not split", None)]
     assert isinstance(team.answer, LegalAnswer)
+    unjudged = await ask(Cast(atomicity_judge=nonsense))
+    assert {part.ended for part in unjudged.parts} == {"not judged"}
     silent = await ask(Cast(integrator=nonsense))
     assert isinstance(silent.answer, RoleFailure)
     assert silent.answer.answered

@@ -224,6 +224,17 @@ async def test_what_stays_objectionable_is_left_out_and_the_rest_kept() -> None:
     assert any("asks the same" in reason for reason in written.refused)
 
 
+async def test_an_answer_that_was_cut_off_is_no_answer_that_found_nothing() -> None:
+    whole = json.dumps({"questions": [question().model_dump()]})
+    for cut in (whole[:-1], whole[: whole.index("correct_answer")]):
+        written = await write(question_writer=lambda messages, cut=cut: cut)
+        assert written.failures != ()
+    entry = {"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}
+    cut = json.dumps({"entities_and_concepts": [entry], "relations": []})[:-1]
+    reading = await read(application=lambda messages: cut, common_sense=lambda messages: "{}")
+    assert len(reading.failures) == 1
+
+
 async def test_a_case_without_findings_is_named() -> None:
     bare = build_case("bare", parse_document(text_lines("1. One.")), [PartRange(first="1", last="1", part="facts")])
     context = Context(stage="questions", role="question_writer")

@@ -111,8 +111,20 @@ def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
 def test_splits_go_by_kind_and_by_case(tables: LegalTables) -> None:
     line = next(line for line in tables.splits if (line.model, line.context) == ("two", "F"))
     assert line.by_case == pytest.approx((3 / 6 + 1 / 2) / 2)
-    assert (line.yes_no, line.four_options) == (0.5, 0.5)
+    assert line.yes_no is not None
+    assert line.four_options is not None
+    assert (line.yes_no.value, line.four_options.value) == (0.5, 0.5)
     assert line.opinion is None
+    assert line.cases == {case.id: pytest.approx(share) for case, share in zip(BOOK.cases, (3 / 6, 1 / 2), strict=True)}
+
+
+def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables: LegalTables) -> None:
+    one, two = tables.models
+    assert (one.best.cell.context, one.best.cell.column) == ("F", "BM25@3")
+    assert (one.above(tables.best), two.above(tables.best)) == (1, 2)
+    refused = two.lines["AR"]["BM25@1"].refusals
+    assert refused is not None
+    assert (refused.low, refused.high) == (1, 1)
 
 
 def test_words_are_compared_with_what_was_retrieved() -> None:

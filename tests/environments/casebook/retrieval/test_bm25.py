@@ -125,18 +125,10 @@ def test_texts_without_a_word_score_nothing() -> None:
 
 
 @pytest.mark.shared
-def test_the_sign_defect_of_the_released_code_shows_in_the_nine_cases() -> None:
+def test_the_mean_weight_of_the_released_code_is_negative_in_most_pools_of_the_nine_cases() -> None:
     if not SHARED.exists():
         pytest.skip("needs the published dataset in ../shared/data/maslegal")
     cases = load_casebook(SHARED).cases
-    shortest = asked = 0
-    for case in cases:
-        lengths = {chunk.ref: len(chunk.text) for chunk in case.pool(("LR",))}
-        queries = [question.text for question in case.questions]
-        for hits in rank_case(case, ("LR",), queries, CharacterBM25(), depth=1, share="total"):
-            asked += 1
-            shortest += lengths[hits[0].ref] == min(lengths.values())
-    assert (shortest, asked) == (339, 418)  # 81.1 %; over all fifteen cases the published code has 82.5 %
 
     def negative(*context: Agent) -> int:
         return sum(mean_weight([chunk.text for chunk in case.pool(context)]) < 0 for case in cases)
