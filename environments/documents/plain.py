@@ -75,11 +75,16 @@ def _after_page_number(line: str, expected: int) -> str | None:
 
 
 def _furniture(pages: Sequence[str]) -> set[str]:
+    edges = [[line for line in page.splitlines() if line.strip() and not _PARAGRAPH.match(line)] for page in pages]
+    edges = [[*lines[:_EDGE], *lines[-_EDGE:]] for lines in edges]
+    if len(pages) < _REPEATED:
+        # So few pages may begin with two articles, which differ in their numbers.
+        words = [{line for line in lines if not re.search(r"\d", line)} for lines in edges]
+        return {_shape(line) for line in set[str].intersection(*words)} if len(pages) > 1 else set()
     seen = Counter[str]()
-    for page in pages:
-        lines = [line for line in page.splitlines() if line.strip() and not _PARAGRAPH.match(line)]
-        seen.update({_shape(line) for line in (*lines[:_EDGE], *lines[-_EDGE:])})
-    return {shape for shape, count in seen.items() if count >= max(_REPEATED, len(pages) / 2) and len(pages) > 1}
+    for lines in edges:
+        seen.update({_shape(line) for line in lines})
+    return {shape for shape, count in seen.items() if count >= max(_REPEATED, len(pages) / 2)}
 
 
 def _shape(line: str) -> str:

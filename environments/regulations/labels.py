@@ -118,17 +118,7 @@ def _roman(text: str) -> int | None:
 
 def _written(number: int) -> str:
     text = ""
-    for value, letters in (
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ):
+    for value, letters in _NUMERALS:
         while number >= value:
             text, number = text + letters, number - value
     return text

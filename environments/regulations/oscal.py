@@ -34,7 +34,7 @@ def parse_oscal(text: str) -> LegalText:
     if not nodes:
         raise InputError("the catalog holds no control")
     title = _get(_get(cast("object", catalog), "metadata"), "title")
-    return LegalText(title=title if isinstance(title, str) else "", nodes=nodes)
+    return LegalText(title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(catalog)))
 
 
 def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[Node]:
@@ -53,6 +53,7 @@ def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[No
             heading=_text(control, "title", values),
             nodes=(
                 *(node for part in _objects(control, "parts") for node in _part(part, label, values, depth + 1)),
+                *_guidelines(control, values),
                 *_nodes(control, values, depth + 1),
             ),
         )
@@ -79,6 +80,21 @@ def _part(part: Object, above: str, values: Mapping[str, str], depth: int) -> It
         if prose:
             yield Node(kind="passage", citation=above, text=prose)
         yield from below
+
+
+def _guidelines(control: Object, values: Mapping[str, str]) -> Iterator[Node]:
+    """What is said of the values that an organisation chooses."""
+    for parameter in _objects(control, "params"):
+        for guideline in _objects(parameter, "guidelines"):
+            yield Node(kind="note", label=str(parameter.get("id", "")), text=_text(guideline, "prose", values))
+
+
+def _resources(catalog: object) -> Iterator[str]:
+    """What the catalog refers to, from its back matter."""
+    matter = _get(catalog, "back-matter")
+    for resource in _objects(cast("Object", matter), "resources") if isinstance(matter, dict) else ():
+        words = (_get(resource, "title"), _get(_get(resource, "citation"), "text"))
+        yield ": ".join(text for text in words if isinstance(text, str))
 
 
 def _label(holder: Object) -> str:

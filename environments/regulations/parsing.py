@@ -14,15 +14,13 @@ from environments.errors import InputError
 from environments.regulations.headings import ANNEXES, HEADING_WORDS, division_heading, names_unit, unit_heading
 from environments.regulations.labels import Label, Reading, first_of, read_labels
 from environments.regulations.tree import LegalText, Node, NodeKind
+from environments.regulations.unwrapping import unwrap_lines
 
 __all__ = ["parse_legal_text"]
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
-_FINISHED = re.compile(r"(?:[.;:,—–]|\b(?:and|or))[”’\"')\]]*$")
-_WRAPPED = 0.15
-"""The share of lines that begin with a small letter above which lines are taken to be broken for width."""
 
 
 @dataclass(slots=True)
@@ -72,7 +70,7 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
         self.notes = [line.text.strip() for line in lines if line.note]
-        self._lines = [line for line in lines if not line.note]
+        self._lines = unwrap_lines([line for line in lines if not line.note])
         self.title: list[str] = []
         self.doubts: list[str] = []
         self.root = _Open("division", rank=-1)
@@ -84,8 +82,6 @@ class _Parser:
         marked = any(line.level and names_unit(line.text.strip()) for line in self._lines)
         self._only_marked = marked
         self._has_units = any(map(names_unit, texts))
-        self._wrapped = sum(text[0].islower() for text in texts) > _WRAPPED * len(texts)
-        self._text_before = ""
 
     def read(self) -> None:
         if not self._has_units:
@@ -94,12 +90,11 @@ class _Parser:
             text = " ".join(line.text.split())
             if not (self._opens_unit(line, text) or self._opens_division(line, text) or self._is_heading(line, text)):
                 self._read_text(place, line, text)
-            self._text_before = text
 
     # What opens a unit or a division.
 
     def _opens_unit(self, line: Line, text: str) -> bool:
-        if line.level == 0 if self._only_marked else line.level is None and not self._may_begin():
+        if line.level == 0 and self._only_marked:
             return False
         found = unit_heading(line, text, has_units=self._has_units)
         if found is None:
@@ -111,7 +106,7 @@ class _Parser:
         return True
 
     def _opens_division(self, line: Line, text: str) -> bool:
-        if (line.level == 0 and self._only_marked) or not (line.level or self._may_begin()):
+        if line.level == 0 and self._only_marked:
             return False
         found = division_heading(line, text, has_units=self._has_units)
         if found is None:
@@ -149,11 +144,6 @@ class _Parser:
         if bare and looks and (line.level is None or not self._only_marked):
             current.heading = text
             return True
-        goes_on = looks and text[0].islower() and self._wrapped and current.heading == self._text_before
-        if goes_on and not current.pieces and not current.nodes:
-            current.heading = f"{current.heading} {text}"
-            self._text_before = current.heading
-            return True
         return False
 
     def _begin_headed(self, text: str, level: int) -> None:
@@ -190,7 +180,7 @@ class _Parser:
             self._note(text)
             return
         labels, rest = read_labels(text) if self._recitals or self._cites() else ((), text)
-        if not labels or not self._may_be_labelled(line, rest):
+        if not labels:
             self._words(line, text)
             return
         for label in labels:
@@ -201,19 +191,6 @@ class _Parser:
     def _cites(self) -> bool:
         """Whether what is open can be cited, so that a point of it can."""
         return not self._has_units or any(node.citation for node in self._path)
-
-    def _may_begin(self) -> bool:
-        """Whether what was read last is finished, or the form does not break lines."""
-        return not self._wrapped or not self._text_before or bool(_FINISHED.search(self._text_before)) or self._headed()
-
-    def _headed(self) -> bool:
-        current = self._path[-1]
-        return not current.pieces and not current.nodes
-
-    def _may_be_labelled(self, line: Line, rest: str) -> bool:
-        if line.depth is not None or not self._wrapped:
-            return True
-        return self._may_begin()
 
     def _point(self, place: int, line: Line, label: Label) -> None:
         if self._recitals:
@@ -310,7 +287,7 @@ class _Parser:
         if line.depth is not None:
             while self._path[-1].kind == "point" and (self._path[-1].depth or 0) > line.depth:
                 self._path.pop()
-        elif not self._wrapped and (owner := self._list_owner(current)) and current.last_words.endswith("."):
+        elif (owner := self._list_owner(current)) and current.last_words.endswith("."):
             # The point has ended the whole sentence: what follows belongs to what opened the outermost list.
             while self._path[-1] is not owner:
                 self._path.pop()
@@ -333,12 +310,8 @@ class _Parser:
         self._path[-1].nodes.append(_Open("passage", pieces=[text]))
 
     def _count(self, text: str) -> None:
-        """Words that no number and no unit holds: each paragraph is counted, unless a line goes on with it."""
+        """Words that no number and no unit holds: each paragraph is counted."""
         current = self._path[-1]
-        below = current.nodes[-1] if current.nodes else None
-        if self._wrapped and below is not None and below.kind == "unit" and not _FINISHED.search(below.last_words):
-            below.pieces.append(text)
-            return
         self._passages += 1
         citation = f"{current.citation}, passage" if current.citation else "passage"
         current.nodes.append(_Open("unit", citation=self._unique(f"{citation} {self._passages}"), pieces=[text]))

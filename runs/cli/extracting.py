@@ -30,6 +30,8 @@ from solver.rules import Rule, load_rules
 
 __all__ = ["extract_command", "rule_table", "trail_command"]
 
+_MOST_DOUBTS = 5
+
 
 def extract_command(
     document: Annotated[
@@ -144,6 +146,10 @@ def _tell(setting: Setting, extracted: Extracted, out: Path, *, as_json: bool) -
             say(f"{row.status} {row.rule.id}: {row.because}")
         elif row.status == "merged":
             say(f"merged {row.rule.id} into {', '.join(row.into)}")
+    for doubt in trail.head.doubts[:_MOST_DOUBTS]:
+        say(f"look at the document: {doubt}")
+    if len(trail.head.doubts) > _MOST_DOUBTS:
+        say(f"look at the document: {len(trail.head.doubts) - _MOST_DOUBTS} more doubts stand on the page")
     show(funnel_table(trail.funnel))
     show(rule_table(rules))
     source = "our own restatement" if setting.regulation.restated else "the document given"

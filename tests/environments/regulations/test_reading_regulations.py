@@ -1,9 +1,11 @@
 """The same law in every form that it is published in, and what is refused."""
 
 import json
+import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import cast
 from xml.etree import ElementTree
 
 import pytest
@@ -139,14 +141,15 @@ OSCAL = {
 }
 
 
-def print_pdf(path: Path, text: str, **written: object) -> None:
-    """The text as a PDF of two pages, broken for width, with a running head and page numbers."""
-    lines = [piece for line in text.splitlines() for piece in textwrap.wrap(line, 58)]
+def print_pdf(path: Path, text: str, *, width: int = 58, lines_a_page: int = 7) -> None:
+    """The text as a PDF, broken for width, with a running head and page numbers."""
+    lines = [piece for line in text.splitlines() for piece in textwrap.wrap(line, width)]
     with PdfPages(path) as pdf:
-        for number, page in enumerate((lines[:7], lines[7:13], lines[13:]), 1):
-            figure = Figure(figsize=(8, 6))
-            for place, line in enumerate(["Official pages", *page, str(number)]):
-                figure.text(0.05, 0.95 - place * 0.06, line)  # pyright: ignore[reportUnknownMemberType]
+        for number, start in enumerate(range(0, len(lines), lines_a_page), 1):
+            figure = Figure(figsize=(8, 1 + lines_a_page / 4))
+            page = ["Official pages", *lines[start : start + lines_a_page], str(number)]
+            for place, line in enumerate(page):
+                figure.text(0.05, 0.97 - place / (len(page) + 1), line, size=9)  # pyright: ignore[reportUnknownMemberType]
             pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -176,7 +179,7 @@ def test_eurlex_keeps_footnotes_apart_and_their_marks_in_place(tmp_path: Path) -
 
 
 def test_a_printed_page_is_read_without_what_belongs_to_the_page(tmp_path: Path) -> None:
-    print_pdf(tmp_path / "x.pdf", TEXT)
+    print_pdf(tmp_path / "x.pdf", TEXT, lines_a_page=5)
     legal = read_legal_text(tmp_path / "x.pdf")
     assert {provision.citation: provision.words() for provision in legal.provisions()} == EXPECTED
     assert legal.left_out == ("Official pages", "1", "Official pages", "2", "Official pages", "3")
@@ -300,13 +303,87 @@ def test_the_directive_says_the_same_in_three_forms() -> None:
             assert squeezed(consolidated[citation]) == squeezed(words)
 
 
+ABOUT_THE_DOCUMENT = frozenset(
+    {"BIB.INSTANCE", "BIB.INSTANCE.CONS", "INFO.CONSLEG", "INFO.PROD", "GR.MOD.ACT", "GR.CORRIG", "NO.CELEX", "NO.DOC"}
+)
+
+
+def told_apart(element: ElementTree.Element, is_note: Callable[[ElementTree.Element], bool]) -> tuple[str, str]:
+    """All the text below an element, and that of its footnotes."""
+    text, notes = [element.text or ""], [""]
+    for below in element:
+        inner, inner_notes = told_apart(below, is_note)
+        into = notes if is_note(below) else text
+        into.append(inner)
+        notes.append(inner_notes)
+        text.append(below.tail or "")
+    return "".join(text), "".join(notes)
+
+
 @pytest.mark.shared
 @needs_data
-def test_no_word_of_formex_is_lost() -> None:
+def test_the_gazette_is_put_together_again_from_its_tree() -> None:
+    path = SHARED / "psd2_2015-2366_oj_en.xhtml"
+    legal = read_legal_text(path)
+    page = ElementTree.fromstring(path.read_text(encoding="utf-8-sig").replace("&nbsp;", " "))
+    body = page.find("{http://www.w3.org/1999/xhtml}body")
+    assert body is not None
+    text, notes = told_apart(body, lambda element: element.get("class") in {"note", "oj-note"})
+    assert squeezed("".join(legal.words())) == squeezed(text)
+    assert squeezed("".join(legal.notes)) == squeezed(notes)
+
+
+@pytest.mark.shared
+@needs_data
+def test_formex_is_put_together_again_from_its_tree() -> None:
     path = SHARED / "psd2_2015-2366_consolidated_2025-01-17_en.fmx4.xml"
     legal = read_legal_text(path)
-    words = squeezed("".join(legal.words())) + squeezed("".join(legal.notes))
     root = ElementTree.parse(path).getroot()
-    law = [squeezed(text) for element in root.iter("ENACTING.TERMS") for text in element.itertext()]
-    assert len(law) > 1000
-    assert [text for text in law if text not in words] == []
+    for element in list(root.iter()):
+        if element.tag in {"QUOT.START", "QUOT.END"}:
+            element.text = chr(int(element.get("CODE", ""), 16))
+        if element.tag in ABOUT_THE_DOCUMENT:
+            tail = element.tail
+            element.clear()
+            element.tail = tail
+    text, notes = told_apart(root, lambda element: element.tag == "NOTE")
+    assert squeezed("".join(legal.words())) == squeezed(text)
+    assert squeezed("".join(legal.notes)) == squeezed(notes)
+
+
+def prose(value: object) -> Iterator[str]:
+    """Every sentence and title of an OSCAL catalog, in its order; the names that values have aside."""
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        for name, below in members.items():
+            if name in {"title", "prose"} and isinstance(below, str):
+                yield below
+            elif name != "metadata":
+                yield from prose(below)
+    elif isinstance(value, list):
+        for below in cast("list[object]", value):
+            yield from prose(below)
+
+
+@pytest.mark.shared
+@needs_data
+def test_no_sentence_of_a_catalog_is_lost() -> None:
+    path = SHARED / "nist_800-53_rev5_low_oscal.json"
+    legal = read_legal_text(path)
+    kept = squeezed("".join((*legal.words(), *legal.notes)))
+    sentences = list(prose(json.loads(path.read_text(encoding="utf-8"))["catalog"]))
+    pieces = [piece for sentence in sentences for piece in re.split(r"\{\{.*?\}\}", sentence)]
+    assert len(sentences) > 2500
+    assert [piece for piece in pieces if squeezed(piece) not in kept] == []
+
+
+@pytest.mark.shared
+@needs_data
+@pytest.mark.parametrize("path", sorted(SHARED.glob("*.txt")), ids=lambda path: path.stem)
+def test_a_published_text_says_the_same_when_printed_as_pdf(path: Path, tmp_path: Path) -> None:
+    """Page heads and numbers go, lines broken for width are joined; each provision has the words it has in the text."""
+    print_pdf(tmp_path / "x.pdf", path.read_text(encoding="utf-8-sig"), width=100, lines_a_page=45)
+    printed = read_legal_text(tmp_path / "x.pdf")
+    assert squeezed("".join(printed.words())) == squeezed(path.read_text(encoding="utf-8-sig"))
+    found = {citation: squeezed(words) for citation, words in provisions(path).items()}
+    assert {provision.citation: squeezed(provision.words()) for provision in printed.provisions()} == found
