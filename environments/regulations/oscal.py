@@ -34,7 +34,9 @@ def parse_oscal(text: str) -> LegalText:
     if not nodes:
         raise InputError("the catalog holds no control")
     title = _get(_get(cast("object", catalog), "metadata"), "title")
-    return LegalText(title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(catalog)))
+    return LegalText(
+        title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(cast("Object", catalog)))
+    )
 
 
 def _nodes(holder: Object, values: Mapping[str, str], depth: int) -> Iterator[Node]:
@@ -89,7 +91,7 @@ def _guidelines(control: Object, values: Mapping[str, str]) -> Iterator[Node]:
             yield Node(kind="note", label=str(parameter.get("id", "")), text=_text(guideline, "prose", values))
 
 
-def _resources(catalog: object) -> Iterator[str]:
+def _resources(catalog: Object) -> Iterator[str]:
     """What the catalog refers to, from its back matter."""
     matter = _get(catalog, "back-matter")
     for resource in _objects(cast("Object", matter), "resources") if isinstance(matter, dict) else ():
