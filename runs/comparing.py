@@ -13,6 +13,7 @@ from environments.problems import Problem
 from runs.files import read_usable_rows
 from runs.grading.verdict import Outcome, VerdictRow
 from runs.layout import RunFolder
+from runs.published.comparison import is_comparison, read_comparison
 from runs.stages.rows import FAMILIES, Family, TaskRow
 from runs.statistics import PairedComparison, adjust_for_many, compare_paired, is_unsafe_success
 from runs.tasks import sift
@@ -88,7 +89,11 @@ class RunComparison:
 
 
 def read_side(path: Path) -> Side:
-    """The tasks and verdicts of a finished run. Raises InputError."""
+    """The tasks and verdicts of a finished run, or the strict ones of a comparison of profiles. Raises InputError."""
+    if is_comparison(path):
+        comparison = read_comparison(path)
+        tasks_by_id = {task.id: task for task in comparison.tasks}
+        return Side(str(path), tasks_by_id, comparison.verdicts["strict"], comparison.problems)
     folder = RunFolder(path).existing()
     if folder.variants.exists():
         raise InputError(

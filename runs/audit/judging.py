@@ -64,7 +64,7 @@ def audit(environment: Environment, rules: Sequence[Rule], conversation: Recorde
         reason="; ".join(f"{verdict.rule}: {verdict.explanation}" for verdict in broken),
         rules=verdicts,
         events=events,
-        notes=tuple(_notes(conversation.turns)),
+        notes=tuple(_notes(conversation.turns, events)),
     )
 
 
@@ -106,7 +106,11 @@ def _is_an_exception(result: Json) -> bool:
     return isinstance(result, str) and re.match(r"\w*(Exception|Error)\b", result) is not None
 
 
-def _notes(turns: Iterable[Utterance | RecordedCall]) -> Iterable[str]:
-    for number, turn in enumerate(turns, 1):
-        if isinstance(turn, RecordedCall) and not turn.answered:
+def _notes(turns: Iterable[Utterance | RecordedCall], events: Iterable[Event]) -> Iterable[str]:
+    for number, (turn, event) in enumerate(zip(turns, events, strict=True), 1):
+        if not isinstance(turn, RecordedCall):
+            continue
+        if not turn.answered:
             yield f"turn {number}: no answer of {turn.tool} is recorded; it does not count as completed"
+        elif event.outcome == "rejected" and turn.error is None and not _is_an_exception(turn.result):
+            yield f"turn {number}: {turn.tool} was answered, yet {event.error}; it does not count as completed"

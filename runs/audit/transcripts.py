@@ -14,8 +14,9 @@ What a user or the agent says is an event too, of the pseudo-tool ``user`` or ``
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -72,7 +73,21 @@ class RecordedConversation:
 
 
 def read_transcripts(path: Path) -> list[RecordedConversation]:
-    """The conversations of a file, in order. Raises InputError only where nothing in the file can be read."""
+    """The conversations of a file, in order; one whose id is there before counts as trouble, since one may be a copy.
+
+    Raises InputError only where nothing in the file can be read.
+    """
+    first: dict[str, str] = {}
+    conversations: list[RecordedConversation] = []
+    for one in _read(path):
+        place = first.setdefault(one.id, one.place)
+        if place != one.place and one.trouble is None:
+            one = replace(one, turns=(), trouble=f"its id is there before, at {place}")
+        conversations.append(one)
+    return conversations
+
+
+def _read(path: Path) -> list[RecordedConversation]:
     try:
         if path.stat().st_size > LARGEST:
             raise InputError(f"{path}: larger than {LARGEST // 2**20} MB; split it and audit the parts")
@@ -147,26 +162,39 @@ def _of_entry(place: str, entry: object) -> RecordedConversation:
 def _of_messages(place: str, name: str, messages: list[Any]) -> RecordedConversation:
     """OpenAI's form, and Inspect's, which differs in where a call's name, arguments and error stand."""
     try:
-        answers = {
-            message["tool_call_id"]: message
-            for message in messages
-            if message.get("role") == "tool" and message.get("tool_call_id")
-        }
-        turns = [turn for message in messages for turn in _turns(message, answers)]
+        answers = _answers(messages)
+        turns = [turn for place, message in enumerate(messages) for turn in _turns(place, message, answers)]
     except (KeyError, TypeError, AttributeError) as error:
         return RecordedConversation(place, name, (), f"a message is not as expected: {error!r}")
     return RecordedConversation(place, name, tuple(turns))
 
 
-def _turns(message: Mapping[str, Any], answers: Mapping[str, Mapping[str, Any]]) -> Iterable[Utterance | RecordedCall]:
+Answers = Mapping[tuple[int, int], Mapping[str, Any]]
+"""The tool's answer to each call, by the number of its message and its number in that message."""
+
+
+def _answers(messages: Sequence[Mapping[str, Any]]) -> Answers:
+    """An answer belongs to the first call before it that has its id and no answer yet: some agents use ids again."""
+    waiting: dict[object, deque[tuple[int, int]]] = defaultdict(deque)
+    found: dict[tuple[int, int], Mapping[str, Any]] = {}
+    for place, message in enumerate(messages):
+        if message["role"] == "assistant":
+            for number, call in enumerate(message.get("tool_calls") or ()):
+                waiting[call.get("id")].append((place, number))
+        elif message["role"] == "tool" and waiting[message.get("tool_call_id")]:
+            found[waiting[message.get("tool_call_id")].popleft()] = message
+    return found
+
+
+def _turns(place: int, message: Mapping[str, Any], answers: Answers) -> Iterable[Utterance | RecordedCall]:
     role, said = message["role"], _text(message.get("content"))
     if role == "user":
         yield Utterance("user", said)
     elif role == "assistant":
         if said.strip():
             yield Utterance("agent", said)
-        for call in message.get("tool_calls") or ():
-            yield _call(call, answers.get(call.get("id")))
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            yield _call(call, answers.get((place, number)))
 
 
 def _call(call: Mapping[str, Any], answer: Mapping[str, Any] | None) -> RecordedCall:

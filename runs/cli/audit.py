@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from environments.catalogue import load_setting
+from environments.errors import InputError
 from environments.events import Json
 from runs.audit.judging import AuditRow, audit
-from runs.audit.transcripts import SPEAKERS, read_transcripts
+from runs.audit.transcripts import SPEAKERS, RecordedConversation, read_transcripts
 from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, say, show, show_json
+from runs.cli.output import Bars, make_table, say, say_grouped, show, show_json
 from runs.files import write_rows
 from runs.report.texts import visible
 from solver.rules import check_rules, load_rules
@@ -33,13 +34,16 @@ def audit_command(
     setting = load_setting(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation, beside=SPEAKERS)
-    conversations = [conversation for path in transcripts for conversation in read_transcripts(path)]
+    conversations = [conversation for path in transcripts for conversation in _read(path, alone=len(transcripts) == 1)]
     rows: list[AuditRow] = []
     with Bars().stage("conversations", len(conversations)) as step:
         for conversation in conversations:
             rows.append(audit(setting.environment, chosen, conversation))
             step()
     write_rows(out, rows)
+    say_grouped(
+        (f"{visible(row.conversation)} ({visible(row.place)})", visible(note)) for row in rows for note in row.notes
+    )
     outcomes = Counter(row.outcome for row in rows)
     broken = Counter(rule.rule for row in rows for rule in row.rules if not rule.kept)
     triggered = Counter(rule.rule for row in rows for rule in row.rules if rule.triggered)
@@ -60,3 +64,13 @@ def audit_command(
         show(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "invalid")))
         say(f"Written: {out}")
     raise typer.Exit(1 if outcomes["broken"] or outcomes["invalid"] else 0)
+
+
+def _read(path: Path, *, alone: bool) -> list[RecordedConversation]:
+    """The conversations of a file. Of several files, one of which nothing can be read is one that cannot be judged."""
+    try:
+        return read_transcripts(path)
+    except InputError as error:
+        if alone or not path.exists():
+            raise
+        return [RecordedConversation(str(path), path.name, (), str(error).removeprefix(f"{path}: "))]

@@ -22,7 +22,7 @@ SHOWN_FLIPS = 20
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    first: Annotated[Path, typer.Argument(help="The folder of a finished run, or of `grade --compare`.")],
     second: Annotated[Path | None, typer.Argument(help="Another; by default the same one.")] = None,
     model: Annotated[str | None, typer.Option(help="The model on the first side.")] = None,
     against: Annotated[str | None, typer.Option(help="The model on the second side.")] = None,

@@ -1,6 +1,7 @@
 """``lawtrace grade``: verdicts on programs that are given, or on a finished run again."""
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from runs.cli.output import Bars, say, say_problems, show, show_json
 from runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
 from runs.files import Usable, read_usable_rows, write_rows
 from runs.grading.judge import judge
-from runs.grading.regrading import MovedVerdict, moved_verdicts, with_rules
+from runs.grading.regrading import ChangedRule, MovedVerdict, changed_rules, moved_verdicts, with_rules
 from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
 from runs.layout import RunFolder
 from runs.programs import Given, read_programs
@@ -80,10 +81,12 @@ def grade(
             wanted += baseline_programs(setting.environment, rows)
         with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
             attempts = run_programs(setting.environment, rows, wanted, jails, step)
+    changed: list[ChangedRule] = []
     if rules is not None:
         chosen = load_rules(rules)
         check_rules(chosen, setting.environment)
-        rows = [with_rules(task, chosen) for task in rows]
+        judged_before, rows = rows, [with_rules(task, chosen) for task in rows]
+        changed = changed_rules(judged_before, rows)
     if compare is not None:
         _compare(setting.environment, rows, attempts, recorded, compare, walls)
     verdicts = _verdicts(setting.environment, rows, attempts, profile, walls)
@@ -92,7 +95,8 @@ def grade(
     before = read_usable_rows(earlier, VerdictRow).rows if earlier is not None and earlier.exists() else []
     warn_of_sandboxes(attempt.sandbox for attempt in attempts)
     say_problems(problems)
-    _say_result(verdicts, moved_verdicts(before, verdicts), _cut_short(attempts), problems, out, as_json=as_json)
+    moved = moved_verdicts(before, verdicts)
+    _say_result(verdicts, changed, moved, _cut_short(attempts), problems, out, as_json=as_json)
     raise typer.Exit(1 if problems else 0)
 
 
@@ -167,6 +171,7 @@ def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
 
 def _say_result(
     verdicts: list[VerdictRow],
+    changed: list[ChangedRule],
     moved: list[MovedVerdict],
     cut_short: dict[str, int],
     problems: list[Problem],
@@ -180,6 +185,7 @@ def _say_result(
             for family in ("ordinary", "denied")
         )
         counts["invalid"] += len(problems)
+        rules: list[Json] = [asdict(rule) for rule in changed]
         lines: list[Json] = [str(one) for one in moved]
         unusable: list[Json] = [str(problem) for problem in problems]
         summary: dict[str, Json] = {
@@ -187,6 +193,7 @@ def _say_result(
             "outcomes": {**counts},
             "denied": {**denied},
             "cut_short": {**cut_short},
+            "changed_rules": rules,
             "moved": lines,
             "unusable": unusable,
             "out": str(out),
@@ -194,9 +201,24 @@ def _say_result(
         show_json(summary)
         return
     show(outcome_table(verdicts, unusable=len(problems)))
-    for one in moved:
-        say(str(one))
+    _say_moved(changed, moved)
     if cut_short:
         kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in cut_short.items())
         say(f"Programs that did not end by themselves, and were judged by what they did until then: {kinds}.")
     say(f"Written: {out}")
+
+
+SHOWN_MOVES = 20
+
+
+def _say_moved(changed: list[ChangedRule], moved: list[MovedVerdict]) -> None:
+    """Which rules are not what they were, how many verdicts each moved, and which verdicts."""
+    for rule in changed:
+        say(str(rule))
+    because = Counter((one.change, rule) for one in moved for rule in (*one.now_broken, *one.no_longer_broken))
+    for (change, rule), number in because.most_common():
+        say(f"  {number} {'verdict' if number == 1 else 'verdicts'} {change} because of {rule}")
+    for one in moved[:SHOWN_MOVES]:
+        say(str(one))
+    if len(moved) > SHOWN_MOVES:
+        say(f"... and {len(moved) - SHOWN_MOVES} more; --json lists them all")

@@ -3,7 +3,8 @@
 import json
 import logging
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -13,7 +14,18 @@ from rich.table import Table
 
 from environments.events import Json
 
-__all__ = ["OUT", "Bars", "complain", "make_table", "quieten", "say", "say_problems", "show", "show_json"]
+__all__ = [
+    "OUT",
+    "Bars",
+    "complain",
+    "make_table",
+    "quieten",
+    "say",
+    "say_grouped",
+    "say_problems",
+    "show",
+    "show_json",
+]
 
 OUT = Console(emoji=False, markup=False)
 _ERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
@@ -47,6 +59,21 @@ def say_problems(problems: Sequence[object]) -> None:
     """What could not be used, each with its place; it is invalid, and the rest is judged."""
     for problem in problems:
         say(f"invalid: {problem}")
+
+
+SHOWN_GROUPS = 20
+
+
+def say_grouped(remarks: Iterable[tuple[str, str]]) -> None:
+    """Remarks as (what it is about, what it says): each text once, with how many it is about, the commonest first."""
+    about = defaultdict[str, list[str]](list)
+    for name, text in remarks:
+        about[text].append(name)
+    groups = sorted(about.items(), key=lambda group: -len(group[1]))
+    for text, names in groups[:SHOWN_GROUPS]:
+        say(f"  {names[0]}: {text}" if len(names) == 1 else f"  {len(names)}, {names[0]} first: {text}")
+    if len(groups) > SHOWN_GROUPS:
+        say(f"  ... and {len(groups) - SHOWN_GROUPS} more kinds of remark; the file written has them all")
 
 
 def complain(text: str) -> None:

@@ -13,7 +13,7 @@ from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail
 from runs.cli.options import WhereEnvironment, WhichEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, say_problems, show, show_json
+from runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_problems, show, show_json
 from runs.cli.reviewing import review_tasks
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
@@ -165,8 +165,9 @@ def import_command(
             f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
             f"{len(imported.problems)} invalid."
         )
-        for line in (*imported.empty, *noted):
+        for line in imported.empty:
             say(f"  {line}")
+        say_grouped((task.id, note) for task in imported.tasks for note in task.notes)
         say(f"Written: {out}")
     say_problems(imported.problems)
     raise typer.Exit(1 if imported.problems else 0)
@@ -210,14 +211,13 @@ def check_command(
         invalid: list[Json] = [str(problem) for problem in problems]
         show_json({"tasks": len(rows), "passed": passed, "checks": checks, "invalid": invalid, "out": str(out)})
     else:
-        table = make_table("check", "passed", "failed", "undecided")
+        failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
+        table = make_table("check", "passed", "failed", "undecided", "reasons to fail")
         for name, answers in counts.items():
-            table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")))
+            reasons = sum(finding.check == name for _, finding in failed)
+            table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
         show(table)
-        for row in rows:
-            for finding in row.findings:
-                if finding.answer == "failed":
-                    say(f"{row.task}{', ' + finding.style if finding.style else ''}: {finding.check}: {finding.detail}")
+        say_grouped((task, str(finding)) for task, finding in failed)
         show(f"{passed} of {len(rows)} tasks pass, {len(problems)} rows are invalid.")
         say(f"Written: {out}")
     say_problems(problems)

@@ -10,12 +10,26 @@ from solver.granted import granted_forms
 from solver.masking import Style
 from solver.rules import Rule
 
-__all__ = ["MovedVerdict", "moved_verdicts", "with_rules"]
+__all__ = ["ChangedRule", "MovedVerdict", "changed_rules", "moved_verdicts", "with_rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRule:
+    """A rule that is not what it was: its formula ``before`` and ``after``, None where there was or is no such rule."""
+
+    rule: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"{self.rule} is new: {self.after}"
+        return f"{self.rule} is gone" if self.after is None else f"{self.rule} was {self.before} and is {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
 class MovedVerdict:
-    """An attempt whose outcome changed, and the rules that changed it.
+    """An attempt whose outcome changed, or that breaks other rules than before with the same outcome.
 
     Attributes:
         now_broken: ids of rules that are broken now and were not, or did not exist.
@@ -34,7 +48,12 @@ class MovedVerdict:
     def __str__(self) -> str:
         parts = [f"now broken: {', '.join(self.now_broken)}"] if self.now_broken else []
         parts += [f"no longer broken: {', '.join(self.no_longer_broken)}"] if self.no_longer_broken else []
-        return f"{self.task}, {self.style}, {self.model}: {self.before} -> {self.after} ({'; '.join(parts)})"
+        trial = f", trial {self.trial + 1}" if self.trial else ""
+        return f"{self.task}, {self.style}, {self.model}{trial}: {self.change}, {'; '.join(parts) or 'by no rule'}"
+
+    @property
+    def change(self) -> str:
+        return f"{self.before} -> {self.after}" if self.before != self.after else f"still {self.after}"
 
 
 def with_rules(task: TaskRow, rules: Sequence[Rule]) -> TaskRow:
@@ -52,15 +71,31 @@ def with_rules(task: TaskRow, rules: Sequence[Rule]) -> TaskRow:
     return task.model_copy(update={"rules": tuple(rules), "applicable": applicable})
 
 
+def changed_rules(before: Sequence[TaskRow], after: Sequence[TaskRow]) -> list[ChangedRule]:
+    """What differs between the rules of the tasks as they were and as they are judged now."""
+    was, now = _formulas(before), _formulas(after)
+    return [
+        ChangedRule(rule, was.get(rule), now.get(rule))
+        for rule in dict.fromkeys((*was, *now))
+        if was.get(rule) != now.get(rule)
+    ]
+
+
+def _formulas(tasks: Iterable[TaskRow]) -> dict[str, str]:
+    return {rule.id: rule.formula for task in tasks for rule in task.rules}
+
+
 def moved_verdicts(before: Iterable[VerdictRow], after: Iterable[VerdictRow]) -> list[MovedVerdict]:
-    """The attempts whose outcome changed, in the order of the new verdicts."""
+    """The attempts whose verdict changed, in the order of the new verdicts."""
     earlier = {(verdict.task, verdict.style, verdict.model, verdict.trial): verdict for verdict in before}
     moved: list[MovedVerdict] = []
     for verdict in after:
         old = earlier.get((verdict.task, verdict.style, verdict.model, verdict.trial))
-        if old is None or old.outcome == verdict.outcome:
+        if old is None:
             continue
         was, now = _broken(old), _broken(verdict)
+        if old.outcome == verdict.outcome and set(was) == set(now):
+            continue
         moved.append(
             MovedVerdict(
                 verdict.task,

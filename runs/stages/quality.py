@@ -77,6 +77,9 @@ class QualityFinding(BaseModel):
     style: Style | None
     detail: str
 
+    def __str__(self) -> str:
+        return f"{self.check}{f', {self.style}' if self.style else ''}: {self.detail}"
+
 
 class QualityRow(BaseModel):
     """The gate's answers on one task. A task passes if no check fails; what is undecided is said beside it."""

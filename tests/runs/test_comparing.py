@@ -6,10 +6,11 @@ import pytest
 
 from environments.errors import InputError
 from runs.comparing import Side, compare_sides, read_side
-from runs.grading.regrading import moved_verdicts
+from runs.grading.regrading import changed_rules, moved_verdicts
 from runs.grading.verdict import Outcome, RuleVerdict, VerdictRow
 from runs.stages.rows import TaskRow
 from solver.masking import STYLES, Instruction, Style
+from solver.rules import Rule
 
 STYLE: Style = "goal"
 
@@ -101,13 +102,31 @@ def test_nothing_to_compare_says_what_there_is() -> None:
 
 
 def test_a_moved_verdict_names_the_rules_that_moved_it() -> None:
-    before = [verdict("1", "safe_success"), verdict("2", "unsafe_success", broken=("a", "b"))]
-    after = [verdict("1", "unsafe_success", broken=("c",)), verdict("2", "unsafe_success", broken=("b",))]
-    (moved,) = moved_verdicts(before, after)
-    assert (moved.task, moved.now_broken, moved.no_longer_broken) == ("1", ("c",), ())
-    assert "safe_success -> unsafe_success (now broken: c)" in str(moved)
+    before = [
+        verdict("1", "safe_success"),
+        verdict("2", "unsafe_success", broken=("a", "b")),
+        verdict("3", "safe_success"),
+    ]
+    after = [
+        verdict("1", "unsafe_success", broken=("c",)),
+        verdict("2", "unsafe_success", broken=("b",)),
+        verdict("3", "safe_success"),
+    ]
+    first, second = moved_verdicts(before, after)
+    assert (first.task, first.now_broken, first.no_longer_broken) == ("1", ("c",), ())
+    assert "safe_success -> unsafe_success, now broken: c" in str(first)
+    assert "still unsafe_success, no longer broken: a" in str(second)
     (back,) = moved_verdicts([after[0]], [before[0]])
     assert back.no_longer_broken == ("c",)
+
+
+def test_rules_that_are_not_what_they_were_are_named() -> None:
+    def judged_by(**formulas: str) -> TaskRow:
+        rules = tuple(Rule(id=name, formula=formula) for name, formula in formulas.items())
+        return task("1").model_copy(update={"rules": rules})
+
+    changed = changed_rules([judged_by(a="F x", b="F y", c="F z")], [judged_by(a="F x", b="G y", d="F w")])
+    assert [str(rule) for rule in changed] == ["b was F y and is G y", "c is gone", "d is new: F w"]
 
 
 def test_a_side_that_is_no_run_is_refused(tmp_path: Path) -> None:

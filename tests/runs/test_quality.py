@@ -1,9 +1,10 @@
 """The gate on tasks: our own pass, and each defect that is planted in one is found by the check that is for it."""
 
 import asyncio
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,16 @@ from agents.casting import FixedCasting
 from agents.clients.stack import ModelClients
 from agents.ledger import NullLedger
 from environments.catalogue import load_setting
+from environments.declaration import Environment
 from environments.jail import Jail
+from runs.published.domains import DOMAINS, Domain
 from runs.published.logisafetybench import import_tasks
 from runs.recipe import Recipe
 from runs.stages.build import build_tasks
 from runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
 from runs.stages.rows import TaskRow
 from runs.stages.synthesize import synthesize_rows
-from solver.masking import Style
+from solver.masking import STYLES, Style
 from solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
@@ -32,10 +35,10 @@ def casting_of(clients: ModelClients) -> FixedCasting:
     return FixedCasting(clients, recipe.models.specs(), recipe.parameters)
 
 
-async def gate(tasks: list[TaskRow], jail: Jail) -> list[QualityRow]:
+async def gate(tasks: list[TaskRow], jail: Jail, environment: Environment = ENVIRONMENT) -> list[QualityRow]:
     async with ModelClients(NullLedger()) as clients:
         return await check_tasks(
-            ENVIRONMENT,
+            environment,
             tasks,
             jail=jail,
             casting=casting_of(clients),
@@ -124,15 +127,44 @@ async def test_a_task_that_repeats_another_is_named(tasks: list[TaskRow], jail: 
     assert all(tasks[0].id in finding.detail for finding in second.findings)
 
 
+STRONG_WORDS = re.compile(
+    r"CheckAuthorization|RecordAuditEvent|authoriz|authenticat|audit|\blog(?:s|ged|ging)?\b", re.I
+)
+"""By these words alone 35 of the published instructions tell of a compliance step."""
+
+
 @pytest.mark.shared
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
-async def test_what_the_gate_finds_in_the_published_bank_tasks(jail: Jail) -> None:
-    rows = await gate(list(import_tasks(PUBLISHED, "bank_manager", jail).tasks), jail)
+@pytest.mark.parametrize(
+    ("domain", "nothing_to_do", "untriggered", "strong"),
+    [("bank_manager", 7, (39, 133), {"workflow": 2}), ("smart_lock", 0, (38, 75), {"goal": 28, "workflow": 5})],
+)
+async def test_what_the_gate_finds_in_the_published_tasks(
+    domain: Domain, nothing_to_do: int, untriggered: tuple[int, int], strong: Mapping[Style, int], jail: Jail
+) -> None:
+    rows = await gate(
+        list(import_tasks(PUBLISHED, domain, jail).tasks), jail, load_setting(DOMAINS[domain].environment).environment
+    )
     failed = Counter(check for row in rows for check in CHECKS if row.answer(check) == "failed")
-    assert failed["something to do"] == 7
-    assert failed["triggered"] == 39
-    assert sum(finding.check == "triggered" for row in rows for finding in row.findings) == 133
+    claims = sum(finding.check == "triggered" for row in rows for finding in row.findings)
+    assert failed["something to do"] == nothing_to_do
+    assert (failed["triggered"], claims) == untriggered
     assert failed["reference"] == 0
     # The offline reader cannot judge words from elsewhere, and says so.
     assert failed["unambiguous"] == 0
     assert all(row.answer("unambiguous") == "undecided" for row in rows)
+    published = json.loads((PUBLISHED / f"labeled_{domain}_dataset.json").read_text(encoding="utf-8"))
+    telling = {
+        (row["trace_id"], style)
+        for row in published
+        for style in STYLES
+        if STRONG_WORDS.search(row[f"{style}_instruction"] or "")
+    }
+    assert Counter(style for _, style in telling) == strong
+    in_the_text = {
+        (row.task, finding.style)
+        for row in rows
+        for finding in row.findings
+        if finding.check == "leak-free" and finding.detail.startswith("text:")
+    }
+    assert telling <= in_the_text

@@ -123,6 +123,44 @@ def test_a_call_that_failed_was_refused_or_has_no_answer_did_not_complete(tmp_pa
     assert outcome_of(None, answered=False) == "failed"
 
 
+def test_what_was_odd_is_noted(tmp_path: Path) -> None:
+    wrong = ("PayBill", {"amount": "much"}, {"success": True})
+    path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
+    notes = audit(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
+    assert len(notes) == 2
+    assert "turn 2: PayBill was answered, yet InvalidCallError" in notes[0]
+    assert "turn 3: no answer of CheckAuthorization" in notes[1]
+
+
+def test_ids_that_are_used_again_do_not_mix_answers_up(tmp_path: Path) -> None:
+    messages = openai_messages([("PayBill", PAY, {"success": False}), ("PayBill", PAY, {"success": True})])
+    for message in messages:
+        for call in message.get("tool_calls", ()):
+            call["id"] = "call_0"
+        if message["role"] == "tool":
+            message["tool_call_id"] = "call_0"
+    row = audit(ENVIRONMENT, RULES, read_transcripts(write(tmp_path / "t.json", messages))[0])
+    assert [event.outcome for event in row.events if event.tool == "PayBill"] == ["failed", "completed"]
+
+
+def test_a_conversation_that_is_there_twice_is_judged_once(tmp_path: Path) -> None:
+    row = {"id": "a", "messages": openai_messages(CALLS)}
+    first, second = (audit(ENVIRONMENT, RULES, one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row)))
+    assert (first.outcome, second.outcome) == ("kept", "invalid")
+    assert second.reason.endswith("t.jsonl, line 1")
+
+
+def test_one_unreadable_file_of_several_is_named_and_the_rest_is_judged(lawtrace: Shell, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.json", openai_messages(CALLS))
+    (tmp_path / "empty.json").touch()
+    code, out, err = lawtrace("audit", tmp_path / "empty.json", good, "--json")
+    assert code == 1
+    assert json.loads(out.splitlines()[-1])["outcomes"] == {"invalid": 1, "broken": 1}  # no payee was searched for
+    assert "invalid: is empty" in err
+    assert lawtrace("audit", tmp_path / "empty.json")[0] == 2
+    assert lawtrace("audit", tmp_path / "nowhere.json", good)[0] == 2
+
+
 def test_what_cannot_be_judged_is_named_and_the_rest_is(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     rows = [

@@ -11,6 +11,7 @@ from environments.banking import ENVIRONMENT as BANKING
 from environments.catalogue import load_setting
 from environments.events import Json
 from environments.jail import Jail, Jails, Returned
+from runs.comparing import read_side
 from runs.grading.judge import judge
 from runs.grading.verdict import Profile, VerdictRow
 from runs.metrics import count_outcomes, failure_shares
@@ -257,6 +258,8 @@ def test_recorded_verdicts_are_reproduced_or_the_reason_is_known(
     again = read_comparison(tmp_path)
     assert again.differences == comparison.differences
     assert again.unreproduced == comparison.unreproduced
+    side = read_side(tmp_path)  # `lawtrace compare` takes the folder as it takes a run
+    assert side.verdicts == comparison.verdicts["strict"]
     kept = (tmp_path / "differences.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(kept) == len(comparison.differences) + len(comparison.unreproduced)
     assert json.loads(kept[0])["compared"] == ["strict", "published"]
