@@ -10,10 +10,13 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.clients.budget import Budget, Price
 from agents.clients.spec import ModelSpec
-from agents.conversations.writing import AT_A_TIME
+from agents.conversations.drawing import PROVISIONS_AT_ONCE
+from agents.conversations.writing import AT_A_TIME, UNUSABLE_IN_A_ROW
+from agents.roles import RoleName
 from environments.documentation import document
 from runs.recipe import Recipe
 from runs.settings import offered_setting
+from runs.stages.extract import EXTRACTING
 from runs.variants import variants_of
 
 __all__ = ["Plan", "PlannedCalls", "plan_of"]
@@ -117,20 +120,22 @@ def _stages(recipe: Recipe) -> Iterator[tuple[str, Seat, int, int]]:
     """For each role at each stage: the stage's key, the seat, the calls expected, and the most there can be."""
     tasks, talk, models = recipe.tasks, recipe.conversation, recipe.models
     world = recipe.model_dump_json(include={"environment", "tools", "rules", "parameters"})
-    critic = models.ltl_critic if talk.critic else "none"
-    rules = f"{world} {talk.rounds} {models.policy_extractor} {critic} {recipe.prompts.policy_extractor}"
-    rules += recipe.prompts.ltl_critic if talk.critic else ""
+    specs = models.specs()
+    drawing: list[RoleName] = [role for role in EXTRACTING if talk.critic or role != "ltl_critic"]
+    seats = [(role, str(specs[role]), getattr(recipe.prompts, role)) for role in drawing]
+    rules = f"{world} {talk.rounds} {seats}"
     if recipe.rules.extract or recipe.rules.source == "extracted":
-        yield f"rules {rules}", ("policy_extractor", models.policy_extractor), 1, talk.rounds * TRIES
-        if talk.critic:
-            yield f"rules {rules}", ("ltl_critic", models.ltl_critic), 1, talk.rounds * TRIES
+        pieces = ceil(len(offered_setting(recipe).regulation.provisions) / PROVISIONS_AT_ONCE)
+        for role, model, _ in seats:
+            yield f"rules {rules}", (role, model), pieces, pieces * talk.rounds * TRIES
     # Curated rules are the same whoever extracts others.
     basis = rules if recipe.rules.source == "extracted" else world
     made = f"{basis} {recipe.seed} {tasks.model_dump_json()}"
     if models.trace_writer is not None:
         key = f"baseline {made} {models.trace_writer} {recipe.prompts.trace_writer}"
-        asked = ceil(tasks.count / AT_A_TIME)
-        yield key, ("trace_writer", models.trace_writer), asked, asked * TRIES
+        # At worst each answer brings one program, and as many as are borne fail before it.
+        most = tasks.count * (1 + UNUSABLE_IN_A_ROW) * TRIES
+        yield key, ("trace_writer", models.trace_writer), ceil(tasks.count / AT_A_TIME), most
     writing = ["instruction_generator", "independent_reader", *(["masking_evaluator"] if talk.evaluator else [])]
     words = [(role, getattr(models, role), getattr(recipe.prompts, role)) for role in writing]
     built = f"{made} {talk.rounds} {words}"

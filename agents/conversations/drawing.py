@@ -32,7 +32,7 @@ from environments.declaration import Environment
 from environments.regulation import Provision, Regulation
 from prompts.loader import Prompt
 
-__all__ = ["Drawing", "DrawnRule", "draw_rules"]
+__all__ = ["PROVISIONS_AT_ONCE", "Drawing", "DrawnRule", "draw_rules"]
 
 PROVISIONS_AT_ONCE = 12
 PIECES_AT_ONCE = 4

@@ -16,7 +16,7 @@ from environments.events import Json
 from prompts.loader import Prompt
 from solver.rules import Rule
 
-__all__ = ["Written", "write_programs"]
+__all__ = ["AT_A_TIME", "UNUSABLE_IN_A_ROW", "Written", "write_programs"]
 
 AT_A_TIME = 5
 UNUSABLE_IN_A_ROW = 3

@@ -10,6 +10,7 @@ from agents.conversations.drawing import draw_rules
 from agents.conversations.settling import settle_rules
 from agents.conversations.trail import TrailHead, measure_funnel
 from agents.ledger import Context, Ledger
+from agents.roles import RoleName
 from environments.catalogue import Setting
 from runs.findings import ExtractionScore
 from runs.trails import Trail
@@ -18,7 +19,13 @@ from solver.rules import Rule
 
 __all__ = ["EXTRACTING", "Extracted", "extract", "score_extraction"]
 
-EXTRACTING = ("scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic")
+EXTRACTING: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
+    "policy_extractor",
+    "ltl_critic",
+)
 """The roles that take part."""
 
 

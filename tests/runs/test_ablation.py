@@ -11,11 +11,14 @@ from agents.ledger import ModelCalled
 from runs.ablation import Ablation, read_ablation
 from runs.files import read_rows
 from runs.layout import RunFolder
-from runs.pipeline import VariantResult, walk_variants
+from runs.pipeline import VariantResult, walk, walk_variants
 from runs.plan import plan_of
 from runs.recipe import AttemptOptions, Recipe, RoleModels, TaskOptions
 from runs.record.store import Record
+from runs.record.usage import usage_of
 from runs.stages.rows import TaskRow
+from tests.support.openai_server import serving
+from tests.support.playing import play
 from tests.support.shell import Shell
 
 RECIPE = Recipe(
@@ -116,6 +119,28 @@ def test_the_plan_counts_what_is_shared_once() -> None:
     assert lines["masking_evaluator"].expected == 20
     assert lines["executor"].expected == 4 * 10 * 2 * 2
     assert set(lines) == {"instruction_generator", "masking_evaluator", "executor"}
+
+
+def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer pleases at once: each role is asked as often as expected, the steps of the extraction included."""
+    everybody = RoleModels(
+        policy_extractor="openai:a",
+        ltl_critic="openai:a",
+        instruction_generator="openai:a",
+        masking_evaluator="openai:a",
+        independent_reader="openai:a",
+    )
+    recipe = RECIPE.model_copy(
+        update={"models": everybody, "ablation": {}, "attempts": AttemptOptions(models=("openai:b",), baselines=False)}
+    )
+    folder = RunFolder(tmp_path / "run")
+    with serving(play) as server, Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        asyncio.run(walk(recipe, folder, record=record))
+        used = {(line.role, line.model): line.asked for line in usage_of(record, {})}
+    assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}
+    assert len(used) == 9
 
 
 def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:

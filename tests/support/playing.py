@@ -12,6 +12,9 @@ from prompts.loader import load_prompt
 __all__ = ["play", "role_of"]
 
 WRITING: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
     "instruction_generator",
     "masking_evaluator",
     "independent_reader",
