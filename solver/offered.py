@@ -48,7 +48,8 @@ def rules_over(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule, ...
         if formula == rule.parsed:
             kept.append(rule)
         elif not equivalent(compile_formula(formula), everything):
-            kept.append(rule.model_copy(update={"formula": str(formula)}))
+            # Made anew: a copy would keep what the rule has computed of its old formula.
+            kept.append(Rule.model_validate({**rule.model_dump(), "formula": str(formula)}))
     return tuple(kept)
 
 

@@ -5,14 +5,16 @@ import pytest
 from environments.catalogue import Setting, load_setting
 from environments.errors import InputError
 from solver.offered import check_offer, rules_over
-from solver.rules import Rule, load_rules
+from solver.rules import Rule, check_rules, load_rules
 
 BANKING = load_setting("banking")
 TELEHEALTH = load_setting("telehealth")
 
 
 def over(formula: str, *tools: str) -> list[str]:
-    return [rule.formula for rule in rules_over([Rule(id="r", formula=formula)], tools)]
+    rules = rules_over([Rule(id="r", formula=formula)], tools)
+    assert all(rule.parsed == Rule(id="r", formula=rule.formula).parsed for rule in rules)
+    return [rule.formula for rule in rules]
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,12 @@ def over(formula: str, *tools: str) -> list[str]:
 )
 def test_calls_that_cannot_happen_are_taken_out(formula: str, left: list[str]) -> None:
     assert over(formula, "Send", "Move", "Audit", "Check") == left
+
+
+@pytest.mark.parametrize("tool", sorted(BANKING.environment.tools.keys() - BANKING.environment.compliance_tools))
+def test_the_rules_that_are_left_speak_of_offered_tools_alone(tool: str) -> None:
+    offered = BANKING.offering([tool])
+    check_rules(rules_over(load_rules(BANKING.rules_file), offered.environment.tools), offered.environment)
 
 
 @pytest.mark.parametrize("setting", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
