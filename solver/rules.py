@@ -85,11 +85,12 @@ def check_rules(
     *,
     beside: Mapping[str, Collection[str]] | None = None,
 ) -> None:
-    """Every formula speaks only of tools and arguments there are, every citation of a provision there is.
+    """Every formula speaks only of tools, arguments and results there are, every citation of a provision there is.
 
     ``beside`` names what a rule may speak of besides the tools, with its arguments: what is said, in an audit.
     Raises InputError naming the rule and, where one is near, the name that was probably meant.
     """
+    results = {name: [result.name for result in tool.results] for name, tool in environment.tools.items()}
     seen: set[str] = set()
     for rule in rules:
         if rule.id in seen:
@@ -97,7 +98,7 @@ def check_rules(
         seen.add(rule.id)
         formula = rule.parsed
         try:
-            check_names(formula, {**environment.signatures, **(beside or {})})
+            check_names(formula, {**environment.signatures, **(beside or {})}, results)
         except FormulaError as error:
             raise FormulaError(f"rule {rule.id!r}: {error}") from error
         if regulation is None or rule.regulation != regulation.id:

@@ -162,7 +162,8 @@ def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
     """For each rule and profile: in how many traces of the suite it is triggered, and its transitions."""
-    table = make_table("rule", *(f"{analysis.profile}: triggered in" for analysis in analyses), "transitions covered")
+    profiles = [analysis.profile for analysis in analyses]
+    table = make_table("rule", *(f"{name}: triggered in" for name in profiles), f"transitions ({'; '.join(profiles)})")
     for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
         covered = [f"{line.covered} of {line.possible or f'at most {line.transitions}'}" for line in lines]
         table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))

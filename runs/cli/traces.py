@@ -11,6 +11,7 @@ from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, say, show, show_json
 from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
 from runs.files import write_rows
+from runs.report.texts import counted
 from runs.stages.synthesize import synthesize_rows
 from solver.coverage import measure_coverage
 from solver.profiles import Profile
@@ -53,7 +54,7 @@ def synthesize_command(
         show_json({"traces": len(rows), "out": str(out), "atc": coverage.atc, "critical": coverage.critical_share})
         return
     show(
-        f"{len(rows)} traces of {length} calls, profile {profile}: ATC {coverage.atc:.1%} "
+        f"{counted(len(rows), 'trace')} of {counted(length, 'call')}, profile {profile}: ATC {coverage.atc:.1%} "
         f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}."
     )
     say(f"Written: {out}")

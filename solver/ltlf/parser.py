@@ -229,7 +229,8 @@ _PHRASES: Final = (
 
 def _unexpected(token: Token, expected: set[str]) -> str:
     """What to say about a token that stands where one of the terminals `expected` could have gone on."""
-    if str(token) in _BINARY and expected & {"$END", "RPAR"}:
+    in_condition = "_BOTH" in expected  # there, an operator of formulas is no question of which comes first
+    if str(token) in _BINARY and expected & {"$END", "RPAR"} and not in_condition:
         return f"`{token}` does not chain with the operator before it: say with parentheses which comes first"
     phrases: list[str] = []
     for terminal, phrase, covered in _PHRASES:

@@ -93,6 +93,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
     [
         ("G(PayBil -> F RecordAuditEvent)", "PayBil.*PayBill"),
         ("G(PayBill(ammount > 1) -> F RecordAuditEvent)", "ammount"),
+        ("G !CheckAuthorization(result.authorised)", "`authorised` .*: did you mean `authorized`"),
         ("G(PayBill -> F", r"rule 'r': "),
     ],
 )

@@ -75,6 +75,7 @@ def test_words_and_symbols_print_in_one_way(words: str, symbols: str) -> None:
         ("P(1)", 1, 4, "found `)` where a comparison was expected"),
         ("P()", 1, 3, "found `)` where a condition was expected"),
         ("P(x indeed)", 1, 5, "found `indeed`"),
+        ("G(P(x > 3 -> F b)", 1, 11, "found `->` where `and` or `or` or `)` was expected"),
         ("P(x == 1e999)", 1, 8, "cannot be read"),
         ('P(x == "\\q")', 1, 8, "cannot be read"),
         (f"P(x == {'9' * 5000})", 1, 8, "cannot be read"),
