@@ -1,7 +1,8 @@
 """What a whole coverage analysis costs and finds: ``.venv/bin/python -m benchmarks.coverage [ENVIRONMENT...]``.
 
-Without names: every built-in environment and a made-up one of thirteen tools. Both profiles, 40 traces of 8 calls, no
-cache: suite with lower bound, certificates, rules. Processor seconds beside wall seconds, since machines are shared.
+Without names: every built-in environment and a made-up one of thirteen tools. Of a built-in one the published rules and
+the curated ones, which look into calls. Both profiles, 40 traces of 8 calls, no cache: suite with lower bound,
+certificates, rules. Processor seconds beside wall seconds, since machines are shared; one process, one core.
 """
 
 import sys
@@ -16,25 +17,28 @@ from solver.rules import Rule, load_rules
 from tests.support.thirteen import CLINIC, CLINIC_RULES
 
 
-def subjects(names: Sequence[str]) -> Iterator[tuple[Environment, Sequence[Rule]]]:
+def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[Rule]]]:
     for name in names or BUILT_IN:
         setting = load_setting(name)
-        yield setting.environment, load_rules(setting.gold_file)
+        for rules in (setting.gold_file, setting.rules_file):
+            yield f"{name}, {rules.stem}", setting.environment, load_rules(rules)
     if not names:
-        yield CLINIC, CLINIC_RULES
+        yield CLINIC.name, CLINIC, CLINIC_RULES
 
 
 def main() -> None:
-    print(f"{'environment, profile':<24}{'feasible':>12}{'suite':>8}{'at least':>10}{'wall s':>9}{'cpu s':>8}")
-    for environment, rules in subjects(sys.argv[1:]):
+    print(f"{'environment, rules, profile':<34}{'feasible':>12}{'suite':>8}{'at least':>10}{'wall s':>9}{'cpu s':>8}")
+    for name, environment, rules in subjects(sys.argv[1:]):
         for profile in PROFILES:
             wall, processor = time.perf_counter(), time.process_time()
             found = analyse_coverage(environment, rules, profile=profile, length=8, count=40, seed=1)
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
             feasible = f"{len(found.feasible)}/{found.suite.all_pairs}"
             suite = str(found.needed) if found.needed else f">{found.suite.traces}"
-            label = f"{environment.name}, {profile}"
-            print(f"{label:<24}{feasible:>12}{suite:>8}{found.bound.walks:>10}{wall:>9.1f}{processor:>8.1f}")
+            label = f"{name}, {profile}"
+            print(
+                f"{label:<34}{feasible:>12}{suite:>8}{found.bound.walks:>10}{wall:>9.1f}{processor:>8.1f}", flush=True
+            )
 
 
 if __name__ == "__main__":

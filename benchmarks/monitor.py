@@ -8,6 +8,7 @@ twenty restrictions and twenty obligations in which each rule shares its tools w
 
 import argparse
 import random
+import tracemalloc
 from collections.abc import Callable, Mapping
 from statistics import median
 from time import perf_counter
@@ -95,6 +96,17 @@ def feed_all(monitor: Monitor, trace: list[Event]) -> None:
         monitor.feed(event)
 
 
+def growth(rules: tuple[str, ...], trace: list[Event]) -> int:
+    """The bytes that a monitor has grown by after all events but the first thousand."""
+    monitor = Monitor(compiled(rules))
+    feed_all(monitor, trace[:1000])
+    tracemalloc.start()
+    feed_all(monitor, trace[1000:])
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return grown
+
+
 def show(what: str, seconds: float, *, per: int = 1, unit: str = "") -> None:
     text = f"{1e3 * seconds:9.2f} ms"
     if per > 1:
@@ -134,6 +146,7 @@ def main() -> None:
         trace, automata = events_about(values, seed=1), compiled(SAME_ACCOUNT)
         seconds = timed(lambda a=automata, t=trace: Monitor(a).run(t), repeat)
         show(f"one quantified rule, {values:,} values", seconds, per=EVENTS, unit="events")
+    print(f"{'a monitor grows by, seven rules, ' + f'{EVENTS:,} events':<52}{growth(SEVEN, banking):9,} bytes")
     with_history = timed(lambda: Monitor(compiled(SEVEN), history=True).run(banking), repeat)
     show("run with the states after each event, seven rules", with_history, per=EVENTS, unit="events")
 

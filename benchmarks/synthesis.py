@@ -23,13 +23,13 @@ from environments.declaration import FromLookup, FromTrace, FromUser, RowsResult
 from environments.events import Event, Json
 from environments.simulation import call
 from environments.state import State
+from solver.demands import Asked
 from solver.ltlf import Automaton
-from solver.profiles import profile_automata
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 
 RULES = load_rules(load_setting("banking").gold_file)
-AUTOMATA = [*(rule.automaton for rule in RULES), *profile_automata(ENVIRONMENT, "tasks")]
+AUTOMATA = Asked(ENVIRONMENT, tuple(RULES), "tasks").automata(8)
 TOOLS = list(ENVIRONMENT.tools.values())
 LENGTH = 8
 LOOKING = (

@@ -8,7 +8,7 @@ such steps, so no walk ever has to be undone.
 Nodes that no walk tells apart are one node (`solver.reduction`). So where a trace is, is kept beside it: `Place`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,11 +69,6 @@ class Product:
             for node in members(self._classes)
         ]
         self._alive: Final = [[self._joined.accepting[node] for node in members(self._classes)]]
-
-    @property
-    def required_rows(self) -> Mapping[str, int]:
-        """How many rows of each table an initial state should hold, so that no call is out of reach for want of one."""
-        return self.graph.abstraction.caps
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance by every automaton."""

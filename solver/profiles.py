@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from environments.declaration import Environment
-from solver.ltlf import Automaton, compile_formula, parse
 
-__all__ = ["PROFILES", "Profile", "profile_automata", "profile_formulas", "profile_words"]
+__all__ = ["PROFILES", "Profile", "profile_formulas", "profile_words"]
 
 Profile = Literal["tasks", "coverage"]
 PROFILES: tuple[Profile, ...] = ("tasks", "coverage")
@@ -28,7 +27,3 @@ def profile_words(environment: Environment, profile: Profile) -> Mapping[str, st
 
 def profile_formulas(environment: Environment, profile: Profile) -> tuple[str, ...]:
     return tuple(profile_words(environment, profile).values())
-
-
-def profile_automata(environment: Environment, profile: Profile) -> tuple[Automaton, ...]:
-    return tuple(compile_formula(parse(formula)) for formula in profile_formulas(environment, profile))

@@ -74,11 +74,6 @@ class Automaton:
     def letters(self) -> tuple[int, ...]:
         return self.alphabet.letters
 
-    @property
-    def accepts_empty(self) -> bool:
-        """The verdict on the empty trace."""
-        return self.initial in self.accepting
-
     def step(self, state: int, letter: int) -> int:
         """The next state. A letter that the alphabet does not have is a KeyError."""
         return self.table[state][self.alphabet.columns[letter]]

@@ -14,7 +14,7 @@ from solver.covering import analyse_coverage
 from solver.encoding import Encoding
 from solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
 from solver.product import Product
-from solver.profiles import Profile, profile_automata, profile_formulas
+from solver.profiles import Profile, profile_formulas
 from solver.rules import load_rules
 
 RULES = load_rules(load_setting("banking").rules_file)
@@ -23,9 +23,7 @@ INITIAL = ENVIRONMENT.populate(Random(0))
 
 def automata_of(profile: Profile) -> dict[str, Automaton]:
     formulas = profile_formulas(ENVIRONMENT, profile)
-    return {rule.id: rule.automaton for rule in RULES} | dict(
-        zip(formulas, profile_automata(ENVIRONMENT, profile), strict=True)
-    )
+    return {rule.id: rule.automaton for rule in RULES} | {text: compile_formula(parse(text)) for text in formulas}
 
 
 def run_calls(calls: tuple[Event, ...]) -> list[Event]:

@@ -11,9 +11,10 @@ from environments.errors import SearchError
 from environments.events import Event
 from solver.choices import Chooser
 from solver.coverage import measure_coverage
+from solver.demands import Asked
 from solver.interest import Interest
 from solver.product import Product
-from solver.profiles import Profile, profile_automata, profile_formulas
+from solver.profiles import Profile, profile_formulas
 from solver.rules import load_rules
 from solver.situations import Situation, follow, start
 from solver.synthesis import synthesize
@@ -25,7 +26,7 @@ NOTHING = Interest(())
 
 
 def product_of(profile: Profile) -> Product:
-    return Product(ENVIRONMENT, [*(rule.automaton for rule in RULES), *profile_automata(ENVIRONMENT, profile)])
+    return Product(ENVIRONMENT, Asked(ENVIRONMENT, tuple(RULES), profile).automata(8))
 
 
 PRODUCTS: dict[Profile, Product] = {"tasks": product_of("tasks"), "coverage": product_of("coverage")}
@@ -142,7 +143,7 @@ def test_no_live_move_is_a_dead_end(profile: Profile) -> None:
 
 def test_every_tool_is_reachable_and_every_reference_has_rows() -> None:
     assert {tool for pair in PRODUCTS["tasks"].adjacent_pairs(8) for tool in pair} == set(ENVIRONMENT.tools)
-    required = PRODUCTS["tasks"].required_rows
+    required = PRODUCTS["tasks"].graph.abstraction.caps
     assert required == {"accounts": 2, "payees": 1}
     for seed in range(20):
         state = ENVIRONMENT.populate(Random(seed))
