@@ -1,9 +1,10 @@
-"""The released task set: made twice, in two processes with other hash seeds, held against each other, checked and read.
+"""The released task set: made twice, as on two machines, held against what is released, checked and read.
 
     python benchmarks/release.py [--count 40] [--keep FOLDER]
 
-Prints what each making takes, whether the bytes are the same, what the gate says of each environment when asked again,
-and who can read the tables: pyarrow, and Hugging Face `datasets` where it is installed. Exits with 1 if anything fails.
+The second making has another home, working folder, time zone, language and hash seed, and one processor. Prints what
+each takes, whether the bytes are the same and those of docs/tasks/, what the gate says when asked again, and who can
+read the tables: pyarrow, and Hugging Face `datasets` where it is installed. Exits with 1 if anything fails.
 """
 
 import argparse
@@ -18,18 +19,27 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from runs.release.writing import check_release, read_manifest
+from runs.release.writing import read_manifest
+
+RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
 
 
-def lawtrace(*words: object, hash_seed: int = 0) -> tuple[dict[str, Any], float]:
-    """What the command says, in a process of its own, and the seconds that it took."""
+def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, Any], float]:
+    """What the command says, in a process of its own, and the seconds that it took. ``elsewhere``: under that home."""
+    machine = {"HOME": str(elsewhere), "TZ": "Pacific/Chatham", "LC_ALL": "C", "PYTHONHASHSEED": "4242"}
     start = perf_counter()
     ran = subprocess.run(
-        [Path(sys.executable).with_name("lawtrace"), *map(str, words), "--json"],
+        [
+            *(["taskset", "-c", "0"] if elsewhere else []),
+            Path(sys.executable).with_name("lawtrace"),
+            *map(str, words),
+            "--json",
+        ],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+        cwd=elsewhere,
+        env={**os.environ, **machine} if elsewhere else None,
     )
     if not ran.stdout:
         sys.exit(ran.stderr)
@@ -40,24 +50,30 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def examine(folder: Path, again: Path, count: int) -> list[str]:
+def examine(folder: Path, scratch: Path, count: int) -> list[str]:
     """What is wrong with the release; empty if nothing."""
     troubles: list[str] = []
-    for number, place in enumerate((folder, again), 1):
-        made, seconds = lawtrace("tasks", "release", "--count", count, "--out", place, hash_seed=number)
+    again, home = scratch / "second", scratch / "home"
+    home.mkdir()
+    for place, elsewhere in ((folder.resolve(), None), (again, home)):
+        made, seconds = lawtrace("tasks", "release", "--count", count, "--out", place, elsewhere=elsewhere)
         print(f"made in {seconds:.0f} s: {made['tasks']} tasks, {made['pairs']}")
     same = bytes_of(folder) == bytes_of(again)
     print(f"the same bytes twice: {same}; {sum(map(len, bytes_of(folder).values())) / 1e6:.1f} MB")
     troubles += [] if same else ["the bytes differ"]
-    troubles += check_release(folder)
-    for name in read_manifest(folder).environments:
-        checked, seconds = lawtrace(
-            "tasks", "check", folder / f"{name}.jsonl", "--out", again.parent / f"{name}.quality.jsonl"
-        )
-        undecided = sum(answers.get("undecided", 0) for answers in checked["checks"].values())
-        print(f"{name}: {checked['passed']} of {checked['tasks']} pairs pass {len(checked['checks'])} checks, ", end="")
-        print(f"{undecided} answers undecided ({seconds:.0f} s)")
-        troubles += [] if checked["passed"] == checked["tasks"] == count else [f"{name}: not every pair passes"]
+    released = RELEASED / read_manifest(folder).version
+    if released.is_dir() and read_manifest(released).environments == read_manifest(folder).environments:
+        same = bytes_of(folder) == bytes_of(released)
+        print(f"the bytes of docs/tasks/{released.name}: {same}")
+        troubles += [] if same else [f"docs/tasks/{released.name} is not what this code makes: release a new version"]
+    else:
+        print(f"docs/tasks/{released.name} holds other numbers or rules: release a new version")
+    checked, seconds = lawtrace("tasks", "check", folder.resolve(), "--out", scratch / "quality.jsonl")
+    undecided = sum(answers.get("undecided", 0) for answers in checked["checks"].values())
+    print(f"{checked['passed']} of {checked['tasks']} pairs pass {len(checked['checks'])} checks, ", end="")
+    print(f"{undecided} answers undecided, {len(checked['invalid'])} files changed ({seconds:.0f} s)")
+    whole = checked["passed"] == checked["tasks"] == count * len(read_manifest(folder).environments)
+    troubles += [] if whole and not checked["invalid"] else ["not every pair passes"]
     return troubles + read_tables(folder, count)
 
 
@@ -82,7 +98,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="where the release is left")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        troubles = examine(options.keep or Path(scratch) / "first", Path(scratch) / "second", options.count)
+        troubles = examine(options.keep or Path(scratch) / "first", Path(scratch), options.count)
     for trouble in troubles:
         print(f"WRONG: {trouble}")
     sys.exit(1 if troubles else 0)

@@ -19,7 +19,8 @@ def record_beside(out: Path, what: str, sandbox: str | None = None) -> Record:
 
     ``sandbox``: what programs run behind, if any do. One that an interrupted call left behind is gone on with.
     """
-    folder = out.with_suffix(".record")
+    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 1.0.0
+    folder = out.with_name(f"{name}.record")
     if record_path(folder).exists():
         say(f"Going on with {folder}: what it holds is not asked again.")
         return Record.resume(folder)

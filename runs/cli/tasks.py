@@ -1,7 +1,6 @@
 """``lawtrace tasks``: building tasks from traces, importing published ones, and the gate on both."""
 
 import asyncio
-from collections import Counter
 from importlib.metadata import version as distribution_version
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,8 +11,9 @@ from environments.catalogue import BUILT_IN, load_setting
 from environments.errors import InputError
 from environments.events import Json
 from environments.jail import Jail
-from runs.cli.options import WhereEnvironment, WhichEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_problems, show, show_json
+from runs.cli.gate import check_tasks_command
+from runs.cli.options import WhichEnvironment
+from runs.cli.output import Bars, quieten, say, say_grouped, say_problems, show, show_json
 from runs.cli.reviewing import review_tasks
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
@@ -27,10 +27,8 @@ from runs.release.making import WRITING_ROLES, make_set
 from runs.release.writing import ReleasedSet, check_place, write_release
 from runs.stages.build import Built, build_tasks
 from runs.stages.denied import in_families
-from runs.stages.quality import CHECKS, QualityRow, check_tasks
 from runs.stages.rows import Family, TraceRow
 from runs.stages.synthesize import synthesize_rows
-from runs.tasks import read_usable_tasks
 from solver.demands import NO_WISHES
 from solver.profiles import Profile
 from solver.rules import check_rules, load_rules
@@ -41,6 +39,7 @@ app = typer.Typer(
     help="Tasks: build them from traces, import published ones, put them through the gate.", no_args_is_help=True
 )
 
+app.command("check")(check_tasks_command)
 app.command("review")(review_tasks)
 
 
@@ -171,57 +170,6 @@ def import_command(
         say(f"Written: {out}")
     say_problems(imported.problems)
     raise typer.Exit(1 if imported.problems else 0)
-
-
-@app.command("check")
-def check_command(
-    file: Annotated[Path, typer.Argument(help="The tasks (JSON lines).")],
-    env: WhereEnvironment = None,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the independent reader's model.")] = None,
-    sandbox: WhichSandbox = "bwrap",
-    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("quality.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
-) -> None:
-    """Put tasks through the gate: does the reference pass, is it complete, unambiguous, leak-free, needed?"""
-    quieten()
-    options = load_recipe(recipe) if recipe else Recipe()
-    read, setting = read_usable_tasks(file, env)
-    tasks, problems = read.rows, read.problems
-
-    async def check(record: Record, jail: Jail) -> list[QualityRow]:
-        async with role_clients(options, record) as casting:
-            with Bars().stage("tasks", len(tasks)) as step:
-                return await check_tasks(
-                    setting.environment,
-                    tasks,
-                    jail=jail,
-                    casting=casting,
-                    ledger=record,
-                    reader_is_offline=options.models.independent_reader == "offline",
-                    on_task=step,
-                )
-
-    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks check", sandbox) as record:
-        rows = asyncio.run(check(record, jail))
-    write_rows(out, rows)
-    passed = sum(row.passed for row in rows)
-    counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
-    if as_json:
-        checks: dict[str, Json] = {check: {**answers} for check, answers in counts.items()}
-        invalid: list[Json] = [str(problem) for problem in problems]
-        show_json({"tasks": len(rows), "passed": passed, "checks": checks, "invalid": invalid, "out": str(out)})
-    else:
-        failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
-        table = make_table("check", "passed", "failed", "undecided", "reasons to fail")
-        for name, answers in counts.items():
-            reasons = sum(finding.check == name for _, finding in failed)
-            table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
-        show(table)
-        say_grouped((task, str(finding)) for task, finding in failed)
-        show(f"{passed} of {len(rows)} tasks pass, {len(problems)} rows are invalid.")
-        say(f"Written: {out}")
-    say_problems(problems)
-    raise typer.Exit(0 if passed == len(rows) and not problems else 1)
 
 
 @app.command("release")

@@ -27,12 +27,13 @@ from pydantic import BaseModel, ConfigDict
 
 from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
+from environments.problems import Problem
 from runs.files import digest, write_rows
 from runs.stages.quality import CHECKS, QualityRow
 from runs.stages.rows import TaskRow
 from solver.rules import Rule
 
-__all__ = ["Manifest", "ReleasedSet", "check_place", "check_release", "read_manifest", "write_release"]
+__all__ = ["Manifest", "ReleasedSet", "check_place", "check_release", "read_manifest", "task_files", "write_release"]
 
 COLUMNS = (
     "id",
@@ -143,17 +144,21 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{path}: not the manifest of a release: {error}") from error
 
 
-def check_release(folder: Path) -> list[str]:
+def task_files(folder: Path) -> list[Path]:
+    """The pairs of a release, one file for each environment. Raises InputError."""
+    return [folder / f"{name}.jsonl" for name in read_manifest(folder).environments]
+
+
+def check_release(folder: Path) -> list[Problem]:
     """What is not as the manifest says: files that are missing or changed. Empty if the release is whole."""
-    manifest = read_manifest(folder)
-    troubles: list[str] = []
-    for name, expected in manifest.files.items():
+    problems: list[Problem] = []
+    for name, expected in read_manifest(folder).files.items():
         path = folder / name
         if not path.is_file():
-            troubles.append(f"{path}: missing")
+            problems.append(Problem(str(path), "missing"))
         elif digest(path) != expected:
-            troubles.append(f"{path}: not the file that was released; its SHA-256 differs")
-    return troubles
+            problems.append(Problem(str(path), "not the file that was released; its SHA-256 differs"))
+    return problems
 
 
 def check_place(folder: Path, version: str) -> None:

@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import BUILT_IN, load_setting
+from environments.catalogue import BUILT_IN
 from environments.errors import InputError
 from environments.jail import Jails
+from runs.files import read_rows
 from runs.grading.judge import judge
-from runs.release.writing import check_release, read_manifest
+from runs.release.writing import check_release, read_manifest, task_files
 from runs.stages.attempt import run_programs
-from runs.stages.rows import ProgramRow
+from runs.stages.quality import QualityRow
+from runs.stages.rows import ProgramRow, TaskRow
 from runs.tasks import read_tasks
 from tests.support.shell import Shell
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"
+RELEASED = sorted((Path(__file__).parents[3] / "docs" / "tasks").glob("*.*.*/"))
 
 
 def release(lawtrace: Shell, out: Path, *more: object) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def test_a_release_is_the_same_bytes_again_and_says_when_it_is_not(lawtrace: She
     assert check_release(first) == []
     (first / "banking.jsonl").write_text("{}")
     (first / "banking.parquet").unlink()
-    assert [trouble.split(": ", 1)[1][:7] for trouble in check_release(first)] == ["not the", "missing"]
+    assert [problem.what[:7] for problem in check_release(first)] == ["not the", "missing"]
     code, _, err = lawtrace("tasks", "release", "--env", "banking", "--count", 2, "--out", second, "--version", "2.0.0")
     assert (code, "holds version 1.0.0" in err) == (2, True)
     assert read_manifest(second).environments["banking"].pairs == 2
@@ -52,14 +55,40 @@ def test_the_table_holds_each_task_and_its_json_can_be_read(lawtrace: Shell, tmp
     assert "data_files: banking.parquet" in card
 
 
-def test_every_world_has_its_part_and_passes_the_gate(lawtrace: Shell, tmp_path: Path) -> None:
-    out = tmp_path / "release"
+def test_every_world_has_its_part_passes_the_gate_and_is_what_is_released(lawtrace: Shell, tmp_path: Path) -> None:
+    out, newest = tmp_path / "release", RELEASED[-1]
     made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
     assert made["pairs"] == dict.fromkeys(BUILT_IN, 1)
-    for name in BUILT_IN:
-        checked = lawtrace.json("tasks", "check", out / f"{name}.jsonl", "--out", tmp_path / "quality.jsonl")
-        assert all(answers == {"passed": 1} for answers in checked["checks"].values())
-        assert f"data_files: {name}.parquet" in (out / "README.md").read_text(encoding="utf-8")
+    checked = lawtrace.json("tasks", "check", out, "--out", tmp_path / "quality.jsonl")
+    assert checked["tasks"] == len(BUILT_IN)
+    assert all(answers == {"passed": len(BUILT_IN)} for answers in checked["checks"].values())
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert all(f"data_files: {name}.parquet" in card for name in BUILT_IN)
+    ours, theirs = read_manifest(out).environments, read_manifest(newest).environments
+    if changed := [name for name in BUILT_IN if ours[name].rules_sha256 != theirs[name].rules_sha256]:
+        pytest.skip(f"the rules of {', '.join(changed)} have changed since {newest.name}: a new version is due")
+    for name in BUILT_IN:  # more pairs only add lines
+        with (newest / f"{name}.jsonl").open(encoding="utf-8") as lines:
+            assert next(lines) == (out / f"{name}.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", RELEASED, ids=lambda folder: folder.name)
+def test_what_is_released_is_whole(folder: Path) -> None:
+    assert check_release(folder) == []
+    assert read_manifest(folder).version == folder.name
+    for name, entry in read_manifest(folder).environments.items():
+        quality = read_rows(folder / f"{name}.quality.jsonl", QualityRow)
+        assert len(quality) == entry.pairs == 40
+        assert all(not row.findings for row in quality)
+        assert [row.task for row in quality] == [task.id for task in read_rows(folder / f"{name}.jsonl", TaskRow)]
+
+
+def test_a_release_that_was_touched_is_named(lawtrace: Shell, tmp_path: Path) -> None:
+    release(lawtrace, tmp_path / "release")
+    (tmp_path / "release" / "README.md").write_text("Mine.")
+    code, _, err = lawtrace("tasks", "check", tmp_path / "release")
+    assert code == 1
+    assert "README.md: not the file that was released" in err
 
 
 def test_hugging_face_reads_the_tables(lawtrace: Shell, tmp_path: Path) -> None:
@@ -79,11 +108,17 @@ def test_what_fails_the_gate_is_not_released(lawtrace: Shell, tmp_path: Path) ->
         read_manifest(tmp_path)
 
 
-def test_an_older_release_is_still_gradable() -> None:
-    environment = load_setting("banking").environment
-    tasks, _ = read_tasks(OLD)
-    programs = [ProgramRow(task=task.id, style=style, program=task.program) for task in tasks for style in task.styles]
+@pytest.mark.parametrize(
+    "path",
+    [OLD, *(path for folder in RELEASED for path in task_files(folder))],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_every_release_stays_gradable(path: Path) -> None:
+    tasks, setting = read_tasks(path)
+    by_id = {task.id: task for task in tasks[:2]}
+    programs = [
+        ProgramRow(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
+    ]
     with Jails() as jails:
-        attempts = run_programs(environment, tasks, programs, jails)
-    by_id = {task.id: task for task in tasks}
-    assert [judge(environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4
+        attempts = run_programs(setting.environment, tasks, programs, jails)
+    assert [judge(setting.environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4

@@ -1,0 +1,89 @@
+"""``lawtrace tasks check``: the gate, on a file of tasks or on a whole release."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from environments.events import Json
+from environments.jail import Jail
+from environments.problems import Problem
+from runs.cli.options import WhereEnvironment
+from runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_problems, show, show_json
+from runs.cli.sandbox import WhichSandbox, walls_for
+from runs.cli.talking import record_beside, role_clients
+from runs.files import write_rows
+from runs.recipe import Recipe, load_recipe
+from runs.record.store import Record
+from runs.release.writing import check_release, task_files
+from runs.stages.quality import CHECKS, QualityRow, check_tasks
+from runs.tasks import read_usable_tasks
+
+__all__ = ["check_tasks_command"]
+
+
+def check_tasks_command(
+    file: Annotated[Path, typer.Argument(help="The tasks (JSON lines), or the folder of a release.")],
+    env: WhereEnvironment = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the independent reader's model.")] = None,
+    sandbox: WhichSandbox = "bwrap",
+    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("quality.jsonl"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Put tasks through the gate: does the reference pass, is it complete, unambiguous, leak-free, needed?
+
+    Of a release every file is held against its SHA-256 first.
+    """
+    quieten()
+    options = load_recipe(recipe) if recipe else Recipe()
+    files, problems = [file], list[Problem]()
+    if file.is_dir():
+        files, problems = task_files(file), check_release(file)
+
+    async def check(path: Path, record: Record, jail: Jail) -> tuple[list[QualityRow], list[Problem]]:
+        read, setting = read_usable_tasks(path, env)
+        async with role_clients(options, record) as casting:
+            with Bars().stage(setting.environment.name, len(read.rows)) as step:
+                rows = await check_tasks(
+                    setting.environment,
+                    read.rows,
+                    jail=jail,
+                    casting=casting,
+                    ledger=record,
+                    reader_is_offline=options.models.independent_reader == "offline",
+                    on_task=step,
+                )
+        return rows, read.problems
+
+    rows: list[QualityRow] = []
+    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks check", sandbox) as record:
+        for path in files:
+            checked, unusable = asyncio.run(check(path, record, jail))
+            rows += checked
+            problems += unusable
+    write_rows(out, rows)
+    _say_result(rows, problems, out, as_json=as_json)
+    raise typer.Exit(0 if all(row.passed for row in rows) and not problems else 1)
+
+
+def _say_result(rows: Sequence[QualityRow], problems: Sequence[Problem], out: Path, *, as_json: bool) -> None:
+    passed = sum(row.passed for row in rows)
+    counts = {check: Counter(row.answer(check) for row in rows) for check in CHECKS}
+    if as_json:
+        checks: dict[str, Json] = {check: {**answers} for check, answers in counts.items()}
+        invalid: list[Json] = [str(problem) for problem in problems]
+        show_json({"tasks": len(rows), "passed": passed, "checks": checks, "invalid": invalid, "out": str(out)})
+    else:
+        failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
+        table = make_table("check", "passed", "failed", "undecided", "reasons to fail")
+        for name, answers in counts.items():
+            reasons = sum(finding.check == name for _, finding in failed)
+            table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
+        show(table)
+        say_grouped((task, str(finding)) for task, finding in failed)
+        show(f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.")
+        say(f"Written: {out}")
+    say_problems(problems)
