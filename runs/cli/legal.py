@@ -33,6 +33,7 @@ app = typer.Typer(help="The legal bench: decisions, questions about them, agents
 
 app.command("ingest")(casework.ingest)
 app.command("questions")(casework.questions)
+app.command("review")(rating.review)
 app.command("evaluate")(rating.evaluate)
 
 

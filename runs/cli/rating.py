@@ -1,53 +1,97 @@
-"""``lawtrace legal evaluate``: people rate questions, in the terminal."""
+"""``lawtrace legal review`` and ``legal evaluate``: people rate questions, in the browser or in the terminal."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from environments.casebook.book import load_casebook
 from environments.casebook.case import Case, Question
+from environments.errors import InputError
 from environments.events import Json
 from runs.cli.output import make_table, say, show, show_json
-from runs.files import read_rows, write_rows
+from runs.cli.reviewing import AsJson, Host, Port, Status, serve_desk
 from runs.legal.ratings import (
     CRITERIA,
     CRITERION_WORDS,
     RatingRow,
     agreement,
+    current,
     draw_sample,
     rater_lines,
+    sources_of,
 )
 from runs.report.texts import percent, show_interval
+from runs.reviewing.signed import SignedBook, now
 
-__all__ = ["evaluate"]
+if TYPE_CHECKING:
+    from runs.reviewing.desk import Desk  # needs the extra `view`
+
+__all__ = ["evaluate", "review"]
+
+
+Cases = Annotated[Path, typer.Option(help="Cases with questions.")]
+Count = Annotated[int, typer.Option(min=1, help="How many questions are drawn.")]
+Seed = Annotated[int, typer.Option(help="The same seed draws the same questions for every rater.")]
+Out = Annotated[Path, typer.Option(help="The ratings of all raters (JSON lines), only ever appended to.")]
+
+
+def review(
+    cases: Cases,
+    raters: Annotated[int, typer.Option(min=1, help="How many people rate.")] = 3,
+    named: Annotated[list[str] | None, typer.Option("--rater", help="One of those who may rate. Repeatable.")] = None,
+    count: Count = 30,
+    seed: Seed = 1,
+    out: Out = Path("ratings.jsonl"),
+    status: Status = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8719,
+    as_json: AsJson = False,
+) -> None:
+    """Rate a sample of questions in the browser: faithful, clear, expert? Source and question side by side."""
+    book = SignedBook(out, RatingRow)
+    if not status:
+        sample = draw_sample(load_casebook(cases).cases, count, seed)
+        if not sample:
+            raise InputError(f"{cases}: holds no question to be rated; `lawtrace legal questions` writes some")
+        who = tuple(dict.fromkeys(named)) if named else raters
+        serve_desk(lambda: _pages(sample, who, book), host=host, port=port, as_json=as_json)
+    _tables(current(book.rows), as_json=as_json)
+
+
+def _pages(
+    sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], book: SignedBook[RatingRow]
+) -> "Desk":
+    from runs.reviewing.rating import RatingPages
+
+    return RatingPages(sample, raters, book)
 
 
 def evaluate(
-    cases: Annotated[Path, typer.Option(help="Cases with questions.")],
+    cases: Cases,
     rater: Annotated[str | None, typer.Option(help="Who rates now. Without one: only the table of all raters.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many questions are drawn.")] = 30,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same questions for every rater.")] = 1,
-    out: Annotated[Path, typer.Option(help="The ratings of all raters (JSON lines).")] = Path("ratings.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    count: Count = 30,
+    seed: Seed = 1,
+    out: Out = Path("ratings.jsonl"),
+    as_json: AsJson = False,
 ) -> None:
-    """Rate a sample of questions yes or no on faithfulness, clarity and expertise; go on where you stopped."""
-    rows = read_rows(out, RatingRow) if out.exists() else []
+    """Rate the same sample in the terminal; go on where you stopped."""
+    book = SignedBook(out, RatingRow)
     if rater is not None:
         sample = draw_sample(load_casebook(cases).cases, count, seed)
-        done = {row.question for row in rows if row.rater == rater}
+        done = {row.question for row in book.rows if row.rater == rater}
         for number, (case, question) in enumerate(sample, 1):
             if question.id in done:
                 continue
             say(f"\n{number} of {len(sample)}")
             _present(case, question)
-            rows.append(_ask(rater, question))
-            write_rows(out, rows)
-    _tables(rows, as_json=as_json)
+            book.append(_ask(rater, question))
+    _tables(current(book.rows), as_json=as_json)
 
 
 def _present(case: Case, question: Question) -> None:
-    sources = [p for p in (case.document.paragraphs() if case.document else ()) if p.ref in question.paragraphs]
+    sources = sources_of(case, question)
     for paragraph in sources:
         say(f"  source, paragraph {paragraph.ref}: {paragraph.text}")
     if not sources:
@@ -65,6 +109,7 @@ def _ask(rater: str, question: Question) -> RatingRow:
         faithfulness=marks["faithfulness"],
         clarity=marks["clarity"],
         expertise=marks["expertise"],
+        at=now(),
     )
 
 
@@ -73,7 +118,12 @@ def _tables(rows: list[RatingRow], *, as_json: bool) -> None:
     if as_json:
         raters: dict[str, Json] = {line.rater: {"rated": line.rated, **line.shares} for line in lines}
         shown: dict[str, Json] = {
-            line.criterion: {"questions": line.questions, "unanimous": line.unanimous, "kappa": line.kappa}
+            line.criterion: {
+                "questions": line.questions,
+                "unanimous": line.unanimous,
+                "kappa": line.kappa,
+                "fleiss_kappa": line.fleiss,
+            }
             for line in agreed
         }
         show_json({"raters": raters, "agreement": shown})
@@ -84,5 +134,6 @@ def _tables(rows: list[RatingRow], *, as_json: bool) -> None:
         table.add_row(line.rater, str(line.rated), *cells)
     show(table)
     for line in agreed:
-        kappa = "–" if line.kappa is None else f"{line.kappa:.2f}"
-        show(f"{line.criterion}: all agree on {percent(line.unanimous)} of {line.questions}; mean kappa {kappa}")
+        cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.kappa, line.fleiss))
+        agreed_on = f"all agree on {percent(line.unanimous)} of {line.questions}"
+        show(f"{line.criterion}: {agreed_on}; mean Cohen's kappa {cohen}, Fleiss' kappa {fleiss}")

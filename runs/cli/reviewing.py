@@ -1,9 +1,10 @@
 """``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
 
 import importlib.util
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,16 +17,20 @@ from runs.cli.output import make_table, say, show, show_json
 from runs.report.texts import percent, show_interval
 from runs.reviewing.agreement import Summary, summarize_review
 from runs.reviewing.ballot import Ballot
-from runs.reviewing.opinions import OpinionBook
+from runs.reviewing.opinions import OpinionRow
 from runs.reviewing.protocol import Protocol, load_protocol
 from runs.reviewing.rules import RulesUnderReview
+from runs.reviewing.signed import SignedBook
 from runs.reviewing.subjects import Subject
 from runs.reviewing.tasks import TasksUnderReview
 from runs.tasks import read_tasks
 from runs.trails import read_trail, trail_beside
 from solver.rules import load_rules
 
-__all__ = ["review_rules", "review_tasks"]
+if TYPE_CHECKING:
+    from runs.reviewing.desk import Desk  # needs the extra `view`
+
+__all__ = ["AsJson", "Host", "Port", "Status", "review_rules", "review_tasks", "serve_desk"]
 
 Recipe = Annotated[Path | None, typer.Option("--recipe", help="The protocol: reviewers, rounds, decision, quota.")]
 Opinions = Annotated[Path | None, typer.Option("--opinions", help="The file of opinions; by default beside the file.")]
@@ -87,9 +92,9 @@ def _review(
     as_json: bool,
 ) -> None:
     protocol = load_protocol(recipe) if recipe else Protocol()
-    book = OpinionBook(opinions or file.with_suffix(".opinions.jsonl"))
+    book = SignedBook(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     if not status:
-        _serve(subject, protocol, book, host=host, port=port, as_json=as_json)
+        serve_desk(lambda: _pages(subject, protocol, book), host=host, port=port, as_json=as_json)
     ballot = Ballot(protocol, subject.items(), book.rows)
     accepted = out or file.with_suffix(".accepted.jsonl")
     written = subject.export(ballot.accepted(), accepted)
@@ -108,14 +113,14 @@ def _review(
         f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}."
     )
     if summary.stale:
-        say(f"{summary.stale} opinions are on words that have changed since, and do not count.")
+        say(f"{summary.stale} opinions do not count: on words that have changed since, or of people who do not review.")
     say(f"Opinions: {book.path}. Written: {accepted}, {written} {subject.noun}s.")
 
 
-def _serve(subject: Subject, protocol: Protocol, book: OpinionBook, *, host: str, port: int, as_json: bool) -> None:
+def serve_desk(make: Callable[[], "Desk"], *, host: str, port: int, as_json: bool) -> None:
+    """Serve the pages until Ctrl-C. ``make`` is called where the extra ``view`` is there; raises CannotCarryOut."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise CannotCarryOut("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
-    from runs.reviewing.pages import Pages
     from runs.reviewing.server import serve_review
 
     def tell(address: str) -> None:
@@ -124,7 +129,13 @@ def _serve(subject: Subject, protocol: Protocol, book: OpinionBook, *, host: str
             show_json({"address": address})
 
     with suppress(KeyboardInterrupt):
-        serve_review(Pages(subject, protocol, book), host=host, port=port, on_ready=tell)
+        serve_review(make(), host=host, port=port, on_ready=tell)
+
+
+def _pages(subject: Subject, protocol: Protocol, book: SignedBook[OpinionRow]) -> "Desk":
+    from runs.reviewing.pages import Pages
+
+    return Pages(subject, protocol, book)
 
 
 def _as_json(summary: Summary) -> dict[str, Json]:

@@ -1,7 +1,7 @@
 """Human evaluation of questions (M 4.3, Table 1): a sample drawn by seed, three criteria, yes or no for each."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -10,8 +10,10 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from environments.casebook.case import Case, Question
+from environments.casebook.documents.tree import Paragraph
 from runs.legal.statistics import cohen_kappa
 from runs.metrics import Interval, wilson_interval
+from runs.reviewing.agreement import fleiss_kappa
 
 __all__ = [
     "CRITERIA",
@@ -21,8 +23,10 @@ __all__ = [
     "RaterLine",
     "RatingRow",
     "agreement",
+    "current",
     "draw_sample",
     "rater_lines",
+    "sources_of",
 ]
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
@@ -36,7 +40,10 @@ CRITERION_WORDS: dict[Criterion, str] = {
 
 
 class RatingRow(BaseModel):
-    """One rater's opinion of one question."""
+    """One rater's opinion of one question. Of several the last counts.
+
+    ``at``: when it was given, as ISO 8601 in UTC.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,6 +53,8 @@ class RatingRow(BaseModel):
     faithfulness: bool
     clarity: bool
     expertise: bool
+    comment: str = Field(default="", max_length=20_000)
+    at: str = ""
 
     def says(self, criterion: Criterion) -> bool:
         return bool(getattr(self, criterion))
@@ -63,19 +72,30 @@ class RaterLine:
 
 @dataclass(frozen=True, slots=True)
 class AgreementLine:
-    """How far raters agree on what all of them rated: the share on which all say the same, and the mean Cohen's kappa
-    of their pairs; None where no pair has one (who always says the same agrees by chance alone)."""
+    """How far raters agree on what all of them rated: the share on which all say the same, the mean Cohen's kappa of
+    their pairs, Fleiss' kappa; None where there is none (who always says the same agrees by chance alone)."""
 
     criterion: Criterion
     questions: int
     unanimous: float
     kappa: float | None
+    fleiss: float | None
 
 
 def draw_sample(cases: Sequence[Case], count: int, seed: int) -> list[tuple[Case, Question]]:
     """So many questions of all there are, each as likely as any other; the same seed draws the same ones."""
     everything = [(case, question) for case in cases for question in case.questions]
     return random.Random(seed).sample(everything, min(count, len(everything)))
+
+
+def sources_of(case: Case, question: Question) -> list[Paragraph]:
+    """The paragraphs that the question rests on; none where the case was released without them."""
+    return [p for p in (case.document.paragraphs() if case.document else ()) if p.ref in question.paragraphs]
+
+
+def current(rows: Iterable[RatingRow]) -> list[RatingRow]:
+    """What counts: the last that each rater said of each question, in the order in which they first spoke of it."""
+    return list({(row.rater, row.question): row for row in rows}.values())
 
 
 def rater_lines(rows: Sequence[RatingRow]) -> list[RaterLine]:
@@ -105,5 +125,7 @@ def agreement(rows: Sequence[RatingRow]) -> list[AgreementLine]:
         together = sum(len({marks[rater][place] for rater in raters}) == 1 for place in range(len(shared)))
         kappas = [cohen_kappa(marks[one], marks[other]) for one, other in combinations(raters, 2)]
         known = [kappa for kappa in kappas if kappa is not None]
-        lines.append(AgreementLine(criterion, len(shared), together / len(shared), fmean(known) if known else None))
+        ratings = [[marks[rater][place] for rater in raters] for place in range(len(shared))]
+        mean = fmean(known) if known else None
+        lines.append(AgreementLine(criterion, len(shared), together / len(shared), mean, fleiss_kappa(ratings)))
     return lines

@@ -1,13 +1,17 @@
 """An automaton drawn as SVG: states in a row by their number, what leads on above, what leads back below."""
 
+from collections.abc import Sequence
+
 from markupsafe import Markup, escape
 
 from solver.ltlf import Automaton
 
 __all__ = ["draw_automaton"]
 
-_STEP, _RADIUS, _MARGIN, _ROOM = 230, 30, 90, 26
+_RADIUS, _MARGIN = 34, 96
 _LONGEST = 34
+_LETTER = 7.5
+"""The width of a letter of a label."""
 
 _LOOKS = {"satisfied": "kept", "holding": "kept", "open": "owed", "violated": "bad"}
 
@@ -19,7 +23,9 @@ def draw_automaton(automaton: Automaton) -> Markup:
     ahead, back = max(0, *jumps), max(0, *(-jump for jump in jumps))
     middle = _MARGIN + (50 * ahead if ahead > 1 else 0)
     height = middle + _RADIUS + 12 + (48 * back + 20 if back else 0)
-    width = 2 * _MARGIN + _STEP * (count - 1)
+    edges = [(before, after, label) for before in range(count) for after, label in _edges(automaton, before)]
+    step = _step(edges)
+    width = 2 * _MARGIN + step * (count - 1)
     parts = [
         f'<svg class="automaton" viewBox="0 0 {width} {height:g}" role="img" ',
         f'aria-label="{escape(_in_words(automaton))}">',
@@ -27,11 +33,9 @@ def draw_automaton(automaton: Automaton) -> Markup:
         '<path d="M0 0 L8 4 L0 8 z"/></marker></defs>',
         f'<path class="edge" d="M{_MARGIN - _RADIUS - 34} {middle:g} H{_MARGIN - _RADIUS}" marker-end="url(#head)"/>',
     ]
-    for before in range(count):
-        for after, label in _edges(automaton, before):
-            parts.append(_edge(before, after, label, middle))
+    parts += [_edge(*edge, middle, step) for edge in edges]
     for state, verdict in enumerate(automaton.verdicts):
-        x = _MARGIN + _STEP * state
+        x = _MARGIN + step * state
         parts.append(f'<circle class="{_LOOKS[verdict]}" cx="{x}" cy="{middle:g}" r="{_RADIUS}"/>')
         if state in automaton.accepting:
             parts.append(f'<circle class="inner" cx="{x}" cy="{middle:g}" r="{_RADIUS - 4}"/>')
@@ -52,9 +56,20 @@ def _edges(automaton: Automaton, state: int) -> list[tuple[int, str]]:
     return edges
 
 
-def _edge(before: int, after: int, label: str, middle: float) -> str:
-    x, y = _MARGIN + _STEP * before, _MARGIN + _STEP * after
-    shown = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+def _step(edges: Sequence[tuple[int, int, str]]) -> float:
+    """From state to state: room for the longest label between neighbours, and for two loops side by side."""
+    between = [_LETTER * len(_short(label)) + 2 * _RADIUS + 24 for before, after, label in edges if after == before + 1]
+    loops = [_LETTER * len(_short(label)) + 8 for before, after, label in edges if after == before]
+    return max(130.0, *between, *loops)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+
+
+def _edge(before: int, after: int, label: str, middle: float, step: float) -> str:
+    x, y = _MARGIN + step * before, _MARGIN + step * after
+    shown = _short(label)
     if before == after:
         foot, top = middle - _RADIUS + 3, middle - 90
         path = f"M{x - 12} {foot:g} C{x - 40} {top:g} {x + 40} {top:g} {x + 12} {foot:g}"

@@ -62,6 +62,7 @@ class Ballot:
     def __init__(self, protocol: Protocol, items: Sequence[Item], rows: Sequence[OpinionRow]) -> None:
         self.protocol = protocol
         self._said: dict[tuple[str, int], dict[str, OpinionRow]] = {}
+        self._latest: dict[str, str] = {}
         self.items: list[Item] = []
         self.stale = 0
         """Opinions on items that are gone, or on other words than theirs."""
@@ -76,6 +77,7 @@ class Ballot:
                 self.stale += 1
                 continue
             self._said.setdefault((row.item, row.round), {})[row.reviewer] = row
+            self._latest[row.reviewer] = row.item
             taken = {one.words for one in known.values() if one.member == item.member}
             if row.decision == "edit" and row.text not in taken:
                 number = versions[item.member] = versions.get(item.member, 1) + 1
@@ -149,6 +151,23 @@ class Ballot:
         settled = any(self.standings[one.id].status == "accepted" for one in others)
         said = standing.votes[-1]
         return not settled and reviewer not in said and len(said) < self.protocol.needed
+
+    def changeable(self, item: Item, reviewer: str) -> OpinionRow | None:
+        """What the reviewer said last of the item, while it can be taken back: until the round is over, since then the
+        others' opinions are seen; where nobody else judges, until the next round has begun. An edit stands."""
+        standing = self.standings[item.id]
+        alone = self.protocol.needed == 1
+        over = standing.votes[:-1] if standing.status == "pending" else standing.votes
+        votes = standing.votes[-1] if standing.status == "pending" and standing.votes[-1] else None
+        if votes is None and alone and over:
+            votes = over[-1]
+        row = votes.get(reviewer) if votes else None
+        return row if row is not None and row.decision != "edit" else None
+
+    def last_of(self, reviewer: str) -> Item | None:
+        """The item that the reviewer judged last, if that can still be taken back."""
+        item = next((item for item in self.items if item.id == self._latest.get(reviewer)), None)
+        return item if item is not None and self.changeable(item, reviewer) else None
 
     def earlier(self, item: Item) -> list[tuple[int, OpinionRow]]:
         """What was said of the item in rounds that are over, so that nobody sees the others' while they judge."""

@@ -1,17 +1,11 @@
-"""What reviewers said, in a file that only grows: JSON lines, each signed with the name that the reviewer chose."""
+"""What reviewers said of rules and tasks."""
 
 import hashlib
-import os
-from pathlib import Path
-from threading import Lock
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from environments.errors import CannotCarryOut
-from runs.files import read_rows
-
-__all__ = ["Decision", "OpinionBook", "OpinionRow", "digest_of"]
+__all__ = ["Decision", "OpinionRow", "digest_of"]
 
 Decision = Literal["accept", "reject", "edit"]
 
@@ -40,30 +34,3 @@ class OpinionRow(BaseModel):
 
 def digest_of(words: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()
-
-
-class OpinionBook:
-    """The file. Rows are appended, each on disk before the next page is shown; none is ever changed."""
-
-    def __init__(self, path: Path) -> None:
-        """Raises InputError if the file holds something else."""
-        self.path = path
-        self._lock = Lock()
-        self._rows: list[OpinionRow] = read_rows(path, OpinionRow, empty=True) if path.exists() else []
-
-    @property
-    def rows(self) -> tuple[OpinionRow, ...]:
-        return tuple(self._rows)
-
-    def append(self, row: OpinionRow) -> None:
-        """Raises CannotCarryOut if it cannot be written; then it was not said."""
-        with self._lock:
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                with self.path.open("a", encoding="utf-8", newline="\n") as file:
-                    file.write(row.model_dump_json() + "\n")
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise CannotCarryOut(f"{self.path}: cannot be written: {error.strerror}") from error
-            self._rows.append(row)

@@ -13,9 +13,10 @@ from environments.errors import InputError
 from runs.files import write_rows
 from runs.reviewing.automaton import draw_automaton
 from runs.reviewing.ballot import Item
+from runs.reviewing.quoting import Piece, cut_at_quotes
 from runs.trails import Trail
 from solver.analysis import Examples, find_examples
-from solver.ltlf import ForAll
+from solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
 from solver.rules import Rule, check_rules
 
 __all__ = ["RuleSheet", "RulesUnderReview"]
@@ -25,18 +26,19 @@ _MOST_STATES = 12
 
 @dataclass(frozen=True, slots=True)
 class Provided:
-    """A provision that a rule rests on: its words, and which of them were quoted."""
+    """A provision that a rule rests on: its words, cut where they were quoted; none if they are not at hand."""
 
     citation: str
-    words: str
-    quotes: tuple[str, ...]
+    pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSheet:
-    """What reviewers see beside a rule. ``drawing`` is None for an automaton too large to be drawn."""
+    """What reviewers see beside a rule. ``meaning``: what it demands in a sentence, where a template says it;
+    ``drawing`` is None for an automaton too large to be drawn."""
 
     rule: Rule
+    meaning: str
     provisions: tuple[Provided, ...]
     drawing: Markup | None
     examples: Examples
@@ -69,11 +71,11 @@ class RulesUnderReview:
         automaton = rule.automaton
         drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
         provisions = tuple(
-            Provided(citation, self._words.get(citation, ""), self._quotes(item.member, citation))
+            Provided(citation, cut_at_quotes(self._words.get(citation, ""), self._quotes(item.member, citation)))
             for citation in rule.provisions
         )
         quantified = isinstance(rule.parsed, ForAll)
-        return RuleSheet(rule, provisions, drawing, self._examples(item.words), quantified)
+        return RuleSheet(rule, _meaning(rule), provisions, drawing, self._examples(item.words), quantified)
 
     def objection(self, item: Item, text: str) -> str | None:
         try:
@@ -105,3 +107,19 @@ class RulesUnderReview:
 
     def _find_examples(self, formula: str) -> Examples:
         return find_examples(self._setting.environment, Rule(id="shown", formula=formula))
+
+
+def _meaning(rule: Rule) -> str:
+    match match_template(rule.parsed):
+        case OperationalRestriction(check, action):
+            return f"No {_either(action)} before {_either(check)} has happened."
+        case InstructionAdherence(trigger, outcome):
+            return f"After every {_either(trigger)}, {_either(outcome)} must happen sooner or later."
+        case None:
+            return ""
+
+
+def _either(formula: Formula) -> str:
+    """The calls of a part of a template, in words."""
+    parts = [str(part) for part in (formula.operands if isinstance(formula, Or) else (formula,))]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

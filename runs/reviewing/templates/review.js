@@ -1,8 +1,41 @@
 // Keys. Every page works without this.
-const press = (id) => document.getElementById(id)?.click();
+const find = (id) => document.getElementById(id);
+const press = (id) => find(id)?.click();
+
+function write(field) {
+  const text = find(field);
+  if (!text) return;
+  const details = text.closest("details");
+  if (details) details.open = true;
+  text.focus();
+}
+
+// The next question of a form that nobody has answered yet is answered; with the last, the way is to the button.
+function answer(value) {
+  const open = [...document.querySelectorAll("fieldset")].find((set) => !set.querySelector("input:checked"));
+  open?.querySelector(`input[value="${value}"]`)?.click();
+  if (![...document.querySelectorAll("fieldset")].some((set) => !set.querySelector("input:checked"))) find("send")?.focus();
+}
+
+function unanswer() {
+  const checked = [...document.querySelectorAll("fieldset input:checked")];
+  if (checked.length) checked[checked.length - 1].checked = false;
+}
+
+const KEYS = {
+  a: () => press("accept"),
+  r: () => press("reject"),
+  u: () => press("back"),
+  n: () => (find("next") ? (document.querySelector("fieldset") ? answer("no") : press("next")) : location.assign("/next")),
+  y: () => answer("yes"),
+  l: () => press("next"),
+  e: () => write("text"),
+  c: () => write("comment"),
+  Backspace: unanswer,
+};
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches("input, select, textarea");
+  const typing = event.target.matches('input:not([type="radio"]), select, textarea');
   if (event.key === "Enter" && event.ctrlKey && event.target.id === "text") {
     press("edit");
     event.preventDefault();
@@ -14,14 +47,7 @@ document.addEventListener("keydown", (event) => {
     else document.querySelector('a[rel="up"]')?.click();
     return;
   }
-  if (typing) return;
-  const keys = { a: "accept", r: "reject", n: "next" };
-  if (event.key in keys) {
-    if (event.key === "n" && !document.getElementById("next")) location.assign("/next");
-    else press(keys[event.key]);
-    event.preventDefault();
-  } else if (event.key === "e" || event.key === "c") {
-    document.getElementById(event.key === "e" ? "text" : "comment")?.focus();
-    event.preventDefault();
-  }
+  if (typing || !(event.key in KEYS)) return;
+  KEYS[event.key]();
+  event.preventDefault();
 });

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from environments.errors import InputError
 from runs.reviewing.agreement import fleiss_kappa, summarize_review
 from runs.reviewing.ballot import Ballot, Item
-from runs.reviewing.opinions import Decision, OpinionBook, OpinionRow, digest_of
+from runs.reviewing.opinions import Decision, OpinionRow, digest_of
 from runs.reviewing.protocol import Protocol, load_protocol
+from runs.reviewing.signed import SignedBook
 
 RECIPES = Path(__file__).parents[3] / "recipes" / "review"
 
@@ -105,12 +106,12 @@ def test_opinions_on_other_words_and_of_strangers_count_for_nothing() -> None:
 
 
 def test_the_last_opinion_counts_and_all_are_kept(tmp_path: Path) -> None:
-    one, book = rule("one"), OpinionBook(tmp_path / "opinions.jsonl")
+    one, book = rule("one"), SignedBook(tmp_path / "opinions.jsonl", OpinionRow)
     book.append(said("ada", one))
     before = book.path.read_bytes()
     book.append(said("ada", one, "reject"))
     assert book.path.read_bytes().startswith(before)
-    again = OpinionBook(book.path)
+    again = SignedBook(book.path, OpinionRow)
     assert (again.rows, len(again.rows)) == (book.rows, 2)
     assert Ballot(Protocol(), [one], again.rows).groups == {"one": "rejected"}
 
@@ -118,7 +119,7 @@ def test_the_last_opinion_counts_and_all_are_kept(tmp_path: Path) -> None:
 def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"reviewer": ""}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"x.jsonl, line 1"):
-        OpinionBook(tmp_path / "x.jsonl")
+        SignedBook(tmp_path / "x.jsonl", OpinionRow)
 
 
 def test_kappas_of_a_worked_example() -> None:

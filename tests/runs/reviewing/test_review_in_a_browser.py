@@ -44,6 +44,11 @@ def test_accept_reject_and_edit_by_keyboard(address: str, tmp_path: Path) -> Non
         page.keyboard.press("Escape")
         page.keyboard.press("a")
         page.wait_for_url(f"**/items/{RULES[1].id}")
+        page.keyboard.press("a")
+        page.wait_for_url(f"**/items/{RULES[2].id}")
+        page.keyboard.press("u")
+        page.wait_for_url(f"**/items/{RULES[1].id}")
+        expect(page.locator("#said")).to_contain_text("You said accept")
         page.keyboard.press("r")
         page.wait_for_url(f"**/items/{RULES[2].id}")
         page.keyboard.press("e")
@@ -64,6 +69,7 @@ def test_accept_reject_and_edit_by_keyboard(address: str, tmp_path: Path) -> Non
         expect(page.locator("main")).to_contain_text("2 accepted, 1 rejected, 0 open")
     rows = [json.loads(line) for line in (tmp_path / "rules.opinions.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["reviewer"], row["decision"]) for row in rows] == [
+        ("Ada", "accept"),
         ("Ada", "accept"),
         ("Ada", "reject"),
         ("Ada", "edit"),

@@ -4,14 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from environments.catalogue import load_setting
-from runs.reviewing.opinions import OpinionBook
+from runs.reviewing.opinions import OpinionRow
 from runs.reviewing.pages import Pages
 from runs.reviewing.protocol import Protocol
+from runs.reviewing.quoting import cut_at_quotes
 from runs.reviewing.rules import RulesUnderReview
 from runs.reviewing.server import make_app
+from runs.reviewing.signed import SignedBook
 from solver.rules import Rule, load_rules
 
 BANKING = load_setting("banking")
@@ -20,7 +24,7 @@ NOW = "2026-01-02T03:04:05+00:00"
 
 
 def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, protocol: Protocol | None = None) -> Pages:
-    book = OpinionBook(tmp_path / "opinions.jsonl")
+    book = SignedBook(tmp_path / "opinions.jsonl", OpinionRow)
     return Pages(
         RulesUnderReview(rules, BANKING), protocol or Protocol(), book, clock=lambda: "2026-01-02T03:04:05+00:00"
     )
@@ -35,7 +39,7 @@ def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path
     assert browser.get("/next").url.path == "/"
     page = browser.post("/name", data={"name": "Ada Ö."})
     assert page.url.path == f"/items/{RULES[0].id}"
-    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "<svg", "Breaks it"):
+    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "<svg", "breaks it"):
         assert words in page.text
     digest = page.text.split('name="digest" value="')[1].split('"')[0]
     page = browser.post(page.url.path, data={"digest": digest, "decision": "accept", "comment": "clear"})
@@ -47,7 +51,7 @@ def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path
         "clear",
         NOW,
     )
-    again = browser.post(f"/items/{RULES[0].id}", data={"digest": digest, "decision": "reject"})
+    again = browser.post(f"/items/{RULES[0].id}", data={"digest": "of other words", "decision": "reject"})
     assert (again.status_code, "does not wait for an opinion" in again.text) == (400, True)
 
 
@@ -70,6 +74,56 @@ def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: 
     (kept,) = load_rules(tmp_path / "accepted.jsonl")
     assert (kept.id, kept.formula) == (RULES[0].id, "G(TransferFunds -> O CheckAuthorization)")
     assert kept.rationale.endswith("Edited by ada.")
+
+
+def test_an_opinion_can_be_taken_back_while_nobody_has_seen_it(tmp_path: Path) -> None:
+    made = pages(tmp_path, protocol=Protocol(reviewers=2))
+    first = made.ballot.items[0]
+    ada, ben = client(made), client(made)
+    ada.post("/name", data={"name": "ada"})
+    page = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept", "comment": "mine"})
+    assert f'id="back" href="/items/{first.id}"' in page.text
+    page = ada.get(f"/items/{first.id}")
+    assert "You said <strong>accept</strong>" in page.text
+    assert ">mine</textarea>" in page.text
+    ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "reject"})
+    ben.post("/name", data={"name": "ben"})
+    ben.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
+    assert made.ballot.standings[first.id].status == "rejected"
+    late = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
+    assert late.status_code == 400
+    said = [json.loads(line) for line in (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["reviewer"], row["decision"]) for row in said] == [
+        ("ada", "accept"),
+        ("ada", "reject"),
+        ("ben", "accept"),
+    ]
+
+
+def test_what_is_left_for_later_comes_again_at_the_end(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path))
+    browser.post("/name", data={"name": "ada"})
+    one, two = (f"/items/{rule.id}" for rule in RULES)
+    assert browser.get(f"/next?after={RULES[0].id}").url.path == two
+    assert browser.get(f"/next?after={RULES[1].id}").url.path == one
+    assert browser.get("/next?after=nothing").url.path == one
+
+
+def test_the_words_quoted_are_seen_in_their_place() -> None:
+    words = "A bank shall check ‘who’ asks, and shall  record it."
+    pieces = cut_at_quotes(words, ["shall CHECK 'who' asks", "shall record it", "nowhere"])
+    assert [(piece.words, piece.quoted) for piece in pieces] == [
+        ("A bank ", False),
+        ("shall check ‘who’ asks", True),
+        (", and ", False),
+        ("shall  record it", True),
+        (".", False),
+    ]
+
+
+@given(st.text(max_size=40), st.lists(st.text(max_size=10), max_size=4))
+def test_however_it_is_quoted_no_word_is_lost(words: str, quotes: list[str]) -> None:
+    assert "".join(piece.words for piece in cut_at_quotes(words, quotes)) == words
 
 
 def test_what_a_model_wrote_is_text(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from runs.reviewing.opinions import OpinionBook
+from runs.reviewing.opinions import OpinionRow
 from runs.reviewing.pages import Pages
 from runs.reviewing.protocol import Protocol
 from runs.reviewing.server import make_app
+from runs.reviewing.signed import SignedBook
 from runs.reviewing.tasks import TasksUnderReview
 from runs.tasks import read_tasks
 
@@ -22,7 +23,7 @@ def subject() -> TasksUnderReview:
 
 
 def test_a_pair_is_labelled_and_exported_with_the_accepted_words(subject: TasksUnderReview, tmp_path: Path) -> None:
-    made = Pages(subject, Protocol(quota=1), OpinionBook(tmp_path / "o.jsonl"), clock=lambda: "")
+    made = Pages(subject, Protocol(quota=1), SignedBook(tmp_path / "o.jsonl", OpinionRow), clock=lambda: "")
     browser = TestClient(make_app(made), base_url="http://127.0.0.1")
     page = browser.post("/name", data={"name": "ada"})
     goal, workflow = made.ballot.items[:2]
