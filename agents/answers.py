@@ -13,6 +13,8 @@ from typing import TypeVar
 import json5
 from pydantic import BaseModel, ValidationError
 
+from environments.problems import first_problem
+
 __all__ = ["UnusableAnswer", "parse_answer"]
 
 _DECODER = json.JSONDecoder(strict=False)
@@ -40,9 +42,7 @@ def parse_answer(text: str, answer: type[Answer]) -> Answer:
         except (ValidationError, RecursionError) as problem:
             error = error or problem
     if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UnusableAnswer(f"not a {answer.__name__}: {place}: {first['msg']}")
+        raise UnusableAnswer(f"not a {answer.__name__}: {first_problem(error)}")
     raise UnusableAnswer(f"no JSON object for a {answer.__name__} in {text[:80]!r}")
 
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Problem"]
+from pydantic import ValidationError
+
+__all__ = ["Problem", "first_problem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +16,11 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.what}"
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong with what was validated: the field, if it is about one, and why."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    why = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {why}" if field else why

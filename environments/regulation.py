@@ -20,6 +20,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from environments.errors import InputError
+from environments.problems import first_problem
 
 __all__ = ["Provision", "Regulation", "load_regulation"]
 
@@ -98,9 +99,7 @@ def load_regulation(path: Path) -> Regulation:
     try:
         regulation = Regulation.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {place}: {first['msg']}") from error
+        raise InputError(f"{path}: {first_problem(error)}") from error
     if len(regulation.by_citation) != len(regulation.provisions):
         raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
     return regulation

@@ -33,6 +33,7 @@ from agents.clients.stack import CallSettings
 from agents.conversations.acting import ActingLimits
 from agents.roles import RoleName
 from agents.roles.executor import Briefing
+from environments import problems
 from environments.catalogue import is_folder
 from environments.errors import InputError
 from environments.events import Json
@@ -403,10 +404,10 @@ def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Ch
 def first_problem(error: ValidationError, options: type[BaseModel] | None = None) -> str:
     """The first thing that is wrong, in words: the key and why; for an unknown key of the options, the nearest one."""
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden" and options is not None:
+        key = ".".join(str(part) for part in first["loc"])
         return f"unknown key {key!r}{_nearest(str(first['loc'][-1]), options)}"
-    return f"{key}: {first['msg']}"
+    return problems.first_problem(error)
 
 
 def _nearest(key: str, recipe: type[BaseModel]) -> str:

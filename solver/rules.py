@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from environments.declaration import Environment
 from environments.errors import FormulaError, InputError
+from environments.problems import first_problem
 from environments.regulation import Regulation
 from solver.ltlf import (
     Automaton,
@@ -156,6 +157,4 @@ def _validated(entry: object, place: str) -> Rule:
     try:
         return Rule.model_validate(entry)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{place}: {field}: {first['msg']}") from error
+        raise InputError(f"{place}: {first_problem(error)}") from error

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from environments.casebook.case import AGENTS, Agent, Case
 from environments.casebook.published import cases_of_rows
 from environments.errors import CannotCarryOut, InputError
-from environments.problems import Problem
+from environments.problems import Problem, first_problem
 
 __all__ = ["CaseBook", "load_casebook"]
 
@@ -68,9 +68,7 @@ def load_casebook(path: Path) -> CaseBook:
             try:
                 cases.append(Case.model_validate(raw))
             except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                problems.append(Problem(place, f"{where}: {first['msg']}" if where else first["msg"]))
+                problems.append(Problem(place, first_problem(error)))
     published, unusable = cases_of_rows(rows)
     problems += unusable
     together = _distinct([*cases, *published], problems)

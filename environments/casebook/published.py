@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from environments.casebook.case import Agent, Case, Choice, Chunk, Question
-from environments.problems import Problem
+from environments.problems import Problem, first_problem
 
 __all__ = ["PublishedRow", "cases_of_rows"]
 
@@ -72,7 +72,7 @@ def cases_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[tuple[
                 raise ValueError("source: it is empty, so the case is unknown")
             _add(growing.setdefault(row.source, _Growing()), row)
         except ValidationError as error:
-            problems.append(Problem(place, _first(error)))
+            problems.append(Problem(place, first_problem(error)))
         except ValueError as error:
             problems.append(Problem(place, str(error)))
     cases = tuple(
@@ -113,9 +113,3 @@ def _object(content: str) -> dict[str, Any]:
         return _OBJECT.validate_json(content)
     except ValidationError as error:
         raise ValueError(f"content: no JSON object: {error.errors()[0]['msg']}") from error
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]

@@ -27,6 +27,7 @@ from runs.files import read_rows, write_rows
 from runs.legal.recipe import LegalRecipe
 from runs.recipe import read_recipe
 from runs.record.store import Record
+from runs.report.texts import counted
 
 __all__ = ["ingest", "questions"]
 
@@ -142,7 +143,8 @@ def questions(
     if as_json:
         show_json({"cases": len(written), "questions": count, "left_out": [*notes], "out": str(out)})
     else:
-        show(f"{count} questions on {len(written)} cases; {sum(len(one.refused) for one in written)} left out.")
+        left_out = sum(len(one.refused) for one in written)
+        show(f"{counted(count, 'question')} on {counted(len(written), 'case')}; {left_out} left out.")
         for note in notes:
             say(note)
         say(f"Written: {out}")

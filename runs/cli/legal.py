@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from runs.legal.recipe import LegalRecipe
 from runs.legal.report import content_of_legal_run, write_legal_report
 from runs.legal.rows import LEGAL_OUTCOMES
 from runs.legal.scores import score_cells
-from runs.legal.tables import LegalTables, ModelTable
+from runs.legal.tables import ModelTable
 from runs.recipe import read_recipe
 from runs.record.store import Record
 
@@ -97,7 +98,9 @@ def report_legal(directory: Path, *, quiet: bool = False) -> Path:
     write_legal_report(content, path)
     if not quiet:
         for table in content.tables.models:
-            show(_accuracy(table, content.tables))
+            for shown in _accuracy(table):
+                show(shown)
+        show("1 best, 2 second best of a column.")
         best = content.tables.best
         show(f"Best without a model: {best.name}, {100 * best.accuracy:.2f} % of {best.questions} questions.")
         say(f"Report: {path}\nMessages: lawtrace messages {directory}")
@@ -122,14 +125,19 @@ def _finish(result: LegalResult, *, as_json: bool) -> None:
     show_json({"run": str(result.folder.path), "report": str(report), "answers": len(result.answers), "cells": cells})
 
 
-def _accuracy(table: ModelTable, tables: LegalTables) -> Table:
-    shown = make_table(
-        "context", *tables.columns, title=f"Accuracy %, {table.model} (1 best, 2 second best of a column)"
-    )
-    for context, lines in table.lines.items():
-        cells = (lines[column] for column in tables.columns)
-        shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{('', ' 1', ' 2')[line.place]}" for line in cells))
-    return shown
+def _accuracy(table: ModelTable) -> Iterator[Table]:
+    """A table for each retriever, so that it fits a terminal."""
+    for retriever in dict.fromkeys(line.cell.retriever for line in table.cells):
+        rows = {
+            context: [line for line in lines.values() if line.cell.retriever == retriever]
+            for context, lines in table.lines.items()
+        }
+        columns = dict.fromkeys(line.cell.column for lines in rows.values() for line in lines)
+        shown = make_table("context", *columns, title=f"Accuracy %, {table.model}")
+        for context, lines in rows.items():
+            cells = (f"{100 * line.score.accuracy:.2f}{('  ', ' 1', ' 2')[line.place]}" for line in lines)
+            shown.add_row(context, *cells)
+        yield shown
 
 
 def _summary(book: CaseBook, baselines: tuple[Baseline, ...]) -> dict[str, Json]:
@@ -150,15 +158,13 @@ def _summary(book: CaseBook, baselines: tuple[Baseline, ...]) -> dict[str, Json]
 
 
 def _counts(book: CaseBook) -> Table:
-    table = make_table("case", *AGENTS, "questions", "yes/no", "A-D", "decision", "Yes", title="Case book")
-    table.columns[0].min_width = 24
+    table = make_table("case", *AGENTS, "yes/no", "A-D", "decision", "Yes", title="Case book")
     for case in book.cases:
         chunks = Counter(chunk.agent for chunk in case.chunks)
         kinds = Counter(question.kind for question in case.questions)
         table.add_row(
             case.id,
             *(str(chunks[agent]) for agent in AGENTS),
-            str(len(case.questions)),
             str(kinds["yes_no"]),
             str(kinds["four_options"]),
             str(sum(question.decision for question in case.questions)),

@@ -82,13 +82,13 @@ def complain(text: str) -> None:
 
 
 def quieten() -> None:
-    """Diagnostics to standard error, warnings and worse only; AutoGen's own loggers say nothing."""
+    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         # Asked for each line, so that it goes wherever standard error goes by then.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
-    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai"):
+    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 

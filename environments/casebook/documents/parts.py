@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from environments.casebook.documents.tree import Document, Paragraph
 from environments.errors import InputError
+from environments.problems import first_problem
 
 __all__ = [
     "IRAC",
@@ -132,8 +133,7 @@ def load_parts(path: Path) -> tuple[PartRange, ...]:
     try:
         return _Mapping.model_validate(raw).parts
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise InputError(f"{path}: {first_problem(error)}") from error
 
 
 def write_parts(ranges: Sequence[PartRange], path: Path) -> None:

@@ -51,6 +51,17 @@ def test_a_notice_becomes_a_case_that_the_grid_can_use(tmp_path: Path) -> None:
     assert checked["questions"] >= 2
 
 
+def test_nothing_of_the_case_book_is_cut_off(tmp_path: Path) -> None:
+    row = {"content": "1. A fact.", "type": "background", "source": "a-case-with-a-name-that-is-longer-than-a-line" * 3}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n{}\n", encoding="utf-8")
+    shown = CliRunner().invoke(app, ["legal", "check", "--cases", str(tmp_path)])
+    assert shown.exit_code == 1
+    assert "line 2: content: Field required" in shown.output
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+    header = next(line for line in shown.stdout.splitlines() if "case" in line and "LR" in line)
+    assert header.split()[-2] == "Yes"
+
+
 def test_a_person_corrects_the_mapping(tmp_path: Path) -> None:
     document = tmp_path / "notice.txt"
     document.write_text(NOTICE, encoding="utf-8")
