@@ -52,7 +52,11 @@ _TEXTS: Mapping[str, re.Pattern[str]] = {
 
 def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
-    weights = [_weigh(paragraph, place) for place, paragraph in enumerate(paragraphs)]
+    headings = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
+    weights = [
+        _weigh(paragraph["begins"], heading, place)
+        for place, (paragraph, heading) in enumerate(zip(paragraphs, headings, strict=True))
+    ]
     parts = _best_sequence(weights)
     ranges: list[dict[str, str]] = []
     for paragraph, part in zip(paragraphs, parts, strict=True):
@@ -65,9 +69,16 @@ def map_parts(messages: Sequence[LLMMessage]) -> str:
     return json.dumps({"parts": ranges})
 
 
-def _weigh(paragraph: Mapping[str, str], place: int) -> dict[str, float]:
+def _below_titles(paths: Sequence[Sequence[str]]) -> list[str]:
+    """The outermost heading of each paragraph that is no title: what all of them stand below says nothing of any."""
+    titles = 0
+    while len({tuple(path[: titles + 1]) for path in paths}) == 1 and any(len(path) > titles + 1 for path in paths):
+        titles += 1
+    return [path[titles] if len(path) > titles else "" for path in paths]
+
+
+def _weigh(begins: str, heading: str, place: int) -> dict[str, float]:
     weights = {part: 0.0 for stage in _STAGES for part in stage}
-    heading = paragraph["heading"].split(" > ")[0]
     named = next((part for part, pattern in _HEADINGS.items() if pattern.search(heading)), None)
     if named:
         weights[named] += _HEADING_WEIGHT
@@ -76,7 +87,7 @@ def _weigh(paragraph: Mapping[str, str], place: int) -> dict[str, float]:
     if place == 0:
         weights["introduction"] += 2
     for part, pattern in _TEXTS.items():
-        weights[part] += min(2, len(pattern.findall(paragraph["begins"])))
+        weights[part] += min(2, len(pattern.findall(begins)))
     weights["facts"] += 0.5  # what says nothing else tells what happened
     return weights
 

@@ -12,6 +12,8 @@ from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from environments.casebook.documents.parsing import parse_document
 from environments.casebook.documents.parts import check_coverage
+from environments.casebook.documents.tree import Document
+from environments.documents.lines import Line
 from environments.documents.plain import text_lines
 from prompts.loader import Prompt, load_prompt
 
@@ -49,11 +51,26 @@ def answer(parts: Sequence[tuple[str, str, str]]) -> str:
     return json.dumps({"parts": [{"first": first, "last": last, "part": part} for first, last, part in parts]})
 
 
-async def mapped(script: Script, ledger: MemoryLedger | None = None, rounds: int = 3) -> Mapped:
+async def mapped(
+    script: Script, ledger: MemoryLedger | None = None, rounds: int = 3, document: Document = DOCUMENT
+) -> Mapped:
     context = Context(stage="ingest", role="section_mapper")
     return await map_sections(
-        DOCUMENT, casting=Cast(script), context=context, ledger=ledger or MemoryLedger(), most_rounds=rounds
+        document, casting=Cast(script), context=context, ledger=ledger or MemoryLedger(), most_rounds=rounds
     )
+
+
+async def test_a_title_above_everything_says_nothing_of_any_paragraph() -> None:
+    title = Line("A decision of the Office", level=1)
+    below = [Line(s.heading, level=2) if s.heading else None for s in DOCUMENT.sections]
+    lines = [title]
+    for heading, section in zip(below, DOCUMENT.sections, strict=True):
+        lines += [heading] if heading else []
+        lines += [Line(f"{paragraph.ref}. {paragraph.text}", level=0) for paragraph in section.paragraphs]
+    titled = parse_document(lines)
+    assert [path.split(" > ")[0] for path, _ in titled.outline()] == ["A decision of the Office"] * 5
+    found = await mapped(OFFLINE_ROLES["section_mapper"], document=titled)
+    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
 
 
 async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
