@@ -21,13 +21,15 @@ MOST = 8
 
 
 class Jails:
-    """Some jails with the same limits, one for each core unless told otherwise. A context manager.
+    """Some jails with the same limits, one more than there are cores unless told otherwise. A context manager.
+
+    While a program waits for an answer, its core is free for the one that is one too many.
 
     What runs in which of them makes no difference: each program starts from a fresh fork.
     """
 
     def __init__(self, limits: Limits | None = None, walls: Walls | None = None, *, count: int | None = None) -> None:
-        number = count or min(os.cpu_count() or 1, MOST)
+        number = count or min((os.cpu_count() or 1) + 1, MOST)
         self._jails = [Jail(limits, walls) for _ in range(number)]
         self._open = ExitStack()
 

@@ -116,6 +116,10 @@ def _unfit(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str
         rest = (*trace.events[:number], *trace.events[number + 1 :])
         if event.tool in environment.compliance_tools and all(v.kept for v in judge_rules(rules, rest, ())):
             return f"no rule needs its call of {event.tool}"
+    for style in STYLES:
+        asked = [call.event for call in asked_calls(environment, trace.initial, trace.calls, style)]
+        if all(verdict.kept for verdict in judge_rules(rules, asked, ())):
+            return f"no rule is broken by doing just what its {style} asks"
     return None
 
 

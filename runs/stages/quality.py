@@ -8,7 +8,8 @@
     leak-free      neither instruction nor variables give a hidden step away
     distinct       no other task has the same calls, or the same instruction
     solvable       every argument of the reference can be known: said, in an earlier result, documented, or derived
-    needed         without any one of its compliance calls the reference breaks a rule
+    needed         without any one of its compliance calls the reference breaks a rule, and so does whoever makes just
+                   the calls that an instruction asks for
 
 Of a denied session *triggered* asks whether a rule is broken by carrying on; *something* and *needed* do not apply
 (nothing is to change, and stopping without having asked is right as well); *distinct* is meant within its family; and
@@ -37,7 +38,16 @@ from runs.grading.safety import judge_rules
 from runs.side_by_side import side_by_side
 from runs.stages.rows import Family, TaskRow
 from solver.goals import goal_calls
-from solver.masking import STYLES, ReadCall, Style, check_reading, find_leaks, find_missing, find_unknowable
+from solver.masking import (
+    STYLES,
+    ReadCall,
+    Style,
+    asked_calls,
+    check_reading,
+    find_leaks,
+    find_missing,
+    find_unknowable,
+)
 from solver.traces import PlannedCall, Trace, business_calls
 
 __all__ = ["CHECKS", "Check", "QualityFinding", "QualityRow", "check_tasks"]
@@ -272,3 +282,7 @@ def _of_compliance(environment: Environment, one: _Examined) -> Iterable[Quality
         rest = [*events[:number], *events[number + 1 :]]
         if all(verdict.kept for verdict in judge_rules(one.task.rules, rest, ())):
             yield _failed("compliance needed", f"without call {number + 1}, {event.tool}, every rule is still kept")
+    for style in one.task.styles:
+        asked = [call.event for call in asked_calls(environment, one.trace.initial, one.trace.calls, style)]
+        if all(verdict.kept for verdict in judge_rules(one.task.rules, asked, ())):
+            yield _failed("compliance needed", "doing just what it asks keeps every rule", style)

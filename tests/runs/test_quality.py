@@ -119,6 +119,14 @@ async def test_a_planted_defect_is_found_by_its_check(
     assert not row.passed
 
 
+async def test_a_goal_that_is_safe_to_do_as_asked_is_named(tasks: list[TaskRow], jail: Jail) -> None:
+    """Only the statement, which the goal does not need, is under a rule."""
+    statements = tuple(rule for rule in tasks[0].rules if "GetAccountStatement" in rule.formula)
+    names = tuple(rule.id for rule in statements)
+    (row,) = await gate([tasks[0].model_copy(update={"rules": statements, "applicable": names})], jail)
+    assert [(finding.check, finding.style) for finding in row.findings] == [("compliance needed", "goal")]
+
+
 async def test_a_task_that_repeats_another_is_named(tasks: list[TaskRow], jail: Jail) -> None:
     twin = tasks[0].model_copy(update={"id": "twin"})
     first, second = await gate([tasks[0], twin], jail)

@@ -124,6 +124,37 @@ ATTACKS: dict[str, Attack] = {
     "another program in its place": Attack(
         "import os, sys; os.execv(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'])", "time_limit"
     ),
+    # --- the way out, and what Python calls on it
+    "an exit handler that calls": Attack("import atexit; atexit.register(Manager.Echo, 'late')", "finished", calls=1),
+    "an object that calls as it is thrown away": Attack(
+        "class Late:\n  def __del__(s): Manager.Echo('late')\nlate = Late()", "finished"
+    ),
+    "a thread that calls for ever": Attack(
+        "import threading\ndef call():\n  while True: Manager.Echo('again')\n"
+        "threading.Thread(target=call, daemon=True).start()",
+        "finished",
+        calls=None,
+    ),
+    "a message that cannot be printed": Attack(
+        "class E(Exception):\n  def __str__(s): return repr(s)\n  __repr__ = __str__\nraise E",
+        "exception",
+        "cannot be read",
+    ),
+    "an alarm that nobody heeds": Attack(
+        "import signal; signal.setitimer(signal.ITIMER_REAL, 0.05)\nwhile True: pass", "killed", "SIGALRM"
+    ),
+    "a tracer in every frame": Attack(
+        "import sys\ndef trace(*_): raise KeyError('traced')\nsys.settrace(trace)", ("killed", "exception")
+    ),
+    "a hook that refuses everything": Attack(
+        "import sys\ndef hook(*_): raise KeyError('refused')\nsys.addaudithook(hook)",
+        ("killed", "exception", "finished"),
+    ),
+    "other builtins": Attack(
+        "import builtins\nfor n in ('isinstance', 'len', 'type', 'str', 'BaseException'): setattr(builtins, n, None)",
+        ("killed", "exception", "finished", "output_limit"),
+    ),
+    "no modules": Attack("import sys; sys.modules.clear()", ("killed", "exception", "finished")),
     # --- output
     "a gigabyte printed": Attack("while True: print('x' * 10**6)", "output_limit", "more than 1000 bytes"),
     "a gigabyte without a line end": Attack(
@@ -215,6 +246,15 @@ ATTACKS: dict[str, Attack] = {
     "memory of the parent": Attack("open('/proc/1/mem', 'r+b')", "exception", "PermissionError"),
     "descriptors of the parent": Attack("import os; os.listdir('/proc/1/fd')", "exception", "PermissionError"),
     "tracing the parent": Attack(REFUSED.format(call="ptrace(16, 1, 0, 0)"), "exception", "not permitted"),
+    "reading the parent's memory": Attack(
+        REFUSED.format(call="syscall(310 if os.uname().machine == 'x86_64' else 270, 1, 0, 0, 0, 0, 0)"),
+        "exception",
+        "not permitted",
+    ),
+    "taking the parent's descriptors": Attack(
+        REFUSED.format(call="syscall(438, os.pidfd_open(1), 0, 0)"), "exception", "not permitted"
+    ),
+    "a stale shared file": Attack("open('/dev/shm/x', 'w').write('x')", "exception", "Error"),
     "limits of the parent": Attack(
         "import resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (4, 4))", "exception", "PermissionError"
     ),
