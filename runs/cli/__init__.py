@@ -16,6 +16,3 @@ def main() -> None:
     except LawtraceError as error:
         complain(str(error))
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        complain("stopped; what was committed is kept, `lawtrace resume DIR` goes on with it")
-        sys.exit(130)

@@ -13,6 +13,7 @@ from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import AGENTS
 from environments.events import Json
 from runs.cli import casework, rating
+from runs.cli.long_run import long_run
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.layout import new_run_folder
 from runs.legal.baselines import Baseline, measure_baselines
@@ -78,7 +79,7 @@ def run_command(
         resolved = resolved.model_copy(update={"seed": seed})
     book = check_cases(cases)
     folder = LegalFolder(out or new_run_folder(resolved.name).path)
-    with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
+    with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record, long_run(folder.path):
         result = asyncio.run(walk_legal(resolved, folder, record=record, book=book, progress=Bars()))
     _finish(result, as_json=as_json)
 
@@ -87,7 +88,8 @@ def resume_legal(directory: Path, *, as_json: bool) -> None:
     """Go on with a legal run that was interrupted."""
     with Record.resume(directory) as record:
         recipe = LegalRecipe.model_validate(record.recipe)
-        result = asyncio.run(walk_legal(recipe, LegalFolder(directory), record=record, progress=Bars()))
+        with long_run(directory):
+            result = asyncio.run(walk_legal(recipe, LegalFolder(directory), record=record, progress=Bars()))
     _finish(result, as_json=as_json)
 
 

@@ -82,7 +82,8 @@ def complain(text: str) -> None:
 
 
 def quieten() -> None:
-    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing."""
+    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing, nor does what AutoGen still
+    does in a run that is being left: why it is left has been said."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         # Asked for each line, so that it goes wherever standard error goes by then.
@@ -90,6 +91,7 @@ def quieten() -> None:
     )
     for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("asyncio").addFilter(lambda record: "asyncio.run() shutdown" not in record.getMessage())
 
 
 class Bars:

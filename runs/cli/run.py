@@ -16,10 +16,10 @@ from runs.ablation import read_ablation
 from runs.assemble import content_of_files, content_of_run, settings_of
 from runs.cli.budgets import WhichBudget, with_budget
 from runs.cli.legal import resume_legal
+from runs.cli.long_run import long_run
 from runs.cli.options import WhereEnvironment
 from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
-from runs.cli.tracing import tracing
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
 from runs.pipeline import RunResult, check_inputs, check_prices, walk, walk_variants
@@ -142,11 +142,11 @@ def _asked_for(recipe: Path | None, repeated: Path | None, env: str | None) -> R
 
 def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, as_json: bool) -> None:
     if not recipe.ablation:
-        with tracing():
+        with long_run(folder.path):
             result = asyncio.run(walk(recipe, folder, record=record, resumed=resumed, progress=Bars()))
         _finish(result, recipe, as_json=as_json)
         return
-    with tracing():
+    with long_run(folder.path):
         results = asyncio.run(walk_variants(recipe, folder, record=record, resumed=resumed, progress=Bars()))
     if all(one.result is None for one in results):
         raise CannotCarryOut(f"no variant came to verdicts; the first: {results[0].ended}")

@@ -28,6 +28,42 @@ baselines = false
 """
 
 
+def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    with serving(lambda request: "```python\npass\n```") as server:
+        server.then(*[Hang(30)] * 2)
+        command = [Path(sys.executable).with_name("lawtrace"), "run", "recipe.toml", "--out", "run"]
+        environment = {**os.environ, **server.environment}
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while len(server.requests) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "lawtrace resume run" in err
+    assert "Traceback" not in err
+
+
+def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path: Path) -> None:
+    """The size of files is limited in place of the disk; what was written by then serves the run that goes on."""
+    recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['business']\nbaselines = false\n"
+    (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
+    lawtrace = Path(sys.executable).with_name("lawtrace")
+
+    def sh(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+
+    full = sh(f"ulimit -f 200; exec {lawtrace} run recipe.toml --out run")
+    assert full.returncode == 3
+    assert "free some space, then `lawtrace resume run`" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert sh(f"{lawtrace} resume run").returncode == 0
+    assert sh(f"{lawtrace} run recipe.toml --out whole").returncode == 0
+    for path in (tmp_path / "whole").glob("*.jsonl"):
+        assert (tmp_path / "run" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
 def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     run = tmp_path / "run"
