@@ -6,7 +6,7 @@ every conversation that wants to ask gets `BudgetSpent`.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autogen_core.models import CreateResult
 
@@ -88,7 +88,10 @@ class Purse:
     """What one run has used and may still use. For calls in flight what they will probably use is set aside, so that a
     thousand conversations do not run past a budget together."""
 
-    def __init__(self, budget: Budget, ledger: Ledger, earlier: Iterable[ModelCalled] = ()) -> None:
+    def __init__(
+        self, budget: Budget, ledger: Ledger, earlier: Iterable[ModelCalled] = (), earlier_calls: int = 0
+    ) -> None:
+        """``earlier``: what was answered before the run was interrupted, of ``earlier_calls`` that had left."""
         self._budget = budget
         self._ledger = ledger
         self._reserved = Spending()
@@ -98,6 +101,8 @@ class Purse:
         self.spent = Spending()
         for call in earlier:
             self.spent += self._of(call)
+        # A call that brought nothing is one, too.
+        self.spent = replace(self.spent, messages=max(self.spent.messages, earlier_calls))
 
     async def admit(self, call: ModelCall) -> Spending:
         """When the call may leave, what is set aside for it. Raises BudgetSpent once nothing is in flight."""

@@ -36,8 +36,8 @@ class AnswerCache:
             ) from error
 
     def get(self, key: str) -> CreateResult | None:
-        row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        with suppress(ValidationError):
+        with suppress(sqlite3.Error, ValidationError):
+            row = self._connection.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
             return CreateResult.model_validate_json(row[0]) if row else None
         return None
 

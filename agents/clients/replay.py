@@ -48,6 +48,10 @@ class ReplaySource(Protocol):
         """Every answered call, in order."""
         ...
 
+    def left(self) -> int:
+        """How many calls left for an endpoint, whatever came back."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -87,7 +87,12 @@ class ModelClients:
         self._clock = clock
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._occurrences = Occurrences()
-        self._purse = Purse(self._settings.budget, ledger, earlier.answered() if earlier else ())
+        self._purse = Purse(
+            self._settings.budget,
+            ledger,
+            earlier=earlier.answered() if earlier else (),
+            earlier_calls=earlier.left() if earlier else 0,
+        )
         self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
         self._endpoints: dict[ModelSpec, Endpoint] = {}
         self._embedders: dict[ModelSpec, EmbeddingEndpoint] = {}

@@ -165,6 +165,9 @@ class Record:
     def answered(self) -> Iterator[ModelCalled]:
         return (entry for entry in self.entries(kind="model_call") if isinstance(entry, ModelCalled))
 
+    def left(self) -> int:
+        return self.rows("SELECT count(*) FROM entries WHERE kind = 'asked'")[0][0]
+
     def in_flight(self) -> Sequence[Context]:
         """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped,
         those it was waiting for."""

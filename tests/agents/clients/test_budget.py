@@ -90,8 +90,9 @@ async def test_tokens_money_and_seconds_end_a_run(
 class Earlier:
     """A record with some calls in it, none of which answers anything."""
 
-    def __init__(self, calls: Sequence[ModelCalled]) -> None:
+    def __init__(self, calls: Sequence[ModelCalled], left: int) -> None:
         self._calls = calls
+        self._left = left
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> None:
         return None
@@ -105,17 +106,23 @@ class Earlier:
     def answered(self) -> Sequence[ModelCalled]:
         return self._calls
 
+    def left(self) -> int:
+        return self._left
+
     def close(self) -> None:
         pass
 
 
-async def test_counters_go_on_where_the_run_stopped(server: OpenAIServer, context: Context) -> None:
+@pytest.mark.parametrize(("without_answer", "refused"), [(0, 2), (1, 3)])
+async def test_counters_go_on_where_the_run_stopped(
+    server: OpenAIServer, context: Context, without_answer: int, refused: int
+) -> None:
     ledger = MemoryLedger()
     async with ModelClients(ledger, settings=settings(Budget()), environment=server.environment) as clients:
         await ask_all(clients, context, 2)
     calls = [entry for entry in ledger.entries if isinstance(entry, ModelCalled)]
     free = [call.model_copy(update={"cached": True}) for call in calls]
-    earlier = Earlier([*calls, *free])
+    earlier = Earlier([*calls, *free], len(calls) + without_answer)
     limits = settings(Budget(messages=3))
     async with ModelClients(
         MemoryLedger(),
@@ -124,7 +131,7 @@ async def test_counters_go_on_where_the_run_stopped(server: OpenAIServer, contex
         earlier=earlier,  # pyright: ignore[reportArgumentType]
     ) as clients:
         results = await ask_all(clients, context, 3)
-    assert sum(isinstance(result, BudgetSpent) for result in results) == 2
+    assert sum(isinstance(result, BudgetSpent) for result in results) == refused
 
 
 async def test_money_needs_prices(server: OpenAIServer, context: Context) -> None:
