@@ -4,11 +4,14 @@ A recipe with an ablation is walked once for each variant, in one run with one r
 computed once (`runs.sharing`). What a stage does stands in `runs.way`.
 """
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
+from agents.clients.addresses import access_to
 from agents.clients.spec import ENDPOINTS, ModelSpec
 from agents.clients.stack import ModelClients
 from agents.ledger import StageFinished
@@ -17,6 +20,7 @@ from environments.errors import InputError, SearchError
 from environments.jail import Jail, choose_walls
 from runs.files import write_rows
 from runs.layout import RunFolder
+from runs.plan import plan_of
 from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.settings import curated_rules, setting_of_recipe
@@ -25,7 +29,17 @@ from runs.variants import Variant, VariantRow, variants_of
 from runs.way import House, NobodyAnswered, NothingLeft, Progress, RunResult, Silent, Way
 from solver.rules import check_rules
 
-__all__ = ["Progress", "RunResult", "Silent", "VariantResult", "check_inputs", "check_prices", "walk", "walk_variants"]
+__all__ = [
+    "Progress",
+    "RunResult",
+    "Silent",
+    "VariantResult",
+    "check_access",
+    "check_inputs",
+    "check_prices",
+    "walk",
+    "walk_variants",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,19 @@ def check_prices(recipe: Recipe) -> None:
     for model in dict.fromkeys(name for name in named if name is not None):
         if ModelSpec.parse(model).provider in ENDPOINTS and model not in recipe.prices:
             raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
+
+
+def check_access(recipe: Recipe) -> None:
+    """Every model that will be asked has its address and key, or its record, before anything is begun and paid for.
+
+    Raises InputError naming what is missing.
+    """
+    for line in plan_of(recipe).calls:
+        spec = ModelSpec.parse(line.model)
+        if spec.provider == "replay":
+            Record.open(Path(spec.name)).close()
+        elif spec.provider in ENDPOINTS:
+            access_to(spec.provider, os.environ, spec)
 
 
 async def walk(

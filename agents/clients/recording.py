@@ -118,6 +118,8 @@ class RecordedClient(RequestClient):
                 occurrence=call.occurrence,
             )
         )
+        if reason == "cancelled":
+            return  # why is said once, by whoever gave up
         log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
 
 

@@ -22,7 +22,7 @@ from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
-from runs.pipeline import RunResult, check_inputs, check_prices, walk, walk_variants
+from runs.pipeline import RunResult, check_access, check_inputs, check_prices, walk, walk_variants
 from runs.plan import plan_of
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
@@ -79,6 +79,7 @@ def run(
     if dry_run:
         _show_plan(resolved, as_json=as_json)
         return
+    check_access(resolved)
     walls_for(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
@@ -102,6 +103,7 @@ def resume(
     with Record.resume(directory) as record:
         recipe = with_budget(recorded_recipe(record, env), budget)
         check_prices(recipe)
+        check_access(recipe)
         walls_for(recipe.sandbox)
         say(_resuming(record))
         _walk(recipe, folder, record, resumed=True, as_json=as_json)

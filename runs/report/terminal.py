@@ -111,14 +111,12 @@ def plan_table(plan: Plan) -> Table:
 def usage_table(usage: Sequence[Usage]) -> Table:
     """What the run used of models, by role and model."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
-    table.add_column("role", overflow="fold")
-    table.add_column("  model", overflow="fold")
+    table.add_column("role\n  model", overflow="fold")
     for name in ("answers", "cached", "retries", "failed", "tokens", "seconds", "money"):
         table.add_column(name, justify="right", min_width=len(name) + 2)
     for line in (*usage, *((whole_usage(usage),) if len(usage) > 1 else ())):
         cells = (
-            line.role,
-            f"  {visible(line.model)}",
+            f"{line.role}\n  {visible(line.model)}" if line.model else line.role,
             f"{line.asked:,}",
             f"{line.cached + line.replayed:,}",
             f"{line.retries:,}",

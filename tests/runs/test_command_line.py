@@ -281,3 +281,17 @@ def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monke
     assert (tmp_path / "attempts.jsonl").read_bytes() == before
     code, out, _ = lawtrace("messages", "attempts.record")
     assert (code, "executor" in out) == (0, True)
+
+
+def test_a_key_that_is_missing_is_said_before_anything_is_begun(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AZURE_OPENAI_ENDPOINT", raising=False)
+    (tmp_path / "recipe.toml").write_text('[attempts]\nmodels = ["azure:some"]\n', encoding="utf-8")
+    code, _, err = lawtrace("run", "recipe.toml", "--out", "run")
+    assert (code, "AZURE_OPENAI_ENDPOINT" in err, (tmp_path / "run").exists()) == (2, True, False)
+    plan = lawtrace.json("run", "recipe.toml", "--dry-run")
+    assert plan["calls"][0]["model"] == "azure:some"
+    (tmp_path / "recipe.toml").write_text('[models]\nmasking_evaluator = "replay:nowhere"\n', encoding="utf-8")
+    code, _, err = lawtrace("run", "recipe.toml", "--out", "run")
+    assert (code, "nowhere" in err, (tmp_path / "run").exists()) == (2, True, False)
