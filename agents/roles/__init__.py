@@ -1,6 +1,6 @@
 """The seats in our conversations, a module each: its prompt, its typed answer, and how it is seated."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 __all__ = ["ROLES", "RoleName"]
 
@@ -28,27 +28,4 @@ RoleName = Literal[
     "question_writer",
     "restater",
 ]
-ROLES: tuple[RoleName, ...] = (
-    "scope_aligner",
-    "verifiability_refiner",
-    "tool_mapper",
-    "policy_extractor",
-    "ltl_critic",
-    "instruction_generator",
-    "masking_evaluator",
-    "independent_reader",
-    "trace_writer",
-    "executor",
-    "meta_llm",
-    "decomposer",
-    "atomicity_judge",
-    "role_agent",
-    "integrator",
-    "section_mapper",
-    "facts",
-    "rules",
-    "application",
-    "common_sense",
-    "question_writer",
-    "restater",
-)
+ROLES: tuple[RoleName, ...] = get_args(RoleName)
