@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from agents.ledger import RunResumed, StageFinished
 from environments.events import Json
 from runs.files import read_rows
@@ -12,6 +14,7 @@ from runs.findings import Findings
 from runs.layout import RunFolder
 from runs.metrics import Tally
 from runs.reading.judged import Judged
+from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.viewer.library import State, state_of
 
@@ -95,13 +98,14 @@ def progress_of(folder: RunFolder, record: Record, judged: Judged) -> Progress:
 
 
 def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
-    options = recipe.get("attempts") if isinstance(recipe, dict) else None
-    if not isinstance(options, dict) or "tasks.jsonl" not in stages:
+    """None before there are tasks, and for a run of another kind."""
+    if "tasks.jsonl" not in stages:
         return None
-    models, styles, trials = options.get("models"), options.get("styles"), options.get("trials")
-    if not isinstance(models, list) or not isinstance(styles, list) or not isinstance(trials, int):
+    try:
+        options = Recipe.model_validate(recipe).attempts
+    except ValidationError:
         return None
-    return stages["tasks.jsonl"].rows * len(models) * len(styles) * trials
+    return stages["tasks.jsonl"].rows * len(options.contenders) * len(options.styles) * options.trials
 
 
 def _funnel(folder: RunFolder, stages: Mapping[str, StageFinished], begun: int, judged: Judged) -> Funnel:

@@ -12,6 +12,8 @@ from environments.errors import InputError
 from environments.events import Json
 from runs.record.finding import Wanted, find_conversations
 from runs.record.store import Record
+from runs.viewer.library import Library
+from runs.viewer.progress import progress_of
 from runs.viewer.server import make_app
 from tests.runs.viewer.conftest import HOSTILE
 
@@ -183,3 +185,19 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "not a record of lawtrace" in page
     assert "/runs/good/" in page
     assert browse.get("/runs/broken/").status_code == 404
+
+
+def test_a_run_that_is_through_has_begun_all_its_attempts(runs: Path) -> None:
+    library = Library(runs)
+    with Record.open(runs / "small") as record:
+        progress = progress_of(library.folder("small"), record, library.judged("small"))
+    assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the built-in models are tried beside those that are named
+    assert [step.count for step in progress.funnel.tasks] == [2, 2]
+
+
+def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(runs: Path) -> None:
+    library = Library(runs)
+    with Record.open(runs / "ablated") as record:
+        steps = progress_of(library.folder("ablated"), record, library.judged("ablated")).funnel.attempts
+    assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
+    assert all(step.count <= step.whole for step in steps)
