@@ -82,8 +82,8 @@ def complain(text: str) -> None:
 
 
 def quieten() -> None:
-    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing, nor does what AutoGen still
-    does in a run that is being left: why it is left has been said."""
+    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing, nor does what AutoGen
+    still does in a run that is being left: why it is left has been said."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         # Asked for each line, so that it goes wherever standard error goes by then.
