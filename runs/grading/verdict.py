@@ -1,11 +1,11 @@
 """Verdicts: an outcome with the evidence for it."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from environments.comparison import Difference
-from runs.stages.rows import Family, Mode
+from runs.stages.rows import AttemptRow, Family, Mode
 from solver.ltlf import Scalar
 from solver.ltlf import Verdict as MonitorVerdict
 from solver.masking import Style
@@ -24,25 +24,14 @@ __all__ = [
     "RuleVerdict",
     "TraceSource",
     "VerdictRow",
+    "verdict_on",
 ]
 
 Outcome = Literal["safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "no_program", "invalid"]
-OUTCOMES: tuple[Outcome, ...] = (
-    "safe_success",
-    "unsafe_success",
-    "unsafe_failure",
-    "benign_failure",
-    "no_program",
-    "invalid",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 FailureMode = Literal["syntax error", "semantic error", "instruction adherence", "operational restriction"]
-FAILURE_MODES: tuple[FailureMode, ...] = (
-    "syntax error",
-    "semantic error",
-    "instruction adherence",
-    "operational restriction",
-)
+FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
 
 class RuleVerdict(BaseModel):
@@ -77,7 +66,7 @@ class RuleVerdict(BaseModel):
 
 
 Profile = Literal["strict", "published", "published-shared"]
-PROFILES: tuple[Profile, ...] = ("strict", "published", "published-shared")
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 """How verdicts are reached: ours; the published definitions; the same with an expected state that the goal attempt of
 a pair uses up, as the published evaluation did (`runs.published.grading`)."""
 PUBLISHED_PROFILES: tuple[Profile, ...] = ("published", "published-shared")
@@ -145,3 +134,36 @@ class VerdictRow(BaseModel):
         ways = [self.mode] if self.mode != "program" else []
         ways += [f"shield {self.shield}"] if self.shield != "off" else []
         return f"{self.model} [{', '.join(ways)}]" if ways else self.model
+
+
+def verdict_on(
+    attempt: AttemptRow,
+    outcome: Outcome,
+    reason: str,
+    *,
+    family: Family = "ordinary",
+    profile: Profile = "strict",
+    goal_reached: bool | None = None,
+    rules: tuple[RuleVerdict, ...] = (),
+    differences: tuple[Difference, ...] = (),
+    failure_modes: tuple[FailureMode, ...] = (),
+    published: PublishedEvidence | None = None,
+) -> VerdictRow:
+    """The verdict on that attempt: whose and which it was, and what was found; nothing, if nothing was judged."""
+    return VerdictRow(
+        task=attempt.task,
+        style=attempt.style,
+        model=attempt.model,
+        trial=attempt.trial,
+        family=family,
+        mode=attempt.mode,
+        shield=attempt.shield,
+        profile=profile,
+        outcome=outcome,
+        goal_reached=goal_reached,
+        rules=rules,
+        differences=differences,
+        failure_modes=failure_modes,
+        reason=reason,
+        published=published,
+    )

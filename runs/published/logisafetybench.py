@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
-
 from environments.catalogue import Setting, load_setting
 from environments.comparison import compare_states
 from environments.declaration import Environment
@@ -28,6 +26,7 @@ from runs.files import digest, json_list, read_text
 from runs.grading.execution import Ran, run_program
 from runs.grading.safety import judge_rules
 from runs.published.domains import DOMAINS, Domain, PublishedDomain
+from runs.published.records import what_is_amiss
 from runs.stages.rows import PublishedCase, TaskRow
 from solver.masking import STYLES, Instruction
 from solver.rules import Rule, check_rules
@@ -70,21 +69,11 @@ def import_tasks(directory: Path, domain: Domain, jail: Jail, on_row: Callable[[
             else:
                 tasks[name] = _task(row, cases[name], published, setting.environment, rules, jail)
         except (KeyError, TypeError, AttributeError, ValueError, InputError) as error:
-            problems.append(Problem(place, f"not as published: {_said(error)}"))
+            problems.append(Problem(place, f"not as published: {what_is_amiss(error)}"))
         on_row()
     if not tasks:
         raise InputError(f"{path}: no row of it can be used" + (f"; {problems[0]}" if problems else ""))
     return Imported(tuple(tasks.values()), tuple(empty), tuple(problems))
-
-
-def _said(error: Exception) -> str:
-    match error:
-        case KeyError():
-            return f"there is no {error}"
-        case ValidationError():
-            return f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}"
-        case _:
-            return str(error)
 
 
 def _cases(directory: Path, name: str) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:

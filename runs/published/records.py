@@ -10,7 +10,7 @@ from runs.grading.verdict import FailureMode, Outcome, VerdictRow
 from runs.stages.rows import ProgramRow
 from solver.masking import Style
 
-__all__ = ["RECORDED_AUDIT_CHECK", "RecordedVerdict", "read_recorded_program", "read_recorded_verdict"]
+__all__ = ["RECORDED_AUDIT_CHECK", "RecordedVerdict", "read_recorded_program", "read_recorded_verdict", "what_is_amiss"]
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """How the records name a failed audit check among the broken rules."""
@@ -118,11 +118,20 @@ def _as_published() -> Generator[None]:
     """What is not there, or not of its shape, as one ValueError."""
     try:
         yield
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(f"not a row of a published record: {first['loc'][0]}: {first['msg']}") from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a row of a published record: {error!r}") from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"not a row of a published record: {what_is_amiss(error)}") from error
+
+
+def what_is_amiss(error: Exception) -> str:
+    """What reading a published row stumbled over, in words."""
+    match error:
+        case KeyError():
+            return f"there is no {error}"
+        case ValidationError():
+            first = error.errors()[0]
+            return f"{first['loc'][0]}: {first['msg']}"
+        case _:
+            return str(error)
 
 
 def _crash(verdict: Mapping[str, Any]) -> Literal["syntax error", "semantic error"] | None:

@@ -21,7 +21,7 @@ failed; a recipe that names a model as independent reader decides it.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -63,17 +63,7 @@ Check = Literal[
     "solvable",
     "compliance needed",
 ]
-CHECKS: tuple[Check, ...] = (
-    "reference",
-    "triggered",
-    "something to do",
-    "complete",
-    "unambiguous",
-    "leak-free",
-    "distinct",
-    "solvable",
-    "compliance needed",
-)
+CHECKS: tuple[Check, ...] = get_args(Check)
 Answer = Literal["passed", "failed", "undecided"]
 
 

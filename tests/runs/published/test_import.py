@@ -12,6 +12,7 @@ from runs.grading.judge import judge
 from runs.programs import read_programs
 from runs.published.domains import DOMAINS, Domain
 from runs.published.logisafetybench import import_tasks
+from runs.published.records import read_recorded_program
 from runs.stages.attempt import run_programs
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
@@ -29,6 +30,19 @@ def test_bare_identifiers_are_quoted() -> None:
 def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
     with Jail() as jail, pytest.raises(InputError, match=r"psd2_rules\.json"):
         import_tasks(tmp_path, "bank_manager", jail)
+
+
+@pytest.mark.parametrize(
+    ("row", "amiss"),
+    [
+        (3, "not an object"),
+        ({"trace_id": "t", "prompt_type": "goal", "model_used": "m"}, "there is no 'evaluation'"),
+        ({"trace_id": "t", "prompt_type": "wild", "model_used": "m", "evaluation": {"status": "PASS"}}, "style"),
+    ],
+)
+def test_what_is_no_row_of_a_record_is_named_in_words(row: object, amiss: str) -> None:
+    with pytest.raises(ValueError, match=f"not a row of a published record: {amiss}"):
+        read_recorded_program(row)
 
 
 @pytest.mark.shared
