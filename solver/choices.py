@@ -56,8 +56,12 @@ class Chooser:
         if not self._lookups[tool.name] or chosen is None:
             return chosen
         fallback: Choice | None = None
+        asked: dict[str, bool | None] = {}  # few words are said again and again
         for _ in range(LOOKUP_TRIES):
-            news = self._news(situation, chosen)
+            said = repr(chosen.values)
+            if said not in asked:
+                asked[said] = self._news(situation, chosen)
+            news = asked[said]
             if news or (news is not None and tool.name in self._interest.conditions):
                 return chosen
             if news is not None:
@@ -81,11 +85,17 @@ class Chooser:
         """For each table the keys of the rows that some look-up finds alone, as far as a few tries show."""
         found: dict[str, set[Value]] = {}
         for name, lookups in self._lookups.items():
-            for _ in range(LOOKUP_TRIES if lookups else 0):
+            if not lookups or lookups[0].after:
+                continue
+            keys = found.setdefault(lookups[0].entity.table, set())
+            rows, asked = sum(1 for _ in situation.state.rows(lookups[0].entity.table)), set[str]()
+            for _ in range(LOOKUP_TRIES):
+                if len(keys) == rows:
+                    break
                 choice = self._draw_once(situation, self._environment.tools[name], random)
-                if choice is not None and not lookups[0].after:
-                    key = choice.only_match(lookups[0], situation.state)
-                    found.setdefault(lookups[0].entity.table, set()).add(key)
+                if choice is not None and (said := repr(choice.values)) not in asked:
+                    asked.add(said)
+                    keys |= {choice.only_match(lookups[0], situation.state)} - {None}
         return {table: frozenset(keys) for table, keys in found.items()}
 
     def _news(self, situation: Situation, choice: Choice) -> bool | None:

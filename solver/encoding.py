@@ -10,7 +10,7 @@ arguments left out) is an assumption, and a certificate says so.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Literal, cast
 
@@ -22,7 +22,6 @@ from environments.declaration import (
     FromTrace,
     FromUser,
     KeyResult,
-    RowsResult,
     Tool,
 )
 from environments.domains import Amount, FiniteDomain
@@ -31,10 +30,12 @@ from environments.kinds import ListOf, Value
 from environments.logic import PLAIN
 from environments.simulation import CompiledTool, Rows, call
 from environments.state import State
-from environments.terms import Scope, Term, arguments_of, tables_of
+from environments.terms import Scope, Term, arguments_of
 from solver.interest import Interest
 from solver.judging import Judge, OpenStep
+from solver.knowing import Known, Pending
 from solver.ltlf import Automaton, Monitor
+from solver.relevance import relevant_tables, relevant_tools
 from solver.symbolic import SymbolicLogic
 
 __all__ = ["Answer", "Encoding", "Obstacle"]
@@ -87,7 +88,7 @@ class Encoding:
         self._obstacles: dict[str, Obstacle] = {}
         self._selectors: dict[Obstacle, z3.BoolRef] = {}
         self._automata = automata
-        self._tools = _reduced(environment, Interest(tuple(automata.values())))
+        self._tools = relevant_tools(environment, Interest(tuple(automata.values())))
         self._compiled = {name: CompiledTool(tool, self._logic) for name, tool in self._tools.items()}
         self._steps: list[OpenStep] = []
         self._initial = initial
@@ -110,7 +111,9 @@ class Encoding:
 
     def assumptions(self) -> tuple[str, ...]:
         """What every answer takes for granted."""
-        counts = ", ".join(f"{len(self._initial.tables[table])} {table}" for table in sorted(_cone(self.environment)))
+        counts = ", ".join(
+            f"{len(self._initial.tables[table])} {table}" for table in sorted(relevant_tables(self.environment))
+        )
         return (
             f"exactly {self.length} calls, one a step, each of which completes",
             f"an initial state with {counts}",
@@ -162,7 +165,7 @@ class Encoding:
         return tuple(events) if set(monitor.at_end().values()) <= {"kept"} else None
 
     def _encode(self, state: State) -> State:
-        logic, known, pending = self._logic, _Known(self.environment, state, self._logic), _Pending(self.environment)
+        logic, known, pending = self._logic, Known(self.environment, state, self._logic), Pending(self.environment)
         for step in range(self.length):
             acts = {name: z3.Bool(f"{name}@{step}") for name in self._tools}
             self._solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
@@ -204,7 +207,7 @@ class Encoding:
                     key = self._one_of(name, [row.values[entity.key] for row in state.tables[entity.table]])
                     values[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
                 case FromTrace():
-                    # Its length is open, its emptiness is what matters: see _Pending.
+                    # Its length is open, its emptiness is what matters: see Pending.
                     values[parameter.name] = ("pending",)
         return values
 
@@ -233,7 +236,7 @@ class Encoding:
                 self._solver.add(z3.Implies(z3.And([selector, act]), self._logic.negate(refused)))
 
     def _demand_knowledge(
-        self, tool: Tool, act: z3.BoolRef, arguments: Mapping[str, Value], known: "_Known", pending: "_Pending"
+        self, tool: Tool, act: z3.BoolRef, arguments: Mapping[str, Value], known: Known, pending: Pending
     ) -> None:
         used: dict[str, list[Value]] = {}
         for parameter in tool.parameters:
@@ -307,98 +310,3 @@ def _renamed(value: Json, names: Mapping[Json, Json]) -> Json:
     if isinstance(value, list):
         return [_renamed(item, names) for item in value]
     return names.get(value, value) if isinstance(value, str) else value
-
-
-class _Known:
-    """Which rows the caller knows: one truth for each key, of the initial state or made since, growing step by step."""
-
-    def __init__(self, environment: Environment, initial: State, logic: SymbolicLogic) -> None:
-        self._logic = logic
-        self._truths: dict[str, dict[str, Value]] = {
-            table: {str(row.values[entity.key]): False for row in initial.rows(table)}
-            for table, entity in environment.entities.items()
-        }
-
-    def includes(self, table: str, key: Value) -> Value:
-        truths = self._truths[table].items()
-        return self._logic.any([self._logic.all([known, self._logic.equal(key, word)]) for word, known in truths])
-
-    def learn(
-        self,
-        tools: Mapping[str, Tool],
-        acts: Mapping[str, z3.BoolRef],
-        results: Mapping[str, Mapping[str, Value | Rows]],
-    ) -> None:
-        for name, tool in tools.items():
-            for result in tool.teaching:
-                found, truths = results[name][result.name], self._truths[result.entity.table]
-                if not isinstance(found, Rows):  # the key of a new row
-                    truths[found] = acts[name]
-                    continue
-                for place, (listed, row) in enumerate(found.listed):
-                    key = str(row.values[result.entity.key])
-                    others = [other for number, (other, _) in enumerate(found.listed) if number != place]
-                    alone = self._logic.all([acts[name], listed, *map(self._logic.negate, others)])
-                    truths[key] = self._logic.any([truths.get(key, False), alone])
-
-
-class _Pending:
-    """Which events still wait to be recorded, by name."""
-
-    def __init__(self, environment: Environment) -> None:
-        tools = environment.tools.items()
-        self._emitting = {
-            event: [name for name, tool in tools if tool.emits == event] for event in environment.event_names
-        }
-        self._recording = [
-            name for name, tool in tools if any(isinstance(p.source, FromTrace) for p in tool.parameters)
-        ]
-        self.waiting: dict[str, Value] = dict.fromkeys(environment.event_names, False)
-        self.something: Value = False
-
-    def follow(self, acts: Mapping[str, z3.BoolRef], logic: SymbolicLogic) -> None:
-        kept = [logic.negate(acts[name]) for name in self._recording]
-        for event, emitting in self._emitting.items():
-            emitted = logic.any([self.waiting[event], *(acts[name] for name in emitting)])
-            self.waiting[event] = logic.all([emitted, *kept])
-        self.something = logic.any([*self.waiting.values()])
-
-
-def _reduced(environment: Environment, interest: Interest) -> dict[str, Tool]:
-    """The tools without what no precondition, no knowledge and no rule depends on (cone of influence)."""
-    shown = {
-        name: [result for result in tool.results if not isinstance(result, RowsResult)]
-        if interest.looks_at_result(name)
-        else []
-        for name, tool in environment.tools.items()
-    }
-    cone = _cone(environment, [term for results in shown.values() for result in results for term in result.terms()])
-    return {
-        name: replace(
-            tool,
-            effects=tuple(effect for effect in tool.effects if effect.entity.table in cone),
-            results=tuple(
-                result for result in tool.results if any(result is other for other in (*tool.teaching, *shown[name]))
-            ),
-        )
-        for name, tool in environment.tools.items()
-    }
-
-
-def _cone(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str]:
-    """The tables that decide, directly or through effects, what can be called, what is known and what is shown."""
-    cone = set[str]().union(*map(tables_of, shown))
-    for tool in environment.tools.values():
-        conditions = [*tool.refusals]
-        for result in tool.teaching:
-            cone.add(result.entity.table)
-            conditions += result.terms()
-        cone = cone.union(*map(tables_of, conditions))
-    before: set[str] = set()
-    while before != cone:
-        before = set(cone)
-        for tool in environment.tools.values():
-            for effect in tool.effects:
-                if effect.entity.table in cone:
-                    cone = cone.union(*map(tables_of, effect.terms()))
-    return frozenset(cone)

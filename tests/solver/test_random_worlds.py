@@ -100,9 +100,9 @@ BUGS: dict[str, tuple[str, object]] = {
     "it is forgotten that new names run out": ("solver.abstraction.NewValue", _NeverMet),
     "an empty purse excludes for all": ("solver.facts._lenient", _unchanged),
     "what is recorded is forgotten too early": ("solver.control.Control._visible", _little),
-    "nothing ever waits to be recorded": ("solver.encoding._Pending.follow", _little),
+    "nothing ever waits to be recorded": ("solver.knowing.Pending.follow", _little),
     "refusals are not read": ("solver.encoding.Encoding._forbid_refusals", _little),
-    "everything is known": ("solver.encoding._Known.includes", _always),
+    "everything is known": ("solver.knowing.Known.includes", _always),
 }
 
 
