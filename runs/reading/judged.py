@@ -56,37 +56,45 @@ class RowFile(Generic[Row]):
     def __init__(self, path: Path, model: type[Row]) -> None:
         self.path = path
         self._model = model
-        self._starts: list[int] = []
+        self._starts: list[int] | None = None
 
     def scan(self) -> Iterator[bytes]:
-        """Every row as it stands in the file; once through, rows can be had by number."""
-        self._starts.clear()
+        """Every row as it stands in the file; once through, it is known where each begins."""
+        starts: list[int] = []
         try:
             with self.path.open("rb") as file:
                 start = 0
                 for line in file:
                     if line.strip():
-                        self._starts.append(start)
+                        starts.append(start)
                         yield line
                     start += len(line)
         except FileNotFoundError:
-            return
+            pass
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        self._starts = starts
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self._known())
 
     def row(self, number: int) -> Row:
         """Raises InputError naming the row if it is not what it should be."""
         try:
             with self.path.open("rb") as file:
-                file.seek(self._starts[number])
+                file.seek(self._known()[number])
                 return self._model.model_validate_json(file.readline())
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
         except ValidationError as error:
             raise InputError(f"{self.path}, row {number + 1}: {error.errors()[0]['msg']}") from error
+
+    def _known(self) -> list[int]:
+        """Where the rows begin; looked for when one is first wanted."""
+        if self._starts is None:
+            for _ in self.scan():
+                pass
+        return self._starts or []
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +117,6 @@ class Judged:
             self._files.append(files)
             for line in files.verdicts.scan():
                 marks.append(_mark(one.verdicts, len(marks), len(marks) - files.first, line, variant, held_for))
-            for _ in files.attempts.scan():
-                pass
         self.marks: Sequence[Mark] = marks
         self._by_place: dict[Place, Mark] = {}
         for mark in marks:
