@@ -13,7 +13,7 @@ from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from prompts.loader import OUR_PROMPTS, Prompt, Prompts
 
-__all__ = ["Casting", "FixedCasting"]
+__all__ = ["Casting", "FixedCasting", "OfflineCasting"]
 
 
 class Casting(Protocol):
@@ -52,3 +52,13 @@ class FixedCasting:
     def name_of(self, role: RoleName) -> str:
         """What the model in that role is called in rows and records."""
         return self._clients.name_of(self._models[role], role)
+
+
+class OfflineCasting:
+    """Every role played by its deterministic stand-in, with nothing to be paid for and nothing to be recorded."""
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(OFFLINE_ROLES[role])
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return OUR_PROMPTS[role]

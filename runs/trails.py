@@ -8,6 +8,7 @@ from pydantic import BaseModel, RootModel
 
 from agents.conversations.trail import Funnel, Piece, ProvisionTrail, RuleTrail, TrailHead, TrailRow
 from environments.errors import InputError
+from environments.regulation import Provision, Regulation
 from runs.files import read_rows, write_rows
 
 __all__ = ["FUNNEL_STEPS", "Trail", "read_trail", "trail_beside", "write_trail"]
@@ -48,6 +49,16 @@ class Trail:
     @cached_property
     def by_piece(self) -> dict[int, Piece]:
         return {piece.piece: piece for piece in self.pieces}
+
+    def regulation(self) -> Regulation:
+        """The text that was read, as far as the trail has it: every provision in its words."""
+        head = self.head
+        provisions = tuple(
+            Provision(citation=row.citation, text=row.words, heading=row.heading or None) for row in self.provisions
+        )
+        return Regulation(
+            id=head.regulation, title=head.title, source=head.source, restated=head.restated, provisions=provisions
+        )
 
     def rows(self) -> tuple[BaseModel, ...]:
         return (self.head, *self.provisions, *self.rules, *self.pieces)

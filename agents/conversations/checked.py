@@ -18,10 +18,12 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Proposals(Generic[Answer]):
-    """Everything that was proposed, in order, and why the conversation broke off, or None."""
+    """Everything that was proposed, in order, and why the conversation broke off, or None. ``unusable``: because of an
+    answer, not for want of one."""
 
     proposals: tuple[Answer, ...]
     failure: str | None
+    unusable: bool = False
 
 
 async def propose(
@@ -57,5 +59,7 @@ async def propose(
         most_messages=2 * most_rounds + 2,
     )
     last = said[-1][1]
-    failure = last.reason if isinstance(last, RoleFailure) else None
-    return Proposals(tuple(content for _, content in said if isinstance(content, answer)), failure)
+    proposals = tuple(content for _, content in said if isinstance(content, answer))
+    if isinstance(last, RoleFailure):
+        return Proposals(proposals, last.reason, last.answered)
+    return Proposals(proposals, None)

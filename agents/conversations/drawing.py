@@ -14,25 +14,29 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TypeVar, cast
 
 from autogen_core.models import ChatCompletionClient
+from pydantic import BaseModel
 
 from agents.casting import Casting
 from agents.clients.budget import BudgetSpent
-from agents.conversations.checked import propose
-from agents.conversations.extracting import Candidate, extract_rules
+from agents.conversations.checked import Proposals, propose
+from agents.conversations.extracting import Candidate, Extraction, extract_rules
 from agents.conversations.trail import Fate, FateName, Listening, Piece
 from agents.ledger import Context, Ledger
 from agents.roles import RoleName
 from agents.roles.scope_aligner import Scoping, check_scoping, seat_scope_aligner
 from agents.roles.tool_mapper import MappedObligation, ToolMapping, check_mapping, seat_tool_mapper
 from agents.roles.verifiability_refiner import Obligation, Refinement, check_refinement, seat_verifiability_refiner
+from agents.speaker import RoleSpeaker
 from environments.declaration import Environment
 from environments.regulation import Provision, Regulation
 from prompts.loader import Prompt
 
 __all__ = ["PROVISIONS_AT_ONCE", "Drawing", "DrawnRule", "draw_rules"]
+
+Answer = TypeVar("Answer", bound=BaseModel)
 
 PROVISIONS_AT_ONCE = 12
 PIECES_AT_ONCE = 4
@@ -74,6 +78,7 @@ class _Table:
     context: Context
     most_rounds: int
     critic: bool
+    most_trials: int
 
 
 async def draw_rules(
@@ -85,10 +90,15 @@ async def draw_rules(
     ledger: Ledger,
     most_rounds: int,
     critic: bool = True,
+    most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> Drawing:
-    """Work through the regulation, some pieces at once. ``on_provision`` is called for each provision that is done."""
-    table = _Table(environment, regulation, casting, context, most_rounds, critic)
+    """Work through the regulation, some pieces at once. ``on_provision`` is called for each provision that is done.
+
+    A step that breaks off over an unusable answer is held ``most_trials`` times at most, each a trial of its own, so
+    that what a record holds of earlier trials is not asked again.
+    """
+    table = _Table(environment, regulation, casting, context, most_rounds, critic, most_trials)
     places = asyncio.Semaphore(PIECES_AT_ONCE)
     drawing = Drawing()
 
@@ -144,15 +154,12 @@ class _PieceOfWork:
         self._break_off([p for p in self._provisions if self.fates[p.citation].fate in undecided], "the run", because)
 
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
-        place = self._place("scope_aligner")
-        found = await propose(
-            seat_scope_aligner(*self._seated(place), self._table.environment, self._part(provisions)),
+        found = await self._propose(
+            "scope_aligner",
+            lambda place: seat_scope_aligner(*self._seated(place), self._table.environment, self._part(provisions)),
             Scoping,
             lambda answer: check_scoping(answer, provisions),
             opening="Align the provisions.",
-            context=place,
-            ledger=self._ledger,
-            most_rounds=self._table.most_rounds,
         )
         if not found.proposals:
             self._break_off(provisions, "scope alignment", found.failure)
@@ -171,16 +178,13 @@ class _PieceOfWork:
         return concerned
 
     async def _refine(self, provisions: Sequence[Provision]) -> list[Obligation]:
-        place = self._place("verifiability_refiner")
         part = self._part(provisions)
-        found = await propose(
-            seat_verifiability_refiner(*self._seated(place), part),
+        found = await self._propose(
+            "verifiability_refiner",
+            lambda place: seat_verifiability_refiner(*self._seated(place), part),
             Refinement,
             lambda answer: check_refinement(answer, part),
             opening="Refine the provisions.",
-            context=place,
-            ledger=self._ledger,
-            most_rounds=self._table.most_rounds,
         )
         if not found.proposals:
             self._break_off(provisions, "refinement", found.failure)
@@ -202,16 +206,13 @@ class _PieceOfWork:
         return obligations
 
     async def _map(self, obligations: Sequence[Obligation]) -> list[tuple[Obligation, MappedObligation]]:
-        place = self._place("tool_mapper")
         tools = self._table.environment.tools
-        found = await propose(
-            seat_tool_mapper(*self._seated(place), self._table.environment, obligations),
+        found = await self._propose(
+            "tool_mapper",
+            lambda place: seat_tool_mapper(*self._seated(place), self._table.environment, obligations),
             ToolMapping,
             lambda answer: check_mapping(answer, obligations, tools),
             opening="Map the obligations.",
-            context=place,
-            ledger=self._ledger,
-            most_rounds=self._table.most_rounds,
         )
         if not found.proposals:
             cited = {one.citation for one in obligations}
@@ -238,16 +239,7 @@ class _PieceOfWork:
         cited = list(dict.fromkeys(one.citation for one, _ in mapped))
         part = self._part([p for p in self._provisions if p.citation in cited])
         quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
-        extraction = await extract_rules(
-            self._table.environment,
-            part,
-            casting=self._table.casting,
-            context=self._place("policy_extractor"),
-            ledger=self._ledger,
-            most_rounds=self._table.most_rounds,
-            critic=self._table.critic,
-            obligations=_mapped_json(mapped),
-        )
+        extraction = await self._extract(part, _mapped_json(mapped))
         if extraction.failure is not None:
             self._break_off(part.provisions, "writing rules", extraction.failure)
             return
@@ -264,6 +256,47 @@ class _PieceOfWork:
             self._settle(
                 citation, "no_rule", f"its rule was dropped: {candidate.because}" if dropped else "", refined=True
             )
+
+    async def _propose(
+        self,
+        role: RoleName,
+        seat: Callable[[Context], RoleSpeaker[Answer]],
+        answer: type[Answer],
+        object_to: Callable[[Answer], Sequence[str]],
+        opening: str,
+    ) -> Proposals[Answer]:
+        trial = 0
+        while True:
+            place = self._place(role).at(trial=trial)
+            found = await propose(
+                seat(place),
+                answer,
+                object_to,
+                opening=opening,
+                context=place,
+                ledger=self._ledger,
+                most_rounds=self._table.most_rounds,
+            )
+            trial += 1
+            if found.proposals or not found.unusable or trial >= self._table.most_trials:
+                return found
+
+    async def _extract(self, part: Regulation, obligations: str) -> Extraction:
+        trial = 0
+        while True:
+            extraction = await extract_rules(
+                self._table.environment,
+                part,
+                casting=self._table.casting,
+                context=self._place("policy_extractor").at(trial=trial),
+                ledger=self._ledger,
+                most_rounds=self._table.most_rounds,
+                critic=self._table.critic,
+                obligations=obligations,
+            )
+            trial += 1
+            if not extraction.unusable or trial >= self._table.most_trials:
+                return extraction
 
     def _settle(
         self, citation: str, fate: FateName, because: str, scope: str = "", *, refined: bool | None = None

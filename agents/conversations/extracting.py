@@ -2,7 +2,7 @@
 set, the critic objects (P 3.2)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pydantic import BaseModel
@@ -53,6 +53,7 @@ class Extraction:
         not_checkable: provisions that the extractor says calls cannot show, and why.
         rounds: how many proposals were made.
         failure: why the conversation could not be finished, or None.
+        unusable: whether an answer was the reason, and not the want of one.
     """
 
     rules: tuple[Rule, ...]
@@ -61,6 +62,7 @@ class Extraction:
     rounds: int
     failure: str | None
     candidates: tuple[Candidate, ...] = ()
+    unusable: bool = False
 
 
 async def extract_rules(
@@ -110,10 +112,11 @@ async def extract_rules(
         ledger=ledger,
     )
     proposals = [content for _, content in said if isinstance(content, Proposal)]
-    failure = said[-1][1].reason if isinstance(said[-1][1], RoleFailure) else None
+    broke = said[-1][1] if isinstance(said[-1][1], RoleFailure) else None
+    failure, unusable = (broke.reason, broke.answered) if broke else (None, False)
     if not proposals:
-        return Extraction((), (), (), 0, failure)
-    return _settle(proposals, said, environment, regulation, failure)
+        return Extraction((), (), (), 0, failure, unusable=unusable)
+    return replace(_settle(proposals, said, environment, regulation, failure), unusable=unusable)
 
 
 def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:

@@ -157,7 +157,7 @@ def measure_funnel(fates: Sequence[Fate], rules: Sequence[RuleTrail]) -> Funnel:
     valid = [rule for rule in rules if rule.status != "invalid"]
     return Funnel(
         provisions=len(fates),
-        in_scope=sum(fate.fate not in {"out_of_scope", "unread"} for fate in fates),
+        in_scope=sum(fate.fate not in {"out_of_scope", "unread"} or fate.refined or bool(fate.scope) for fate in fates),
         refined=sum(fate.refined for fate in fates),
         candidates=len(rules),
         valid=len(valid),

@@ -1,45 +1,106 @@
-"""``lawtrace rules evaluate``: precision and recall of a rule set against gold, with near misses named."""
+"""``lawtrace rules evaluate``: precision and recall of rule sets against gold, side by side, with near misses named."""
 
+import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from environments.catalogue import load_setting
+from environments.catalogue import Setting, load_setting
 from environments.events import Json
 from runs.cli.options import WhichEnvironment
-from runs.cli.output import make_table, show, show_json
+from runs.cli.output import Bars, make_table, say, show, show_json
 from runs.evaluating import Evaluation, Score, evaluate_rules
 from runs.report.texts import percent
-from solver.rules import check_rules, load_rules
+from runs.stages.extract import extract_baseline
+from runs.trails import Trail, read_trail, trail_beside
+from solver.rules import Rule, check_rules, load_rules
 
-__all__ = ["evaluate_command"]
+__all__ = ["BASELINE", "draw_baseline", "evaluate_command"]
+
+BASELINE = "offline baseline, same text"
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleSet:
+    """Rules, and how they came about if that is known."""
+
+    file: Path
+    rules: tuple[Rule, ...]
+    trail: Trail | None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.trail.head.models.values())) if self.trail else ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.file.stem} ({', '.join(self.models)})" if self.models else self.file.stem
+
+    @property
+    def drawn_by_model(self) -> bool:
+        return any(model != "offline" for model in self.models)
 
 
 def evaluate_command(
-    file: Annotated[Path, typer.Argument(help="The rules to be scored.")],
+    files: Annotated[list[Path], typer.Argument(help="The rules to be scored; several stand side by side.")],
     gold: Annotated[
         Path | None, typer.Option(help="The gold rules; by default the published, or else the curated.")
     ] = None,
     env: WhichEnvironment = "banking",
+    baseline: Annotated[
+        bool, typer.Option(help="Beside what a model drew, draw the rules of the baseline without a model, too.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Score a rule set against gold: a rule is found if an extracted one has an equivalent automaton."""
+    """Score rule sets against gold: a rule is found if an extracted one has an equivalent automaton."""
     setting = load_setting(env)
-    extracted, golden = load_rules(file), load_rules(gold or setting.gold_file)
-    check_rules(extracted, setting.environment)
+    golden = load_rules(gold or setting.gold_file)
     check_rules(golden, setting.environment)
-    evaluation = evaluate_rules(extracted, golden)
+    sets = [_read(file) for file in files]
+    for one in sets:
+        check_rules(one.rules, setting.environment)
+    scored = {one.name: evaluate_rules(one.rules, golden) for one in sets}
+    drawn = next((one.trail for one in sets if one.drawn_by_model and one.trail), None)
+    if baseline and drawn is not None:
+        scored[BASELINE] = evaluate_rules(draw_baseline(setting, drawn), golden)
     if as_json:
-        show_json(_as_json(evaluation))
+        first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
+        show_json({**first, "beside": list[Json](rest)})
         return
-    table = make_table("rules", "extracted", "gold", "precision", "recall")
-    lines = {"all": evaluation.rules, "all, split into elementary ones": evaluation.elementary, **evaluation.templates}
-    for name, score in lines.items():
-        table.add_row(name, str(score.extracted), str(score.gold), percent(score.precision), percent(score.recall))
+    _show_scores(scored)
+    for name, evaluation in scored.items():
+        if name != BASELINE:
+            _show_details(name if len(sets) > 1 else "", evaluation)
+
+
+def draw_baseline(setting: Setting, trail: Trail) -> tuple[Rule, ...]:
+    """The rules that the stand-ins without a model draw from the text that the trail is about."""
+    say("Drawing the baseline without a model from the same text.")
+    with Bars().stage("provisions", len(trail.provisions)) as step:
+        return asyncio.run(extract_baseline(setting.with_regulation(trail.regulation()), on_provision=step)).rules
+
+
+def _read(file: Path) -> _RuleSet:
+    beside = trail_beside(file)
+    return _RuleSet(file, load_rules(file), read_trail(beside) if beside.exists() else None)
+
+
+def _show_scores(scored: dict[str, Evaluation]) -> None:
+    table = make_table("drawn by", "rules", "extracted", "gold", "precision", "recall")
+    for name, evaluation in scored.items():
+        lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
+        for place, (kind, score) in enumerate(lines.items()):
+            rates = (percent(score.precision), percent(score.recall))
+            table.add_row(Text("" if place else name), kind, str(score.extracted), str(score.gold), *rates)
+        table.add_section()
     show(table)
-    table = make_table("provision", "found", "missed", "cited")
+
+
+def _show_details(name: str, evaluation: Evaluation) -> None:
+    table = make_table("provision", "found", "missed", "cited", title=name or None)
     for line in evaluation.provisions:
         cited = "yes" if line.cited else "no"
         table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)

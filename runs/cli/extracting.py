@@ -15,6 +15,7 @@ from environments.events import Json
 from environments.regulation import Regulation, load_regulation
 from environments.regulations import read_legal_text
 from runs.cli.budgets import WhichBudget, with_budget
+from runs.cli.evaluating import draw_baseline
 from runs.cli.options import WhichEnvironment
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
@@ -69,6 +70,7 @@ def extract_command(
                     critic=options.conversation.critic,
                     models={role: str(spec) for role, spec in options.models.specs().items() if role in EXTRACTING},
                     doubts=doubts,
+                    most_trials=1 + sum(1 for _ in record.entries(kind="resumed")),
                     on_provision=step,
                 )
 
@@ -76,7 +78,9 @@ def extract_command(
         extracted = asyncio.run(hold(record))
     trail = extracted.trail
     if extracted.failure is not None and extracted.stopped_by is None and len(trail.unread) == len(trail.provisions):
-        raise CannotCarryOut(f"the conversation broke off, so nothing was written: {extracted.failure}")
+        raise CannotCarryOut(
+            f"the conversation broke off, so nothing was written; run it again to ask anew: {extracted.failure}"
+        )
     write_rows(out, extracted.rules)
     write_trail(trail_beside(out), trail)
     write_extraction(trail, out.with_suffix(".html"))
@@ -155,6 +159,10 @@ def _tell(setting: Setting, extracted: Extracted, out: Path, *, as_json: bool) -
     source = "our own restatement" if setting.regulation.restated else "the document given"
     rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
     show(f"Against the gold rules: {rates} (scored on {source}).")
+    if any(model != "offline" for model in trail.head.models.values()):
+        beside = evaluate_rules(draw_baseline(setting, trail), load_rules(setting.gold_file)).rules
+        rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
+        show(f"The baseline without a model, on the same text: {rates}.")
     offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
     if offline:
         show(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")

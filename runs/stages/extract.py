@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.aside import aside
-from agents.casting import Casting
+from agents.casting import Casting, OfflineCasting
 from agents.clients.budget import BudgetSpent
 from agents.conversations.drawing import draw_rules
 from agents.conversations.settling import settle_rules
 from agents.conversations.trail import TrailHead, measure_funnel
-from agents.ledger import Context, Ledger
+from agents.ledger import Context, Ledger, MemoryLedger
 from agents.roles import RoleName
 from environments.catalogue import Setting
 from runs.findings import ExtractionScore
@@ -17,7 +17,7 @@ from runs.trails import Trail
 from solver.ltlf import equivalent
 from solver.rules import Rule
 
-__all__ = ["EXTRACTING", "Extracted", "extract", "score_extraction"]
+__all__ = ["EXTRACTING", "Extracted", "extract", "extract_baseline", "score_extraction"]
 
 EXTRACTING: tuple[RoleName, ...] = (
     "scope_aligner",
@@ -27,6 +27,7 @@ EXTRACTING: tuple[RoleName, ...] = (
     "ltl_critic",
 )
 """The roles that take part."""
+_BASELINE_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,13 @@ async def extract(
     variant: str | None = None,
     models: Mapping[str, str] | None = None,
     doubts: Sequence[str] = (),
+    most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> Extracted:
     """Hold the conversations over the setting's regulation.
 
-    ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail.
+    ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail; ``most_trials`` as in
+    `agents.conversations.drawing.draw_rules`.
     """
     drawing = await draw_rules(
         setting.environment,
@@ -68,6 +71,7 @@ async def extract(
         ledger=ledger,
         most_rounds=most_rounds,
         critic=critic,
+        most_trials=most_trials,
         on_provision=on_provision,
     )
     settled = await aside(lambda: settle_rules(setting.environment, setting.regulation, drawing))
@@ -86,6 +90,18 @@ async def extract(
     trail = Trail(head, settled.provisions, settled.candidates, tuple(drawing.pieces))
     failure = trail.unread[0].fate.because if trail.unread else None
     return Extracted(settled.rules, trail, failure, drawing.stopped_by)
+
+
+async def extract_baseline(setting: Setting, *, on_provision: Callable[[], None] = lambda: None) -> Extracted:
+    """What the stand-ins without a model draw from the setting's regulation: what a model's rules stand beside."""
+    return await extract(
+        setting,
+        casting=OfflineCasting(),
+        ledger=MemoryLedger(),
+        most_rounds=_BASELINE_ROUNDS,
+        models=dict.fromkeys(EXTRACTING, "offline"),
+        on_provision=on_provision,
+    )
 
 
 def score_extraction(

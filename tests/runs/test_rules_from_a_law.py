@@ -143,6 +143,68 @@ def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
         assert len(server.requests) == 5
 
 
+WRITER = "You write rules over tool calls"
+
+
+def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    talking: list[bool] = [True]
+
+    def answer(request: Mapping[str, Any]) -> str:
+        writes = WRITER in str(request["messages"][0]["content"])
+        return "These rules are fine." if writes and talking else played(request)
+
+    with serving(answer) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        code, _, err = lawtrace(*words)
+        assert (code, "no JSON object for a Proposal" in " ".join(err.split())) == (1, True)
+        trail = read_trail(tmp_path / "rules.trail.jsonl")
+        assert (trail.funnel.in_scope, trail.funnel.refined, len(trail.unread)) == (3, 3, 3)
+        asked = len(server.requests)
+        talking.clear()
+        assert lawtrace.json(*words)["unread"] == 0
+        again = server.requests[asked:]
+    assert [WRITER in str(request["messages"][0]["content"]) for request in again] == [True, False]  # writer and critic
+
+
+def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+
+    def reversed_rules(request: Mapping[str, Any]) -> str:
+        text = played(request)
+        return text.replace("!((!CheckAuthorization) U TransferFunds)", "!((!TransferFunds) U CheckAuthorization)")
+
+    with serving(reversed_rules) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        extract = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "model.jsonl")
+        code, out, _ = lawtrace(*extract)
+        assert (code, "The baseline without a model, on the same text" in " ".join(out.split())) == (0, True)
+    lawtrace.json("rules", "extract", "law.txt", "--out", "plain.jsonl")
+    plain = lawtrace.json("rules", "evaluate", "plain.jsonl")
+    assert plain["beside"] == []
+    found = lawtrace.json("rules", "evaluate", "model.jsonl", "plain.jsonl")
+    other, baseline = found["beside"]
+    assert (found["name"], other["name"], baseline["name"]) == (
+        "model (openai:some)",
+        "plain (offline)",
+        "offline baseline, same text",
+    )
+    assert found["precision"] < other["precision"] == baseline["precision"] == plain["precision"]
+    code, out, _ = lawtrace("rules", "evaluate", "model.jsonl", "plain.jsonl")
+    assert (code, "same text" in " ".join(out.split())) == (0, True)
+
+
 def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
     return Rule(id=name, formula=formula, provisions=(provision,))
 
