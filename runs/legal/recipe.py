@@ -9,7 +9,7 @@
 What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -69,17 +69,8 @@ class LegalRoles(Options):
     role_agent: RoleModel = "offline"
 
     def specs(self) -> dict[RoleName, ModelSpec]:
-        roles: tuple[RoleName, ...] = (
-            "section_mapper",
-            "facts",
-            "rules",
-            "application",
-            "common_sense",
-            "question_writer",
-            "restater",
-            "role_agent",
-        )
-        return {role: ModelSpec.parse(getattr(self, role)) for role in roles}
+        chosen = cast("dict[RoleName, str]", self.model_dump())
+        return {role: ModelSpec.parse(model) for role, model in chosen.items()}
 
 
 class DecompositionOptions(Options):
