@@ -10,9 +10,8 @@ A rate over nothing is None, never 0: no attempt judged is not the same as none 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
-
-from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+from math import sqrt
+from statistics import NormalDist
 
 from environments.errors import InputError
 from runs.grading.verdict import FAILURE_MODES, FailureMode, Outcome, VerdictRow
@@ -30,6 +29,9 @@ __all__ = [
     "group_verdicts",
     "wilson_interval",
 ]
+
+
+_NORMAL_975 = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +179,20 @@ def count_breaks_of(verdicts: Iterable[VerdictRow], rules: Container[str]) -> Ru
     return RuleTally(attempts, traced, triggered, broken, with_goal)
 
 
-def wilson_interval(successes: int, attempts: int) -> Interval | None:
+def wilson_interval(successes: float, attempts: float) -> Interval | None:
     """Wilson's 95 % score interval; None without attempts.
 
     Unlike the textbook interval it stays inside 0 to 1 and keeps its width at 0 and 100 %, where models often are.
-    It takes attempts as independent: with several trials a task it is narrower than it should be.
+    It takes attempts as independent: with several trials a task it is narrower than it should be, unless the caller
+    counts what they are worth, which need not be whole (and which SciPy's interval does not take).
     """
     if attempts == 0:
         return None
-    bounds = cast("Interval", binomtest(successes, attempts).proportion_ci(confidence_level=0.95, method="wilson"))
-    return Interval(float(bounds.low), float(bounds.high))
+    share, spread = successes / attempts, _NORMAL_975**2 / attempts
+    middle = share + spread / 2
+    reach = sqrt(spread * share * (1 - share) + spread**2 / 4)
+    low, high = ((middle + side) / (1 + spread) for side in (-reach, reach))
+    return Interval(max(0.0, min(low, share)), min(1.0, max(high, share)))  # rounding can put 1 above its own interval
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -21,12 +21,12 @@ from runs.legal.layout import LegalFolder
 from runs.legal.lengths import part_lengths
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
 from runs.legal.recipe import LegalRecipe
-from runs.legal.report import content_of_legal_run, write_legal_report
+from runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
 from runs.legal.rows import LEGAL_OUTCOMES
-from runs.legal.scores import score_cells
 from runs.legal.tables import ModelTable
 from runs.recipe import read_recipe
 from runs.record.store import Record
+from runs.report.texts import show_interval
 
 __all__ = ["app", "report_legal", "resume_legal"]
 
@@ -95,14 +95,17 @@ def resume_legal(directory: Path, *, as_json: bool) -> None:
 
 def report_legal(directory: Path, *, quiet: bool = False) -> Path:
     """Write the report of a finished legal run, and print its accuracy; the place of the report."""
-    content = content_of_legal_run(directory)
+    return _write_report(content_of_legal_run(directory), directory, quiet=quiet)
+
+
+def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Path:
     path = LegalFolder(directory).report
     write_legal_report(content, path)
     if not quiet:
         for table in content.tables.models:
             for shown in _accuracy(table):
                 show(shown)
-        show("1 best, 2 second best of a column.")
+        show("1 best, 2 second best of a column; below each its 95 % interval, drawn by case.")
         best = content.tables.best
         show(f"Best without a model: {best.name}, {100 * best.accuracy:.2f} % of {best.questions} questions.")
         say(f"Report: {path}\nMessages: lawtrace messages {directory}")
@@ -110,21 +113,27 @@ def report_legal(directory: Path, *, quiet: bool = False) -> Path:
 
 
 def _finish(result: LegalResult, *, as_json: bool) -> None:
-    report = report_legal(result.folder.path, quiet=as_json)
+    content = content_of_legal_run(result.folder.path)
+    report = _write_report(content, result.folder.path, quiet=as_json)
     if not as_json:
         return
     cells: list[Json] = [
         {
-            "model": cell.model,
-            "context": cell.context,
-            "retriever": cell.retriever,
-            "depth": cell.depth,
-            "accuracy": score.accuracy,
-            "outcomes": {outcome: score.count(outcome) for outcome in LEGAL_OUTCOMES},
+            "model": line.cell.model,
+            "context": line.cell.context,
+            "retriever": line.cell.retriever,
+            "depth": line.cell.depth,
+            "accuracy": line.score.accuracy,
+            "interval": [line.interval.low, line.interval.high] if line.interval else None,
+            "outcomes": {outcome: line.score.count(outcome) for outcome in LEGAL_OUTCOMES},
         }
-        for cell, score in score_cells(result.answers).items()
+        for table in content.tables.models
+        for line in table.cells
     ]
     show_json({"run": str(result.folder.path), "report": str(report), "answers": len(result.answers), "cells": cells})
+
+
+_PLACES = ("  ", " 1", " 2")
 
 
 def _accuracy(table: ModelTable) -> Iterator[Table]:
@@ -137,8 +146,8 @@ def _accuracy(table: ModelTable) -> Iterator[Table]:
         columns = dict.fromkeys(line.cell.column for lines in rows.values() for line in lines)
         shown = make_table("context", *columns, title=f"Accuracy %, {table.model}")
         for context, lines in rows.items():
-            cells = (f"{100 * line.score.accuracy:.2f}{('  ', ' 1', ' 2')[line.place]}" for line in lines)
-            shown.add_row(context, *cells)
+            shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{_PLACES[line.place]}" for line in lines))
+            shown.add_row("", *(show_interval(line.interval) for line in lines), style="dim")
         yield shown
 
 

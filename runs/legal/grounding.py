@@ -17,6 +17,7 @@ from environments.casebook.retrieval.words import words_of
 from runs.legal.answer import Desk
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import AnswerRow, Probe, ProbeRow
+from runs.legal.shares import Share, share_by_question
 from runs.side_by_side import side_by_side
 
 __all__ = ["Citing", "GroundingLine", "ask_probes", "check_citations", "grounding_lines"]
@@ -36,22 +37,18 @@ class GroundingLine:
     """A model in a context, over all its columns.
 
     Attributes:
-        answers: those that name an option. The shares are of them.
+        answers: those that name an option. The shares are of them, drawn by question; None where there are none.
         cites: cites anything; ``known``: cites only what it was shown; ``quoted``: quotes only what stands there.
-        moved: for each probe, how many moved and how many were tried.
+        moved: for each probe that could be tried, how many of those tried moved.
     """
 
     model: str
     context: str
     answers: int
-    cites: float
-    known: float
-    quoted: float
-    moved: Mapping[Probe, tuple[int, int]]
-
-    def share(self, probe: Probe) -> float | None:
-        moved, tried = self.moved.get(probe, (0, 0))
-        return moved / tried if tried else None
+    cites: Share | None
+    known: Share | None
+    quoted: Share | None
+    moved: Mapping[Probe, Share]
 
 
 def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> Citing:
@@ -77,35 +74,31 @@ def grounding_lines(
 ) -> list[GroundingLine]:
     """A line for each model and context, in the order of the answers."""
     texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
-    committed: dict[tuple[str, str], list[Citing]] = {}
+    committed: dict[tuple[str, str], list[tuple[str, Citing]]] = {}
     for row in answers:
         group = committed.setdefault((row.model, row.context), [])
         if row.choice is not None:
-            group.append(check_citations(row, texts[row.case]))
-    moved: dict[tuple[str, str, Probe], list[bool]] = {}
+            group.append((row.question, check_citations(row, texts[row.case])))
+    moved: dict[tuple[str, str, Probe], list[tuple[str, bool]]] = {}
     for row in probes:
         if row.moved is not None:
-            moved.setdefault((row.model, row.context, row.probe), []).append(row.moved)
+            moved.setdefault((row.model, row.context, row.probe), []).append((row.question, row.moved))
     return [
         GroundingLine(
             model,
             context,
             len(group),
-            cites=_share([citing.cites for citing in group]),
-            known=_share([citing.known for citing in group]),
-            quoted=_share([citing.quoted for citing in group]),
+            cites=share_by_question((question, citing.cites) for question, citing in group),
+            known=share_by_question((question, citing.known) for question, citing in group),
+            quoted=share_by_question((question, citing.quoted) for question, citing in group),
             moved={
-                probe: (sum(found), len(found))
+                probe: share
                 for (of, within, probe), found in moved.items()
-                if (of, within) == (model, context)
+                if (of, within) == (model, context) and (share := share_by_question(found))
             },
         )
         for (model, context), group in committed.items()
     ]
-
-
-def _share(marks: Sequence[bool]) -> float:
-    return sum(marks) / len(marks) if marks else 0.0
 
 
 async def ask_probes(

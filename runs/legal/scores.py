@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from runs.legal.rows import AnswerRow, Cell, LegalOutcome
-from runs.metrics import Interval, wilson_interval
+from runs.legal.rows import AnswerRow, LegalOutcome
 
-__all__ = ["CellScore", "count_answers", "score_cells"]
+__all__ = ["CellScore", "count_answers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +44,6 @@ class CellScore:
         committed = self.count("correct") + self.count("wrong")
         return self.count("correct") / committed if committed else None
 
-    @property
-    def interval(self) -> Interval | None:
-        """Wilson's interval of the accuracy. It takes questions as independent, which those of one case are not."""
-        return wilson_interval(self.count("correct"), self.questions)
-
 
 def count_answers(rows: Iterable[AnswerRow]) -> CellScore:
     return CellScore(Counter(row.outcome for row in rows))
-
-
-def score_cells(rows: Iterable[AnswerRow]) -> dict[Cell, CellScore]:
-    """The score of every cell, in the order of the rows."""
-    counts: dict[Cell, Counter[LegalOutcome]] = {}
-    for row in rows:
-        counts.setdefault(row.cell, Counter())[row.outcome] += 1
-    return {cell: CellScore(count) for cell, count in counts.items()}

@@ -2,22 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from environments.casebook.case import Question
 from runs.legal.rows import AnswerRow
-from runs.legal.statistics import interval_by_case
-from runs.metrics import Interval
+from runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
 
-__all__ = ["Share", "SplitLine", "share_of", "split_answers"]
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of answers, with its interval drawn by case; None where one case cannot tell."""
-
-    value: float
-    interval: Interval | None
+__all__ = ["SplitLine", "split_answers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +16,7 @@ class SplitLine:
 
     Attributes:
         yes_no: and the three after it: None where there is no such question.
-        cases: the accuracy on each case.
+        cases: the accuracy on each case, drawn by question.
     """
 
     model: str
@@ -35,12 +25,11 @@ class SplitLine:
     four_options: Share | None
     decision: Share | None
     opinion: Share | None
-    cases: Mapping[str, float]
+    cases: Mapping[str, Share]
 
     @property
-    def by_case(self) -> float:
-        """The mean over cases, in which a case with many questions weighs no more than another."""
-        return fmean(self.cases.values())
+    def by_case(self) -> Share:
+        return mean_over_cases(self.cases)
 
 
 def split_answers(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) -> tuple[SplitLine, ...]:
@@ -50,7 +39,7 @@ def split_answers(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) 
         groups.setdefault((row.model, row.context), []).append(row)
 
     def share(members: Sequence[AnswerRow], belongs: Callable[[Question], bool]) -> Share | None:
-        return share_of([row for row in members if belongs(questions[row.question])], _is_correct)
+        return share_by_case([row for row in members if belongs(questions[row.question])], _is_correct)
 
     return tuple(
         SplitLine(
@@ -60,23 +49,18 @@ def split_answers(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) 
             four_options=share(members, lambda question: question.kind == "four_options"),
             decision=share(members, lambda question: question.decision),
             opinion=share(members, lambda question: not question.decision),
-            cases={case: fmean(marks) for case, marks in _marks_by_case(members, _is_correct).items()},
+            cases=_each_case(members),
         )
         for (model, context), members in groups.items()
     )
 
 
-def share_of(rows: Sequence[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
-    """How many of the rows it holds of; None if there is none."""
-    marks = _marks_by_case(rows, holds)
-    return Share(fmean(mark for of in marks.values() for mark in of), interval_by_case(marks)) if rows else None
-
-
-def _marks_by_case(rows: Sequence[AnswerRow], holds: Callable[[AnswerRow], bool]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+def _each_case(rows: Sequence[AnswerRow]) -> dict[str, Share]:
+    marks: dict[str, list[tuple[str, bool]]] = {}
     for row in rows:
-        found.setdefault(row.case, []).append(int(holds(row)))
-    return found
+        marks.setdefault(row.case, []).append((row.question, _is_correct(row)))
+    shares = {case: share_by_question(members) for case, members in marks.items()}
+    return {case: share for case, share in shares.items() if share}
 
 
 def _is_correct(row: AnswerRow) -> bool:

@@ -61,6 +61,6 @@ def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> Comp
     return Comparison(difference, interval_by_case(gains), only_left, only_right, exact_mcnemar(only_left, only_right))
 
 
-def interval_by_case(values: Mapping[str, Sequence[int]]) -> Interval | None:
+def interval_by_case(values: Mapping[str, Sequence[float]]) -> Interval | None:
     """A 95 % bootstrap interval of the mean, drawing whole cases: the questions of a case stand and fall together."""
     return clustered_interval([sum(members) for members in values.values()], [len(of) for of in values.values()])

@@ -9,7 +9,8 @@ from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, Retrieve
 from runs.legal.baselines import Baseline, best_baseline, lexical_baseline, measure_baselines, skill
 from runs.legal.rows import AnswerRow, Cell, LegalOutcome
 from runs.legal.scores import CellScore, count_answers
-from runs.legal.splits import SplitLine, share_of, split_answers
+from runs.legal.shares import share_by_case
+from runs.legal.splits import SplitLine, split_answers
 from runs.legal.statistics import Comparison, cohen_kappa, compare_cells, label_of
 from runs.metrics import Interval
 from runs.statistics import adjust_for_many
@@ -162,7 +163,7 @@ def _model_tables(
 
 
 def _interval(rows: Sequence[AnswerRow], outcome: LegalOutcome) -> Interval | None:
-    share = share_of(rows, lambda row: row.outcome == outcome)
+    share = share_by_case(rows, lambda row: row.outcome == outcome)
     return share.interval if share else None
 
 

@@ -1,9 +1,9 @@
-import math
-from statistics import NormalDist
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from environments.errors import InputError
 from runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow
@@ -96,11 +96,17 @@ def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
     successes, attempts = numbers
     interval = wilson_interval(successes, attempts)
     assert interval is not None
-    z, share = NormalDist().inv_cdf(0.975), successes / attempts
-    middle = (share + z * z / (2 * attempts)) / (1 + z * z / attempts)
-    half = z * math.sqrt(share * (1 - share) / attempts + (z / (2 * attempts)) ** 2) / (1 + z * z / attempts)
-    assert interval.low == pytest.approx(max(0, middle - half), abs=1e-9)
-    assert interval.high == pytest.approx(min(1, middle + half), abs=1e-9)
+    theirs: Any = binomtest(successes, attempts).proportion_ci(confidence_level=0.95, method="wilson")
+    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+    assert 0 <= interval.low <= successes / attempts <= interval.high <= 1
+
+
+@given(st.integers(1, 50), st.floats(0, 1), st.integers(2, 9))
+def test_attempts_that_are_worth_less_give_a_wider_interval(attempts: int, share: float, times: int):
+    few, many = wilson_interval(share * attempts, attempts), wilson_interval(share * attempts * times, attempts * times)
+    assert few is not None
+    assert many is not None
+    assert few.high - few.low > many.high - many.low
 
 
 def test_failure_modes_are_shares_of_all_attempts_judged():

@@ -17,8 +17,11 @@ from runs.legal.pipeline import LegalResult, walk_legal
 from runs.legal.recipe import LegalRecipe
 from runs.legal.report import content_of_legal_run, render_legal_report
 from runs.legal.rows import AnswerRow, ProbeRow
+from runs.legal.shares import Share
+from runs.metrics import wilson_interval
 from runs.recipe import read_recipe
 from runs.record.store import Record
+from runs.report.texts import show_interval
 from tests.support.openai_server import serving
 from tests.support.small_cases import BOOK, BOTTLES
 
@@ -96,12 +99,32 @@ def test_an_answer_that_rests_on_what_it_cites_moves_without_it_and_not_by_anoth
     assert ("letters/q1", "without_cited") not in moved  # it was refused: there is no answer to try
     assert any("Bottle Works" not in words and "unlocked laptop." in words for words in asked)
     (line,) = grounding_lines(result.cases, result.answers, probes)
-    assert (line.cites, line.known, line.quoted) == (1.0, 1.0, 1.0)
-    assert line.share("without_cited") == 1.0
-    assert line.share("renamed") == 0.0
+    alone = wilson_interval(line.answers, line.answers)
+    assert line.cites == line.known == line.quoted == Share(1.0, alone, line.answers)
+    assert {probe: (share.value, share.of) for probe, share in line.moved.items()} == {
+        "without_cited": (1.0, line.answers),
+        "renamed": (0.0, line.answers),
+    }
     page = render_legal_report(content_of_legal_run(result.folder.path))
     assert "moved, without cited" in page
     assert "moved, renamed" in page
+    assert f"{show_interval(alone)} ({line.answers})" in page
+
+
+def test_a_model_that_names_no_option_has_no_share_of_citations() -> None:
+    refused = citing().model_copy(update={"outcome": "refused", "choice": None})
+    (line,) = grounding_lines(BOOK.cases, [refused], [])
+    assert (line.answers, line.cites, line.quoted, line.moved) == (0, None, None, {})
+
+
+def test_one_question_in_many_columns_is_no_more_evidence_than_in_one() -> None:
+    once = [citing(("F1", "customer records")).model_copy(update={"question": f"bottles/q{n}"}) for n in (1, 2)]
+    often = [row.model_copy(update={"depth": depth}) for depth in (1, 3, 5) for row in once]
+    (few,), (many,) = (grounding_lines(BOOK.cases, rows, []) for rows in (once, often))
+    assert few.quoted is not None
+    assert many.quoted is not None
+    assert (few.quoted.of, many.quoted.of) == (2, 6)
+    assert few.quoted.interval == many.quoted.interval == wilson_interval(2, 2)
 
 
 def test_probes_need_the_simple_pipeline(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from runs.legal.layout import LegalFolder
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import Cell
-from runs.legal.scores import count_answers, score_cells
+from runs.legal.scores import count_answers
+from runs.legal.tables import tabulate
 from runs.recipe import ConversationOptions, read_recipe
 from runs.record.store import Record
 from tests.support.openai_server import OpenAIServer, Status, serving
@@ -42,7 +43,8 @@ def against(
 
 def test_the_grid_is_whole_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
     result = run(SMALL, tmp_path / "run")
-    scores = score_cells(result.answers)
+    tables = tabulate(result.cases, result.answers)
+    scores = {line.cell: line.score for table in tables.models for line in table.cells}
     assert len(scores) == 8 * 2 * 2
     assert {score.questions for score in scores.values()} == {4}
     assert Cell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores

@@ -17,6 +17,7 @@ from runs.legal.recipe import LegalRecipe
 from runs.legal.report import content_of_legal_run, render_legal_report
 from runs.legal.rows import AnswerRow, LegalOutcome
 from runs.legal.tables import LegalTables, tabulate
+from runs.metrics import wilson_interval
 from runs.record.store import Record
 from tests.support.small_cases import BOOK, BOTTLES
 
@@ -110,12 +111,19 @@ def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
 
 def test_splits_go_by_kind_and_by_case(tables: LegalTables) -> None:
     line = next(line for line in tables.splits if (line.model, line.context) == ("two", "F"))
-    assert line.by_case == pytest.approx((3 / 6 + 1 / 2) / 2)
+    assert line.by_case.value == pytest.approx((3 / 6 + 1 / 2) / 2)
     assert line.yes_no is not None
     assert line.four_options is not None
     assert (line.yes_no.value, line.four_options.value) == (0.5, 0.5)
     assert line.opinion is None
-    assert line.cases == {case.id: pytest.approx(share) for case, share in zip(BOOK.cases, (3 / 6, 1 / 2), strict=True)}
+    assert {case: (share.value, share.of) for case, share in line.cases.items()} == {
+        case.id: (pytest.approx(0.5), answers) for case, answers in zip(BOOK.cases, (6, 2), strict=True)
+    }
+    asked_twice = line.cases["bottles"].interval
+    thrice = wilson_interval(1.5, 3)  # three questions, however many columns asked them
+    assert asked_twice is not None
+    assert thrice is not None
+    assert (asked_twice.low, asked_twice.high) == pytest.approx((thrice.low, thrice.high))
 
 
 def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables: LegalTables) -> None:
@@ -125,6 +133,14 @@ def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables
     refused = two.lines["AR"]["BM25@1"].refusals
     assert refused is not None
     assert (refused.low, refused.high) == (1, 1)
+
+
+def test_the_mean_over_cases_weighs_a_case_once_and_is_drawn_by_case(tables: LegalTables) -> None:
+    line = next(line for line in tables.splits if (line.model, line.context) == ("one", "AR"))
+    assert {case: share.value for case, share in line.cases.items()} == pytest.approx({"bottles": 1 / 6, "letters": 0})
+    assert line.by_case.value == pytest.approx(1 / 12)
+    assert line.by_case.interval is not None  # of two cases either may be drawn twice
+    assert (line.by_case.interval.low, line.by_case.interval.high) == pytest.approx((0, 1 / 6))
 
 
 def test_words_are_compared_with_what_was_retrieved() -> None:
@@ -150,6 +166,8 @@ def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
     assert "letters has no CS" in page
     assert page.count("<svg") == 2 + 3  # agreement; what cases are made of
     assert "BM25 (released)@2" in page
+    a_case_with_its_interval = r'style="--share:\d+%">[\d.]+ % <small class="below">\d'
+    assert re.search(a_case_with_its_interval, page)
     targets = set(re.findall(r'href="#([^"]+)"', page))
     assert targets <= set(re.findall(r'id="([^"]+)"', page))
 

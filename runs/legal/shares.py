@@ -1,0 +1,66 @@
+"""Shares of answers, each with its interval. Which interval depends on what stands and falls together.
+
+Accuracy is drawn by case: the questions of a case share its text. Where there is one case alone, or the share is of
+what a model makes of a single answer (whether it cites, whether it moves), the question is the unit: what a model does
+with a question in one column it mostly does in the others, so more columns are no more evidence.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from runs.legal.rows import AnswerRow
+from runs.legal.statistics import interval_by_case
+from runs.metrics import Interval, wilson_interval
+
+__all__ = ["Share", "mean_over_cases", "share_by_case", "share_by_question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of ``of`` answers, with its 95 % interval; None where one case cannot tell."""
+
+    value: float
+    interval: Interval | None
+    of: int
+
+
+def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
+    """How many of the rows it holds of, with an interval drawn by case; None if there is no row."""
+    marks = _grouped((row.case, holds(row)) for row in rows)
+    return Share(_mean(marks), interval_by_case(marks), _count(marks)) if marks else None
+
+
+def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
+    """How many of the marks, each with the question that it is about, are true; None if there is no mark.
+
+    The interval is Wilson's, over as many answers as would say as much if no two were about one question: with m of
+    them on each question Kish's (sum of m)^2 / sum of m^2, the number of questions where each was asked equally often.
+    """
+    grouped = _grouped(marks)
+    if not grouped:
+        return None
+    value, answers = _mean(grouped), _count(grouped)
+    alone = answers**2 / sum(len(members) ** 2 for members in grouped.values())
+    return Share(value, wilson_interval(value * alone, alone), answers)
+
+
+def mean_over_cases(cases: Mapping[str, Share]) -> Share:
+    """The mean of the cases' shares, in which a case with many answers weighs no more than another; drawn by case."""
+    values = {case: [share.value] for case, share in cases.items()}
+    return Share(_mean(values), interval_by_case(values), sum(share.of for share in cases.values()))
+
+
+def _grouped(marks: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {}
+    for name, mark in marks:
+        found.setdefault(name, []).append(mark)
+    return found
+
+
+def _mean(marks: Mapping[str, Sequence[float]]) -> float:
+    return fmean(mark for members in marks.values() for mark in members)
+
+
+def _count(marks: Mapping[str, Sequence[bool]]) -> int:
+    return sum(map(len, marks.values()))
