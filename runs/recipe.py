@@ -53,6 +53,7 @@ __all__ = [
     "CallOptions",
     "ConversationOptions",
     "Options",
+    "OwnPrompts",
     "Recipe",
     "RoleModel",
     "RoleModels",
@@ -297,10 +298,22 @@ OURS = "ours"
 """In place of a prompt file: the one that comes with lawtrace."""
 
 
-class RolePrompts(Options):
+class OwnPrompts(Options):
     """The words for each role: a prompt file of the user's own, relative to the recipe. It takes the same inputs and
     asks for the same answer as ours, and has an id of its own. In a record, the whole text stands in place of the name.
     """
+
+    def prompts(self) -> Prompts:
+        return Prompts({role: text for role, text in self.model_dump().items() if text != OURS})
+
+    def with_words(self, folder: Path) -> Self:
+        """The text of each prompt file in place of its name. Raises InputError if one cannot be read."""
+        words = {role: _words(f"prompts.{role}", name, folder) for role, name in self.model_dump().items()}
+        return self.model_copy(update=words)
+
+
+class RolePrompts(OwnPrompts):
+    """The words for the roles of a run over tasks."""
 
     scope_aligner: str = OURS
     verifiability_refiner: str = OURS
@@ -314,9 +327,6 @@ class RolePrompts(Options):
     executor_system: str = OURS
     executor_tools_system: str = OURS
     executor_user: str = OURS
-
-    def prompts(self) -> Prompts:
-        return Prompts({role: text for role, text in self.model_dump().items() if text != OURS})
 
 
 class Recipe(CallOptions):
@@ -363,23 +373,24 @@ def load_recipe(path: Path) -> Recipe:
 
 def _with_words(recipe: Recipe, folder: Path) -> Recipe:
     """The recipe with the text of each prompt file in place of its name: it can be repeated without the file."""
-
-    def words(place: str, name: Json) -> str:
-        if not isinstance(name, str):
-            raise InputError(f"{place}: name a prompt file, or {OURS!r}")
-        if name == OURS or "\n" in name:
-            return name
-        try:
-            return (folder / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{place}: {folder / name} cannot be read as a prompt file: {error}") from error
-
-    own = {role: words(f"prompts.{role}", name) for role, name in recipe.prompts.model_dump().items()}
     axes = {
-        axis: tuple(words(f"ablation: {axis}", name) for name in values) if axis.startswith("prompts.") else values
+        axis: tuple(_words(f"ablation: {axis}", name, folder) for name in values)
+        if axis.startswith("prompts.")
+        else values
         for axis, values in recipe.ablation.items()
     }
-    return recipe.model_copy(update={"prompts": RolePrompts(**own), "ablation": axes})
+    return recipe.model_copy(update={"prompts": recipe.prompts.with_words(folder), "ablation": axes})
+
+
+def _words(place: str, name: Json, folder: Path) -> str:
+    if not isinstance(name, str):
+        raise InputError(f"{place}: name a prompt file, or {OURS!r}")
+    if name == OURS or "\n" in name:
+        return name
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{place}: {folder / name} cannot be read as a prompt file: {error}") from error
 
 
 def read_recipe(path: Path, kind: type[Checked]) -> Checked:

@@ -28,7 +28,8 @@ async def answer_once(
     may_refuse: bool = True,
 ) -> LegalAnswer | RoleFailure:
     """The answer, or why there is none. Raises what the whole run must stop for."""
-    speaker = seat_meta_llm(casting.client("meta_llm", context), question, passages, may_refuse=may_refuse)
+    client, prompt = casting.client("meta_llm", context), casting.prompt("meta_llm")
+    speaker = seat_meta_llm(client, prompt, question, passages, may_refuse=may_refuse)
     return await speak_once(speaker, LegalAnswer, "Answer the question.", context=context, ledger=ledger)
 
 

@@ -146,8 +146,8 @@ class _Team:
     async def split(self, pending: _Pending, seen: set[str]) -> list[_Pending]:
         self.calls += 1
         context = self.context.at(role="decomposer", turn=self.calls)
-        client = self.casting.client("decomposer", context)
-        seat = seat_decomposer(client, self.question, self.case.introduction, pending.task.task, self.active)
+        client, prompt = self.casting.client("decomposer", context), self.casting.prompt("decomposer")
+        seat = seat_decomposer(client, prompt, self.question, self.case.introduction, pending.task.task, self.active)
         said = await speak_once(seat, Decomposition, "Split the task.", context=context, ledger=self.ledger)
         parts: list[_Pending] = []
         usable = _usable(said)
@@ -161,7 +161,8 @@ class _Team:
         """Whether one step of reasoning does it; None if the judge said nothing usable."""
         self.calls += 1
         context = self.context.at(role="atomicity_judge", turn=self.calls)
-        seat = seat_atomicity_judge(self.casting.client("atomicity_judge", context), pending.task.task)
+        client, prompt = self.casting.client("atomicity_judge", context), self.casting.prompt("atomicity_judge")
+        seat = seat_atomicity_judge(client, prompt, pending.task.task)
         said = await speak_once(seat, Atomicity, "Judge the task.", context=context, ledger=self.ledger)
         usable = _usable(said)
         return usable.atomic if usable else None
@@ -171,7 +172,8 @@ class _Team:
         task = pending.task
         agent, chunks = await asyncio.to_thread(self.dispatch, task)  # a store may wait for an endpoint
         context = self.context.at(role="role_agent", turn=self.limits.calls + number)
-        seat = seat_role_agent(self.casting.client("role_agent", context), agent, task.task, chunks)
+        client, prompt = self.casting.client("role_agent", context), self.casting.prompt("role_agent")
+        seat = seat_role_agent(client, prompt, agent, task.task, chunks)
         said = await speak_once(seat, PartAnswer, "Do the task.", context=context, ledger=self.ledger)
         shown = tuple(chunk.ref for chunk in chunks)
         return Part(task.task, pending.depth, ended, task.agent, agent, shown, _usable(said))
@@ -197,8 +199,8 @@ class _Team:
             )
             for part in parts
         ]
-        client = self.casting.client("integrator", context)
-        seat = seat_integrator(client, self.question, self.case.introduction, shown, may_refuse=may_refuse)
+        client, prompt = self.casting.client("integrator", context), self.casting.prompt("integrator")
+        seat = seat_integrator(client, prompt, self.question, self.case.introduction, shown, may_refuse=may_refuse)
         return await speak_once(seat, LegalAnswer, "Answer the question.", context=context, ledger=self.ledger)
 
 

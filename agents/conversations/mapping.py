@@ -33,7 +33,7 @@ async def map_sections(
     """Hold the conversation. A mapping that loses a paragraph is never used; one of unusual order, only at the end."""
 
     found = await propose(
-        seat_section_mapper(casting.client("section_mapper", context), document),
+        seat_section_mapper(casting.client("section_mapper", context), casting.prompt("section_mapper"), document),
         PartMapping,
         lambda proposed: check_coverage(document, proposed.parts) or check_order(proposed.parts),
         opening="Sort the paragraphs.",

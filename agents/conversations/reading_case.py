@@ -114,7 +114,7 @@ async def _segment(role: Literal["facts", "rules"], agent: Agent, batch: Sequenc
 
     place = _place(table, role, batch[0].ref)
     found = await propose(
-        seat_segmenter(role, table.casting.client(role, place), batch),
+        seat_segmenter(role, table.casting.client(role, place), table.casting.prompt(role), batch),
         Segments,
         against,
         opening="Cut the paragraphs.",
@@ -151,7 +151,7 @@ async def _apply(batch: Sequence[Paragraph], table: _Table) -> _Heard:
 
     place = _place(table, "application", batch[0].ref)
     found = await propose(
-        seat_application(table.casting.client("application", place), batch),
+        seat_application(table.casting.client("application", place), table.casting.prompt("application"), batch),
         Application,
         lambda answer: [reason for reason in reasons(answer) if reason],
         opening="Read the paragraphs.",
@@ -186,7 +186,7 @@ async def _infer(batch: Sequence[Chunk], application: Sequence[Chunk], table: _T
 
     place = _place(table, "common_sense", batch[0].ref)
     found = await propose(
-        seat_common_sense(table.casting.client("common_sense", place), batch),
+        seat_common_sense(table.casting.client("common_sense", place), table.casting.prompt("common_sense"), batch),
         Inferences,
         against,
         opening="Infer.",

@@ -31,7 +31,7 @@ async def restate_question(
 
     place = context.at(role="restater", task=question.id)
     found = await propose(
-        seat_restater(casting.client("restater", place), question),
+        seat_restater(casting.client("restater", place), casting.prompt("restater"), question),
         Restatement,
         against,
         opening="Restate the question.",

@@ -44,7 +44,7 @@ async def write_questions(
         texts = {paragraph.ref: paragraph.text for paragraph in batch}
         place = context.at(role="question_writer", task=case.id, style=batch[0].ref)
         found = await propose(
-            seat_question_writer(casting.client("question_writer", place), batch),
+            seat_question_writer(casting.client("question_writer", place), casting.prompt("question_writer"), batch),
             WrittenQuestions,
             lambda answer: [reason for written in answer.questions if (reason := check_question(written, texts))],
             opening="Write the questions.",

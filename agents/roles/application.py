@@ -9,7 +9,7 @@ from agents.roles.segments import paragraphs_json
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.documents.tree import Paragraph
 from environments.casebook.retrieval.words import words_of
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = [
     "ALIGNMENTS",
@@ -67,8 +67,9 @@ class Application(BaseModel):
     relations: tuple[Relation, ...]
 
 
-def seat_application(client: ChatCompletionClient, paragraphs: Sequence[Paragraph]) -> RoleSpeaker[Application]:
-    prompt = load_prompt("application")
+def seat_application(
+    client: ChatCompletionClient, prompt: Prompt, paragraphs: Sequence[Paragraph]
+) -> RoleSpeaker[Application]:
     return RoleSpeaker(
         "application",
         client=client,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from agents.roles.application import ALIGNMENTS
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.case import Chunk
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["Inference", "Inferences", "check_inference", "seat_common_sense"]
 
@@ -34,8 +34,7 @@ class Inferences(BaseModel):
     inferred_alignments: tuple[Inference, ...]
 
 
-def seat_common_sense(client: ChatCompletionClient, known: Sequence[Chunk]) -> RoleSpeaker[Inferences]:
-    prompt = load_prompt("common_sense")
+def seat_common_sense(client: ChatCompletionClient, prompt: Prompt, known: Sequence[Chunk]) -> RoleSpeaker[Inferences]:
     shown = [{"ref": chunk.ref, **json.loads(chunk.text)} for chunk in known]
     return RoleSpeaker(
         "common_sense",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from agents.speaker import RoleSpeaker
 from environments.casebook.case import Chunk, Question
 from environments.casebook.choices import declines
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["Citation", "LegalAnswer", "question_json", "seat_meta_llm"]
 
@@ -47,9 +47,8 @@ def question_json(question: Question) -> str:
 
 
 def seat_meta_llm(
-    client: ChatCompletionClient, question: Question, passages: Sequence[Chunk], *, may_refuse: bool
+    client: ChatCompletionClient, prompt: Prompt, question: Question, passages: Sequence[Chunk], *, may_refuse: bool
 ) -> RoleSpeaker[LegalAnswer]:
-    prompt = load_prompt("meta_llm")
     shown = [{"ref": chunk.ref, "text": chunk.text.strip()} for chunk in passages]
     return RoleSpeaker(
         "meta_llm",

@@ -12,7 +12,7 @@ from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.case import LETTERS, YES_NO
 from environments.casebook.documents.tree import Paragraph
 from environments.casebook.retrieval.words import words_of
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["WrittenQuestion", "WrittenQuestions", "check_question", "is_duplicate", "seat_question_writer"]
 
@@ -51,8 +51,9 @@ class WrittenQuestions(BaseModel):
     questions: tuple[WrittenQuestion, ...]
 
 
-def seat_question_writer(client: ChatCompletionClient, findings: Sequence[Paragraph]) -> RoleSpeaker[WrittenQuestions]:
-    prompt = load_prompt("question_writer")
+def seat_question_writer(
+    client: ChatCompletionClient, prompt: Prompt, findings: Sequence[Paragraph]
+) -> RoleSpeaker[WrittenQuestions]:
     return RoleSpeaker(
         "question_writer",
         client=client,

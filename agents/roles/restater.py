@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.case import Question
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["Restatement", "seat_restater"]
 
@@ -20,8 +20,7 @@ class Restatement(BaseModel):
     question: str | None
 
 
-def seat_restater(client: ChatCompletionClient, question: Question) -> RoleSpeaker[Restatement]:
-    prompt = load_prompt("restater")
+def seat_restater(client: ChatCompletionClient, prompt: Prompt, question: Question) -> RoleSpeaker[Restatement]:
     return RoleSpeaker(
         "restater",
         client=client,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.documents.parts import PartRange
 from environments.casebook.documents.tree import Document
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["PartMapping", "seat_section_mapper"]
 
@@ -23,8 +23,7 @@ class PartMapping(BaseModel):
     parts: tuple[PartRange, ...] = Field(min_length=1)
 
 
-def seat_section_mapper(client: ChatCompletionClient, document: Document) -> RoleSpeaker[PartMapping]:
-    prompt = load_prompt("section_mapper")
+def seat_section_mapper(client: ChatCompletionClient, prompt: Prompt, document: Document) -> RoleSpeaker[PartMapping]:
     shown = [
         {"paragraph": paragraph.ref, "heading": path, "begins": paragraph.text[:_SHOWN_CHARACTERS]}
         for path, section in document.outline()

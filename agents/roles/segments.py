@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.documents.tree import Paragraph
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = ["Segment", "Segments", "check_segments", "paragraphs_json", "seat_segmenter"]
 
@@ -32,9 +32,8 @@ class Segments(BaseModel):
 
 
 def seat_segmenter(
-    role: Literal["facts", "rules"], client: ChatCompletionClient, paragraphs: Sequence[Paragraph]
+    role: Literal["facts", "rules"], client: ChatCompletionClient, prompt: Prompt, paragraphs: Sequence[Paragraph]
 ) -> RoleSpeaker[Segments]:
-    prompt = load_prompt(role)
     return RoleSpeaker(
         role,
         client=client,

@@ -13,7 +13,7 @@ from agents.roles.meta_llm import Citation, LegalAnswer, question_json
 from agents.speaker import RoleSpeaker, hear_objections
 from environments.casebook.case import Agent, Chunk, Question
 from environments.casebook.choices import declines
-from prompts.loader import load_prompt
+from prompts.loader import Prompt
 
 __all__ = [
     "AGENT_WORK",
@@ -83,9 +83,13 @@ class PartFound(BaseModel):
 
 
 def seat_decomposer(
-    client: ChatCompletionClient, question: Question, introduction: str, task: str, agents: Sequence[Agent]
+    client: ChatCompletionClient,
+    prompt: Prompt,
+    question: Question,
+    introduction: str,
+    task: str,
+    agents: Sequence[Agent],
 ) -> RoleSpeaker[Decomposition]:
-    prompt = load_prompt("decomposer")
     system = prompt.fill(
         introduction=introduction,
         question=question_json(question),
@@ -103,8 +107,7 @@ def seat_decomposer(
     )
 
 
-def seat_atomicity_judge(client: ChatCompletionClient, task: str) -> RoleSpeaker[Atomicity]:
-    prompt = load_prompt("atomicity_judge")
+def seat_atomicity_judge(client: ChatCompletionClient, prompt: Prompt, task: str) -> RoleSpeaker[Atomicity]:
     return RoleSpeaker(
         "atomicity_judge",
         client=client,
@@ -117,9 +120,8 @@ def seat_atomicity_judge(client: ChatCompletionClient, task: str) -> RoleSpeaker
 
 
 def seat_role_agent(
-    client: ChatCompletionClient, agent: Agent, task: str, passages: Sequence[Chunk]
+    client: ChatCompletionClient, prompt: Prompt, agent: Agent, task: str, passages: Sequence[Chunk]
 ) -> RoleSpeaker[PartAnswer]:
-    prompt = load_prompt("role_agent")
     shown = [{"ref": chunk.ref, "text": chunk.text.strip()} for chunk in passages]
     system = prompt.fill(
         agent=AGENT_WORK[agent],
@@ -139,13 +141,13 @@ def seat_role_agent(
 
 def seat_integrator(
     client: ChatCompletionClient,
+    prompt: Prompt,
     question: Question,
     introduction: str,
     parts: Sequence[PartFound],
     *,
     may_refuse: bool,
 ) -> RoleSpeaker[LegalAnswer]:
-    prompt = load_prompt("integrator")
     system = prompt.fill(
         introduction=introduction,
         question=question_json(question),

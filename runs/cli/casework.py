@@ -24,8 +24,7 @@ from environments.errors import CannotCarryOut
 from runs.cli.output import make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside
 from runs.files import read_rows, write_rows
-from runs.legal.recipe import LegalRecipe
-from runs.recipe import read_recipe
+from runs.legal.recipe import LegalRecipe, load_legal_recipe
 from runs.record.store import Record
 from runs.report.texts import counted
 
@@ -38,12 +37,12 @@ def ingest(
     parts: Annotated[
         Path | None, typer.Option(help="A mapping file, corrected by a person, in place of the section mapper.")
     ] = None,
-    recipe: Annotated[Path | None, typer.Option(help="A legal recipe that names the models of the roles.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A legal recipe: the models and prompts of the roles.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Turn a decision into a case: a tree of numbered paragraphs, sorted into parts, in pieces that can be cited."""
     quieten()
-    options = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     tree = parse_document(read_lines(document))
     with record_beside(out, f"ingest {document.name}") as record:
         if parts is not None:
@@ -114,12 +113,12 @@ async def _read(case: Case, options: LegalRecipe, record: Record) -> CaseReading
 def questions(
     case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
     out: Annotated[Path, typer.Option(help="The cases with their questions (JSON lines).")],
-    recipe: Annotated[Path | None, typer.Option(help="A legal recipe that names the models of the roles.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A legal recipe: the models and prompts of the roles.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Write questions from the findings of each case; code keeps those that stand alone and give nothing away."""
     quieten()
-    options = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
 
     async def write(record: Record) -> list[QuestionsWritten]:
@@ -157,4 +156,4 @@ async def legal_casting(recipe: LegalRecipe, record: Record) -> AsyncGenerator[F
     async with ModelClients(
         record, settings=recipe.call_settings(), open_replay=Record.open, earlier=record
     ) as clients:
-        yield FixedCasting(clients, recipe.roles.specs(), recipe.parameters)
+        yield FixedCasting(clients, recipe.roles.specs(), recipe.parameters, recipe.prompts.prompts())

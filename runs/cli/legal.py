@@ -20,11 +20,10 @@ from runs.legal.baselines import Baseline, measure_baselines
 from runs.legal.layout import LegalFolder
 from runs.legal.lengths import part_lengths
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
-from runs.legal.recipe import LegalRecipe
+from runs.legal.recipe import LegalRecipe, load_legal_recipe
 from runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
 from runs.legal.rows import LEGAL_OUTCOMES
 from runs.legal.tables import ModelTable
-from runs.recipe import read_recipe
 from runs.record.store import Record
 from runs.report.texts import show_interval
 
@@ -74,7 +73,7 @@ def run_command(
 ) -> None:
     """Answer the questions of the cases in every cell of the grid: contexts x retrievers x depths x Meta-LLMs."""
     quieten()
-    resolved = read_recipe(recipe, LegalRecipe) if recipe else LegalRecipe()
+    resolved = load_legal_recipe(recipe) if recipe else LegalRecipe()
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
     book = check_cases(cases)

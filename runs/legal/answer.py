@@ -122,7 +122,7 @@ async def ask_for_answers(
     for cell in cells_of(recipe):
         meta = ModelSpec.parse(cell.model)
         models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
-        casting = FixedCasting(clients, models, recipe.parameters)
+        casting = FixedCasting(clients, models, recipe.parameters, recipe.prompts.prompts())
         desk = Desk(cell, recipe, casting, ledger, make_ranker(cell.retriever, encoder), stage)
 
         async def ask(case: Case, question: Question, desk: Desk = desk) -> AnswerRow:

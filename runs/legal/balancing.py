@@ -25,7 +25,7 @@ async def restate_questions(
 ) -> list[RestatedRow]:
     """A row for each yes/no question, in their order. All are offered to the restater, so that refusals are counted
     over all of them; half of each answer's questions are drawn from what it could do."""
-    casting = FixedCasting(clients, recipe.roles.specs(), recipe.parameters)
+    casting = FixedCasting(clients, recipe.roles.specs(), recipe.parameters, recipe.prompts.prompts())
 
     async def restate(question: Question) -> Restated:
         restated = await restate_question(

@@ -124,7 +124,9 @@ async def ask_probes(
         if tried is None or row.choice is None:
             return None
         question, passages = tried
-        casting = FixedCasting(clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters)
+        casting = FixedCasting(
+            clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters, recipe.prompts.prompts()
+        )
         desk = Desk(row.cell, recipe, casting, ledger, stage=f"probe {probe}")
         again = await desk.once(case, question, passages)
         return ProbeRow(

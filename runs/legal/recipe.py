@@ -9,6 +9,7 @@
 What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
 """
 
+from pathlib import Path
 from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
@@ -21,9 +22,9 @@ from environments.casebook.retrieval.ranking import DepthShare
 from environments.errors import InputError
 from environments.events import Json
 from runs.legal.rows import Probe
-from runs.recipe import CallOptions, Options, RoleModel, distinct
+from runs.recipe import OURS, CallOptions, Options, OwnPrompts, RoleModel, distinct, read_recipe
 
-__all__ = ["LegalRecipe", "LegalRoles", "is_legal"]
+__all__ = ["LegalPrompts", "LegalRecipe", "LegalRoles", "is_legal", "load_legal_recipe"]
 
 
 def _context(text: str) -> str:
@@ -73,6 +74,23 @@ class LegalRoles(Options):
         return {role: ModelSpec.parse(model) for role, model in chosen.items()}
 
 
+class LegalPrompts(OwnPrompts):
+    """The words for the roles above, and for the seats that a Meta-LLM takes."""
+
+    section_mapper: str = OURS
+    facts: str = OURS
+    rules: str = OURS
+    application: str = OURS
+    common_sense: str = OURS
+    question_writer: str = OURS
+    restater: str = OURS
+    role_agent: str = OURS
+    meta_llm: str = OURS
+    decomposer: str = OURS
+    atomicity_judge: str = OURS
+    integrator: str = OURS
+
+
 class DecompositionOptions(Options):
     """How far the Meta-LLM may split a question: see `agents.conversations.decomposing.Limits`."""
 
@@ -93,6 +111,7 @@ class LegalRecipe(CallOptions):
             yes/no questions restated with the opposite polarity; what neither changes is not asked again.
         probes: how answers are tried once more, to see whether they rest on what they cite; ``once`` only.
         roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
+        prompts: the words of the user's own for each role.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
     """
 
@@ -118,6 +137,7 @@ class LegalRecipe(CallOptions):
     balanced: bool = False
     probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
     roles: LegalRoles = LegalRoles()
+    prompts: LegalPrompts = LegalPrompts()
 
     @model_validator(mode="after")
     def _probes_need_once(self) -> Self:
@@ -127,3 +147,12 @@ class LegalRecipe(CallOptions):
 
     def parsed_contexts(self) -> tuple[Context, ...]:
         return tuple(parse_context(name) for name in self.contexts)
+
+
+def load_legal_recipe(path: Path) -> LegalRecipe:
+    """Read a legal recipe, with the words of its prompt files. Raises InputError as `runs.recipe.load_recipe` does, and
+    for a prompt that cannot stand in for ours."""
+    recipe = read_recipe(path, LegalRecipe)
+    prompts = recipe.prompts.with_words(path.resolve().parent)
+    prompts.prompts().check()
+    return recipe.model_copy(update={"prompts": prompts})

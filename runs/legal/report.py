@@ -23,6 +23,7 @@ from runs.legal.teamwork import ENDINGS, TeamLine, team_lines
 from runs.record.store import Record
 from runs.report.page import render_page, write_page
 from runs.report.summary import Panel
+from runs.report.texts import visible
 
 __all__ = ["LegalContent", "content_of_legal_run", "render_legal_report", "write_legal_report"]
 
@@ -156,10 +157,16 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "embedding": recipe.embedding,
         "pipeline": recipe.pipeline,
         "Meta-LLMs": ", ".join(recipe.models),
+        "prompts of the user's own": _own_prompts(recipe),
         "balanced evaluation": "yes" if recipe.balanced else "no",
         "probes": ", ".join(recipe.probes) or "none",
         "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
     }
+
+
+def _own_prompts(recipe: LegalRecipe) -> str:
+    prompts = recipe.prompts.prompts()
+    return ", ".join(f"{visible(prompts[role].id)} for {role}" for role in prompts.own) or "none"
 
 
 def _notices(content: LegalContent) -> list[str]:

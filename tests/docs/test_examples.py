@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from runs.cli.app import app
-from runs.legal.recipe import LegalRecipe
-from runs.recipe import Recipe, load_recipe, read_recipe
+from runs.legal.recipe import LegalRecipe, load_legal_recipe
+from runs.recipe import Recipe, load_recipe
 from runs.stages.rows import ProgramRow
 from solver.rules import Rule
 
@@ -79,7 +79,7 @@ def test_every_recipe_that_ships_loads(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "recipes" / "legal").glob("*.toml")), ids=lambda path: path.stem)
 def test_every_legal_recipe_that_ships_loads(path: Path) -> None:
-    read_recipe(path, LegalRecipe)
+    load_legal_recipe(path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
