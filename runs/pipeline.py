@@ -5,7 +5,7 @@ computed once (`runs.sharing`). What a stage does stands in `runs.way`.
 """
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,8 @@ from environments.errors import InputError, SearchError
 from environments.jail import Jail, choose_walls
 from runs.files import write_rows
 from runs.layout import RunFolder
-from runs.plan import plan_of
-from runs.recipe import Recipe
+from runs.plan import CallPlan
+from runs.recipe import CallOptions, Recipe
 from runs.record.store import Record
 from runs.settings import curated_rules, setting_of_recipe
 from runs.sharing import Shared
@@ -37,6 +37,7 @@ __all__ = [
     "check_access",
     "check_inputs",
     "check_prices",
+    "named_models",
     "walk",
     "walk_variants",
 ]
@@ -72,25 +73,30 @@ def check_inputs(recipe: Recipe) -> None:
         options.wishes.check(setting.environment)
         if "denied" in options.families:
             deny_authorization(setting.environment, setting.environment.populate(Random(variant.recipe.seed)))
-        check_prices(variant.recipe)
+        check_prices(variant.recipe, named_models(variant.recipe))
 
 
-def check_prices(recipe: Recipe) -> None:
+def named_models(recipe: Recipe) -> list[str]:
+    """The models that the recipe names, for roles and under test."""
+    named: list[str | None] = [*recipe.models.model_dump().values(), *recipe.attempts.models]
+    return [name for name in named if name is not None]
+
+
+def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
     """A budget of money means nothing for a model without a price. Raises InputError naming the model."""
     if recipe.budget.money is None:
         return
-    named = [*recipe.models.model_dump().values(), *recipe.attempts.models]
-    for model in dict.fromkeys(name for name in named if name is not None):
+    for model in dict.fromkeys(models):
         if ModelSpec.parse(model).provider in ENDPOINTS and model not in recipe.prices:
             raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
 
 
-def check_access(recipe: Recipe) -> None:
+def check_access(plan: CallPlan) -> None:
     """Every model that will be asked has its address and key, or its record, before anything is begun and paid for.
 
     Raises InputError naming what is missing.
     """
-    for line in plan_of(recipe).calls:
+    for line in plan.calls:
         spec = ModelSpec.parse(line.model)
         if spec.provider == "replay":
             Record.open(Path(spec.name)).close()

@@ -1,7 +1,6 @@
 """What a recipe would ask of models, before anything is asked: calls by role and model, and a ceiling."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from math import ceil
 from typing import Literal
@@ -14,12 +13,12 @@ from agents.conversations.drawing import PROVISIONS_AT_ONCE
 from agents.conversations.writing import AT_A_TIME, UNUSABLE_IN_A_ROW
 from agents.roles import RoleName
 from environments.documentation import document
-from runs.recipe import Recipe
+from runs.recipe import CallOptions, Recipe
 from runs.settings import offered_setting
 from runs.stages.extract import EXTRACTING
 from runs.variants import variants_of
 
-__all__ = ["Plan", "PlannedCalls", "plan_of"]
+__all__ = ["CHARACTERS_A_TOKEN", "TRIES", "CallPlan", "CallTally", "Plan", "PlannedCalls", "Seat", "plan_of"]
 
 CHARACTERS_A_TOKEN = 3
 TRIES = 2
@@ -39,16 +38,11 @@ class PlannedCalls(BaseModel):
     """The most money that these calls can cost; None without a price, or without parameters.max_tokens."""
 
 
-class Plan(BaseModel):
-    """The calls of a whole run over all its variants; what variants share is counted once.
-
-    ``shared``: what the variants' inputs show beforehand. Variants whose stages come to the same files share more.
-    """
+class CallPlan(BaseModel):
+    """The calls of a whole run, of whatever kind."""
 
     model_config = ConfigDict(frozen=True)
 
-    schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
-    variants: int
     calls: tuple[PlannedCalls, ...]
     budget: dict[str, float]
     """The recipe's own limits."""
@@ -70,43 +64,69 @@ class Plan(BaseModel):
         return min(limits, default=None)
 
 
+class Plan(CallPlan):
+    """The calls of a run over all its variants; what variants share is counted once, as far as their inputs show it
+    beforehand. Variants whose stages come to the same files share more."""
+
+    schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
+    variants: int
+
+
 Seat = tuple[str, str]
 """A role and the model that plays it."""
 
 
-def plan_of(recipe: Recipe) -> Plan:
-    """Count what is asked of endpoints and replays; offline roles and built-in models under test cost nothing."""
-    expected, most = Counter[Seat](), Counter[Seat]()
-    seen: set[str] = set()
-    variants = variants_of(recipe)
-    for variant in variants:
-        for key, seat, usual, ceiling in _stages(variant.recipe):
-            if key not in seen and not ModelSpec.parse(seat[1]).built_in:
-                expected[seat] += usual
-                most[seat] += ceiling
-        seen |= {key for key, *_ in _stages(variant.recipe)}
-    prompt = max(_longest_prompt(variant.recipe) for variant in variants)
-    calls = (
-        PlannedCalls(
+class CallTally:
+    """Calls added up by seat while a plan is made. Offline roles and built-in models are no calls; a replay costs
+    nothing."""
+
+    def __init__(self, recipe: CallOptions) -> None:
+        self._recipe = recipe
+        self._lines: dict[Seat, PlannedCalls] = {}
+
+    def add(self, seat: Seat, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
+        """``prompts``: tokens of all prompts together if the most calls are made; ``answer``: of one answer at most,
+        None where nothing limits it."""
+        role, model = seat
+        spec = ModelSpec.parse(model)
+        if spec.built_in or not most:
+            return
+        price = Price(0, 0) if spec.provider == "replay" else self._recipe.call_settings().budget.prices.get(model)
+        known = price is not None and (answer is not None or spec.provider == "replay")
+        cost = price.of(prompts, most * (answer or 0)) if price and known else None
+        line = self._lines.get(seat, PlannedCalls(role=role, model=model, expected=0, most=0, ceiling=0))
+        self._lines[seat] = PlannedCalls(
             role=role,
             model=model,
-            expected=expected[role, model],
-            most=most[role, model],
-            ceiling=_ceiling(recipe, model, most[role, model], prompt),
+            expected=line.expected + expected,
+            most=line.most + most,
+            ceiling=None if cost is None or line.ceiling is None else line.ceiling + cost,
         )
-        for role, model in expected
-    )
-    budget = Budget(**recipe.budget.model_dump()).limits
-    return Plan(variants=len(variants), calls=tuple(calls), budget={**budget})
+
+    @property
+    def calls(self) -> tuple[PlannedCalls, ...]:
+        return tuple(self._lines.values())
+
+    @property
+    def budget(self) -> dict[str, float]:
+        return {**Budget(**self._recipe.budget.model_dump()).limits}
 
 
-def _ceiling(recipe: Recipe, model: str, calls: int, prompt: int) -> float | None:
-    price, answer = recipe.prices.get(model), recipe.parameters.max_tokens
-    if price is None or answer is None:
-        return None
+def plan_of(recipe: Recipe) -> Plan:
+    """Count what is asked of endpoints and replays; offline roles and built-in models under test cost nothing."""
+    tally = CallTally(recipe)
+    seen: set[str] = set()
+    variants = variants_of(recipe)
+    answer = recipe.parameters.max_tokens
     # Whoever remembers, or acts in turns, sends its earlier answers along.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode == "tools" else recipe.conversation.rounds * TRIES
-    return calls * Price(price.input, price.output).of(prompt + turns * answer, answer)
+    prompt = max(_longest_prompt(variant.recipe) for variant in variants) + turns * (answer or 0)
+    for variant in variants:
+        for key, seat, usual, most in _stages(variant.recipe):
+            if key not in seen:
+                tally.add(seat, usual, most, prompts=most * prompt, answer=answer)
+        seen |= {key for key, *_ in _stages(variant.recipe)}
+    return Plan(variants=len(variants), calls=tally.calls, budget=tally.budget)
 
 
 def _longest_prompt(recipe: Recipe) -> int:

@@ -8,7 +8,7 @@ its answer is the vectors as text.
 import asyncio
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from agents.clients.spec import EMBEDDERS, ModelSpec
 from environments.casebook.retrieval.embedding import Vectors
 from environments.errors import InputError
 
-__all__ = ["EmbeddingEndpoint", "EndpointEncoder", "connect_embeddings"]
+__all__ = ["CountingEncoder", "EmbeddingEndpoint", "EndpointEncoder", "connect_embeddings"]
 
 _BATCH = 64
 
@@ -79,12 +79,28 @@ class EndpointEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Raises CallFailed if no vectors came."""
-        wanted = [text for text in dict.fromkeys(texts) if text not in self._known]
-        for batch in _batches(wanted):
+        for batch in _batches(texts, self._known):
             asking = self._client.create([UserMessage(content=text, source="retrieval") for text in batch])
             result = asyncio.run_coroutine_threadsafe(asking, self._loop).result()
             self._known.update(zip(batch, _unpacked(str(result.content)), strict=True))
         return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+
+
+class CountingEncoder:
+    """Asks nobody, and notes what an `EndpointEncoder` would ask for: ``calls``, and the texts of all of them. Its
+    vectors are all the same."""
+
+    id = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.texts: dict[str, None] = {}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        for batch in _batches(texts, self.texts):
+            self.calls += 1
+            self.texts.update(dict.fromkeys(batch))
+        return np.ones((len(texts), 1), dtype=np.float32)
 
 
 def _packed(vectors: np.ndarray[Any, Any]) -> str:
@@ -97,6 +113,8 @@ def _unpacked(text: str) -> Vectors:
     return np.frombuffer(b64decode(said["vectors"]), dtype="<f4").reshape(-1, said["dimensions"])
 
 
-def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(texts), _BATCH):
-        yield texts[start : start + _BATCH]
+def _batches(texts: Sequence[str], known: Container[str]) -> Iterator[Sequence[str]]:
+    """What is not known yet, each text once."""
+    wanted = [text for text in dict.fromkeys(texts) if text not in known]
+    for start in range(0, len(wanted), _BATCH):
+        yield wanted[start : start + _BATCH]

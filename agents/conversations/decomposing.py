@@ -8,6 +8,7 @@ seen before is not taken up again, so the list ends; a task that met a bound is 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -16,8 +17,10 @@ from pydantic import BaseModel
 from agents.casting import Casting
 from agents.conversations.answering import speak_once
 from agents.ledger import Context, Ledger
+from agents.roles import RoleName
 from agents.roles.meta_llm import LegalAnswer
 from agents.roles.team import (
+    MOST_PARTS,
     Atomicity,
     Decomposition,
     PartAnswer,
@@ -44,6 +47,11 @@ Store = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
 """An agent's own store: the best pieces for a text, and the best score."""
 
 
+_STORES = ThreadPoolExecutor(8, thread_name_prefix="store")
+"""Where stores are asked: one may wait for an endpoint. The loop's own threads look the endpoint's address up; with all
+of those taken by stores, they would wait for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """``depth``: how many splits a part may come from (1: only the question is split). ``calls``: of decomposer and
@@ -51,6 +59,20 @@ class Limits:
 
     depth: int = 2
     calls: int = 12
+
+    def most(self) -> dict[RoleName, int]:
+        """The most that each role of the team can be asked for one question, if no answer is asked for once more.
+
+        Not all at once: calls that judge are none that split.
+        """
+        by_depth = [MOST_PARTS**depth for depth in range(self.depth)]
+        splits = min(1 + (self.calls - 1) // 2, sum(by_depth))
+        return {
+            "decomposer": splits,
+            "atomicity_judge": min(max(0, self.calls - 2), sum(by_depth[1:])),
+            "role_agent": 1 + splits * (MOST_PARTS - 1),
+            "integrator": 1,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +192,7 @@ class _Team:
     async def work_on(self, number: int, pending: _Pending, ended: Ended) -> Part:
         """Algorithm 2: the agent that the part fits answers from its own store."""
         task = pending.task
-        agent, chunks = await asyncio.to_thread(self.dispatch, task)  # a store may wait for an endpoint
+        agent, chunks = await asyncio.get_running_loop().run_in_executor(_STORES, self.dispatch, task)
         context = self.context.at(role="role_agent", turn=self.limits.calls + number)
         client, prompt = self.casting.client("role_agent", context), self.casting.prompt("role_agent")
         seat = seat_role_agent(client, prompt, agent, task.task, chunks)

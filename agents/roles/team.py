@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from autogen_core.models import ChatCompletionClient
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from agents.roles.meta_llm import Citation, LegalAnswer, question_json
 from agents.speaker import RoleSpeaker, hear_objections
@@ -17,6 +17,7 @@ from prompts.loader import Prompt
 
 __all__ = [
     "AGENT_WORK",
+    "MOST_PARTS",
     "Atomicity",
     "Decomposition",
     "PartAnswer",
@@ -36,6 +37,10 @@ AGENT_WORK: Mapping[Agent, str] = {
 }
 
 
+MOST_PARTS = 8
+"""Parts that a task may be split into at once: twice what the prompt asks for. It bounds what a question can cost."""
+
+
 class SubTask(BaseModel):
     """A task that a larger one was split into, and the assistant whom it fits."""
 
@@ -51,6 +56,13 @@ class Decomposition(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     tasks: tuple[SubTask, ...]
+
+    @field_validator("tasks")
+    @classmethod
+    def _not_too_many(cls, tasks: tuple[SubTask, ...]) -> tuple[SubTask, ...]:
+        if len(tasks) > MOST_PARTS:
+            raise ValueError(f"{len(tasks)} tasks are too many; {MOST_PARTS} are the most")
+        return tasks
 
 
 class Atomicity(BaseModel):

@@ -4,13 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.table import Table
 
 from environments.casebook.book import CaseBook, load_casebook
 from environments.casebook.case import AGENTS
+from environments.errors import InputError
 from environments.events import Json
 from runs.cli import casework, rating
 from runs.cli.long_run import long_run
@@ -20,11 +21,14 @@ from runs.legal.baselines import Baseline, measure_baselines
 from runs.legal.layout import LegalFolder
 from runs.legal.lengths import part_lengths
 from runs.legal.pipeline import LegalResult, check_cases, walk_legal
-from runs.legal.recipe import LegalRecipe, load_legal_recipe
+from runs.legal.plan import LegalPlan, plan_of_cases
+from runs.legal.recipe import LegalRecipe, is_legal, load_legal_recipe
 from runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
 from runs.legal.rows import LEGAL_OUTCOMES
 from runs.legal.tables import ModelTable
+from runs.pipeline import check_access, check_prices
 from runs.record.store import Record
+from runs.report.terminal import calls_table
 from runs.report.texts import show_interval
 
 __all__ = ["app", "report_legal", "resume_legal"]
@@ -63,24 +67,75 @@ def check_command(
 
 @app.command("run")
 def run_command(
-    cases: Annotated[Path, typer.Option(help="Cases: a folder or file of ours, or the published dataset.")],
+    cases: Annotated[
+        Path | None, typer.Option(help="Cases: a folder or file of ours, or the published dataset.")
+    ] = None,
     recipe: Annotated[
         Path | None, typer.Option(help="A legal recipe (TOML). Without one: the whole grid, offline.")
     ] = None,
+    repeated: Annotated[
+        Path | None,
+        typer.Option("--from", help="Repeat this run in a new folder: its recipe and, without --cases, its cases."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would be done and asked, and do nothing.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
     seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Answer the questions of the cases in every cell of the grid: contexts x retrievers x depths x Meta-LLMs."""
     quieten()
-    resolved = load_legal_recipe(recipe) if recipe else LegalRecipe()
+    resolved = _asked_for(recipe, repeated)
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
-    book = check_cases(cases)
+    book = check_cases(_cases_of(cases, repeated))
+    plan = plan_of_cases(resolved, book.cases)
+    check_prices(resolved, [line.model for line in plan.calls])
+    if dry_run:
+        _show_plan(plan, as_json=as_json)
+        return
+    check_access(plan)
     folder = LegalFolder(out or new_run_folder(resolved.name).path)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record, long_run(folder.path):
         result = asyncio.run(walk_legal(resolved, folder, record=record, book=book, progress=Bars()))
     _finish(result, as_json=as_json)
+
+
+def _asked_for(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
+    if repeated is None:
+        return load_legal_recipe(recipe) if recipe else LegalRecipe()
+    if recipe is not None:
+        raise InputError(f"give --recipe or --from {repeated}, not both")
+    with Record.open(repeated) as record:
+        if not is_legal(record.recipe):
+            raise InputError(f"{repeated} is no legal run; `lawtrace run --from {repeated}` repeats it")
+        return LegalRecipe.model_validate(record.recipe)
+
+
+def _cases_of(cases: Path | None, repeated: Path | None) -> Path:
+    if cases is not None:
+        return cases
+    if repeated is None:
+        raise InputError("which cases? Give --cases CASES, or --from RUN to take those of a run")
+    kept = LegalFolder(repeated).cases
+    if not kept.exists():
+        raise InputError(f"{repeated}: the run stopped before it wrote its cases down; give --cases CASES, too")
+    return kept
+
+
+def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
+    if as_json:
+        show_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
+        return
+    expected = (
+        "Expected: every answer can be used, names an option and cites a piece; every restatement is accepted."
+        if plan.expected_is == "exact"
+        else "Expected is a ceiling, too: how far a question is split is the model's choice; this is what the limits "
+        "leave it."
+    )
+    grid = f"{plan.cells:,} cells, {plan.questions:,} questions about {plan.cases:,} cases in each."
+    show(calls_table(plan, f"{grid} {expected} At most: every answer has to be asked for once more."))
 
 
 def resume_legal(directory: Path, *, as_json: bool) -> None:

@@ -22,7 +22,7 @@ from runs.cli.output import Bars, quieten, say, show, show_json
 from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
-from runs.pipeline import RunResult, check_access, check_inputs, check_prices, walk, walk_variants
+from runs.pipeline import RunResult, check_access, check_inputs, check_prices, named_models, walk, walk_variants
 from runs.plan import plan_of
 from runs.recipe import Recipe, load_recipe
 from runs.record.store import Record
@@ -79,7 +79,7 @@ def run(
     if dry_run:
         _show_plan(resolved, as_json=as_json)
         return
-    check_access(resolved)
+    check_access(plan_of(resolved))
     walls_for(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
@@ -102,8 +102,8 @@ def resume(
         return
     with Record.resume(directory) as record:
         recipe = with_budget(recorded_recipe(record, env), budget)
-        check_prices(recipe)
-        check_access(recipe)
+        check_prices(recipe, named_models(recipe))
+        check_access(plan_of(recipe))
         walls_for(recipe.sandbox)
         say(_resuming(record))
         _walk(recipe, folder, record, resumed=True, as_json=as_json)
@@ -138,7 +138,7 @@ def _asked_for(recipe: Path | None, repeated: Path | None, env: str | None) -> R
         raise InputError(f"give a recipe or --from {repeated}, not both")
     with Record.open(repeated) as record:
         if is_legal(record.recipe):
-            raise InputError(f"{repeated} is a legal run; `lawtrace legal run` takes its recipe")
+            raise InputError(f"{repeated} is a legal run; `lawtrace legal run --from {repeated}` repeats it")
         return recorded_recipe(record, env)
 
 

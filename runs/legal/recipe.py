@@ -145,6 +145,12 @@ class LegalRecipe(CallOptions):
             raise ValueError("probes try answers of the pipeline 'once'; leave them out, or decompose nothing")
         return self
 
+    @model_validator(mode="after")
+    def _vectors_are_to_be_had(self) -> Self:
+        if "released_embedding" in self.retrievers and self.embedding != "minilm":
+            raise ValueError("released_embedding takes the [CLS] vector, which only the embedding 'minilm' shows")
+        return self
+
     def parsed_contexts(self) -> tuple[Context, ...]:
         return tuple(parse_context(name) for name in self.contexts)
 

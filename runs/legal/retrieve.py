@@ -13,7 +13,6 @@ from environments.casebook.retrieval.catalogue import make_ranker
 from environments.casebook.retrieval.embedding import CachedEncoder, Encoder
 from environments.casebook.retrieval.minilm import MiniLM, Pooling
 from environments.casebook.retrieval.ranking import rank_case
-from environments.errors import InputError
 from runs.cache_folder import cache_folder
 from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import RetrievedRow
@@ -60,8 +59,6 @@ def encoders(recipe: LegalRecipe, clients: ModelClients) -> Callable[[Pooling], 
     def encoder(pooling: Pooling) -> Encoder:
         if recipe.embedding == "minilm":
             return CachedEncoder(MiniLM(pooling), cache_folder("vectors"))
-        if pooling == "cls":
-            raise InputError("embedding: released_embedding takes the [CLS] vector, which only minilm shows")
         client = clients.embedder(ModelSpec.parse(recipe.embedding), Context(stage="retrieval", role="embedder"))
         return EndpointEncoder(client, recipe.embedding, loop)
 

@@ -9,13 +9,13 @@ from rich.text import Text
 
 from runs.grading.verdict import OUTCOMES, VerdictRow
 from runs.metrics import Tally, count_outcomes, group_verdicts
-from runs.plan import Plan
+from runs.plan import CallPlan, Plan
 from runs.record.usage import Usage, whole_usage
 from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
 from runs.report.texts import percent, visible
 from solver.mutations import Strength
 
-__all__ = ["outcome_table", "plan_table", "strength_table", "usage_table"]
+__all__ = ["calls_table", "outcome_table", "plan_table", "strength_table", "usage_table"]
 
 _FAMILY = {"ordinary": "", "denied": "denied"}
 
@@ -85,7 +85,17 @@ def strength_table(strength: Strength) -> Table:
 
 
 def plan_table(plan: Plan) -> Table:
-    """What would be asked of models, by role and model."""
+    """What a run would ask of models, by role and model."""
+    variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
+    return calls_table(
+        plan,
+        f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
+        "spare trace is tried, every answer has to be asked for once more.",
+    )
+
+
+def calls_table(plan: CallPlan, meaning: str) -> Table:
+    """The calls of a plan by role and model; ``meaning`` says what the two numbers are."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
     table.add_column("role", overflow="fold")
     table.add_column("  model", overflow="fold")
@@ -95,12 +105,7 @@ def plan_table(plan: Plan) -> Table:
         cells = (line.role, f"  {visible(line.model)}", f"{line.expected:,}", f"{line.most:,}")
         table.add_row(*(Text(cell) for cell in cells))
     table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
-    variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
-    table.caption = (
-        f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
-        "spare trace is tried, every answer has to be asked for once more. "
-    )
-    table.caption += (
+    table.caption = f"{meaning} " + (
         "No ceiling on its cost: set budget.money, or prices and parameters.max_tokens."
         if plan.ceiling is None
         else f"It costs at most {plan.ceiling:,.2f}."

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from agents.clients.errors import CallFailed
 from agents.clients.scripted import ScriptedClient
 from agents.conversations.decomposing import Limits, TeamAnswer, answer_as_team
-from agents.ledger import Context, MemoryLedger, MessageSent
+from agents.ledger import Context, MemoryLedger, MessageSent, RoleFailed
 from agents.offline import OFFLINE_ROLES
 from agents.offline.messages import labelled_json
 from agents.roles import RoleName
 from agents.roles.meta_llm import LegalAnswer
+from agents.roles.team import MOST_PARTS
 from agents.speaker import RoleFailure
 from environments.casebook.case import Agent, Chunk, Question
 from prompts.loader import Prompt, load_prompt
@@ -78,23 +79,51 @@ async def test_offline_the_question_reaches_every_active_agent_and_is_answered()
     assert all(entry.prompt_hash for entry in ledger.entries if isinstance(entry, MessageSent))
 
 
-def splits_for_ever(messages: Sequence[LLMMessage]) -> str:
-    task = labelled_json(messages, "task")["task"]
-    return json.dumps({"tasks": [{"task": f"{task} {letter}", "agent": "LR"} for letter in "xy"]})
+def splits_for_ever(parts: int) -> Script:
+    def split(messages: Sequence[LLMMessage]) -> str:
+        task = labelled_json(messages, "task")["task"]
+        return json.dumps({"tasks": [{"task": f"{task} {letter}", "agent": "LR"} for letter in "stuvwxyz"[:parts]]})
 
-
-def never_atomic(messages: Sequence[LLMMessage]) -> str:
-    return json.dumps({"atomic": False})
+    return split
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.integers(1, 5), st.integers(1, 30))
-async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int) -> None:
-    cast = Cast(decomposer=splits_for_ever, atomicity_judge=never_atomic)
-    team = await ask(cast, limits=Limits(depth, calls))
+@given(st.integers(1, 5), st.integers(1, 20))
+async def test_the_most_of_splits_parts_and_judgements_can_be_reached(depth: int, calls: int) -> None:
+    most = Limits(depth, calls).most()
+    splitting = Cast(decomposer=splits_for_ever(MOST_PARTS), atomicity_judge=lambda messages: '{"atomic": false}')
+    await ask(splitting, limits=Limits(depth, calls))
+    assert splitting.asked["decomposer"] == most["decomposer"]
+    assert splitting.asked["role_agent"] == most["role_agent"]
+    judging = Cast(decomposer=splits_for_ever(MOST_PARTS), atomicity_judge=lambda messages: '{"atomic": true}')
+    await ask(judging, limits=Limits(depth, calls))
+    assert judging.asked["atomicity_judge"] == min(most["atomicity_judge"], MOST_PARTS)
+
+
+async def test_more_parts_than_there_may_be_are_sent_back_and_then_the_task_is_done_as_it_is() -> None:
+    def too_many(messages: Sequence[LLMMessage]) -> str:
+        return json.dumps({"tasks": [{"task": f"part {n}"} for n in range(MOST_PARTS + 1)]})
+
+    ledger = MemoryLedger()
+    team = await ask(Cast(decomposer=too_many), ledger=ledger)
+    assert [part.ended for part in team.parts] == ["not split"]
+    assert any(isinstance(entry, RoleFailed) and "too many" in entry.text for entry in ledger.entries)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 5), st.integers(1, 20), st.integers(1, MOST_PARTS), st.integers(0, 2**20 - 1))
+async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, parts: int, verdicts: int) -> None:
+    said = iter(f"{verdicts:020b}")
+
+    def judge(messages: Sequence[LLMMessage]) -> str:
+        return json.dumps({"atomic": next(said) == "1"})
+
+    cast, limits = Cast(decomposer=splits_for_ever(parts), atomicity_judge=judge), Limits(depth, calls)
+    team = await ask(cast, limits=limits)
+    assert all(cast.asked[role] <= most for role, most in limits.most().items())
     assert cast.asked["decomposer"] + cast.asked["atomicity_judge"] <= max(calls, 1)
     assert max(part.depth for part in team.parts) <= depth
-    assert {part.ended for part in team.parts} <= {"depth", "calls"}
+    assert {part.ended for part in team.parts} <= {"depth", "calls", "atomic"}
     tasks = [part.task for part in team.parts]
     assert len(set(tasks)) == len(tasks)
     assert isinstance(team.answer, LegalAnswer)

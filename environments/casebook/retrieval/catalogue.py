@@ -10,10 +10,13 @@ from environments.casebook.retrieval.minilm import Pooling
 from environments.casebook.retrieval.ranking import Ranker
 from environments.casebook.retrieval.released import CharacterBM25
 
-__all__ = ["RETRIEVERS", "RETRIEVER_LABELS", "RetrieverName", "make_ranker"]
+__all__ = ["BY_MEANING", "RETRIEVERS", "RETRIEVER_LABELS", "RetrieverName", "make_ranker"]
 
 RetrieverName = Literal["bm25", "embedding", "hybrid", "released_bm25", "released_embedding"]
 RETRIEVERS: tuple[RetrieverName, ...] = get_args(RetrieverName)
+
+BY_MEANING: tuple[RetrieverName, ...] = ("embedding", "hybrid", "released_embedding")
+"""Those that ask an encoder for vectors."""
 
 RETRIEVER_LABELS: dict[RetrieverName, str] = {
     "bm25": "BM25",
