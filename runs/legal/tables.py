@@ -1,7 +1,8 @@
 """The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import fmean
 
 from environments.casebook.case import Case
@@ -84,6 +85,18 @@ class ComparisonLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RivalLine:
+    """A model against another in the same cell of the grid. ``adjusted``: p by Holm, over all lines."""
+
+    first: str
+    second: str
+    column: str
+    context: str
+    comparison: Comparison
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """Cohen's kappa between the names, mean over the depths. ``lowest``: the three lowest pairs (row, column)."""
 
@@ -102,6 +115,7 @@ class LegalTables:
     columns: tuple[str, ...]
     models: tuple[ModelTable, ...]
     comparisons: tuple[ComparisonLine, ...]
+    rivals: tuple[RivalLine, ...]
     contexts_agree: tuple[Agreement, ...]
     models_agree: tuple[Agreement, ...]
     splits: tuple[SplitLine, ...]
@@ -130,6 +144,7 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         columns=tuple(dict.fromkeys(cell.column for cell in cells)),
         models=_model_tables(cells, lexical, best),
         comparisons=_comparisons(cells),
+        rivals=_rivals(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
         splits=split_answers(answers, questions),
@@ -177,6 +192,22 @@ def _comparisons(cells: dict[Cell, list[AnswerRow]]) -> tuple[ComparisonLine, ..
     return tuple(
         ComparisonLine(cell.model, cell.column, cell.context, comparison, p)
         for (cell, comparison), p in zip(pairs, adjusted, strict=True)
+    )
+
+
+def _rivals(cells: dict[Cell, list[AnswerRow]]) -> tuple[RivalLine, ...]:
+    """Every two models, cell by cell."""
+    models = dict.fromkeys(cell.model for cell in cells)
+    pairs = [
+        (cell, rival, compare_cells(rows, cells[rival]))
+        for first, second in combinations(models, 2)
+        for cell, rows in cells.items()
+        if cell.model == first and (rival := replace(cell, model=second)) in cells
+    ]
+    adjusted = adjust_for_many([comparison.p for *_, comparison in pairs])
+    return tuple(
+        RivalLine(cell.model, rival.model, cell.column, cell.context, comparison, p)
+        for (cell, rival, comparison), p in zip(pairs, adjusted, strict=True)
     )
 
 

@@ -14,8 +14,8 @@ from runs.legal.baselines import lexical_baseline
 from runs.legal.layout import LegalFolder
 from runs.legal.pipeline import walk_legal
 from runs.legal.recipe import LegalRecipe
-from runs.legal.report import content_of_legal_run, render_legal_report
-from runs.legal.rows import AnswerRow, LegalOutcome
+from runs.legal.report import LegalContent, content_of_legal_run, render_legal_report
+from runs.legal.rows import AnswerRow, LegalFindings, LegalOutcome
 from runs.legal.tables import LegalTables, tabulate
 from runs.metrics import wilson_interval
 from runs.record.store import Record
@@ -94,6 +94,15 @@ def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None
     assert line.adjusted >= line.comparison.p
 
 
+def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
+    found = {(line.column, line.context): line for line in tables.rivals}
+    assert len(found) == len(tables.rivals) == 6
+    assert {(line.first, line.second) for line in tables.rivals} == {("one", "two")}
+    line = found["BM25@3", "F"]  # cccc against wwcc
+    assert (line.comparison.difference, line.comparison.only_left, line.comparison.only_right) == (0.5, 2, 0)
+    assert (line.comparison.p, line.adjusted) == (0.5, 1)
+
+
 def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
     (first, _) = tables.contexts_agree
     assert first.title == "one, BM25: between contexts"
@@ -148,6 +157,13 @@ def test_words_are_compared_with_what_was_retrieved() -> None:
     assert lexical_baseline([(four, [BOTTLES.chunks[4].text])]).correct == 1
     assert lexical_baseline([(four, [])]).correct == 0.25
     assert lexical_baseline([(BOTTLES.questions[0], [])]).correct == 1
+
+
+def test_the_page_shows_models_against_each_other(tables: LegalTables) -> None:
+    recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "AR"), retrievers=("bm25",), depths=(1, 3))
+    content = LegalContent(recipe, BOOK.cases, LegalFindings(), tables)
+    page = render_legal_report(content)
+    assert re.search(r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00</td>', page)
 
 
 def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
