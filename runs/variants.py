@@ -21,7 +21,8 @@ from environments.catalogue import is_folder
 from environments.errors import InputError
 from environments.events import Json
 from prompts.loader import Prompts
-from runs.recipe import OURS, Recipe, first_problem
+from runs.recipe import OURS, Recipe
+from runs.recipe_file import first_problem
 
 __all__ = ["Variant", "VariantRow", "short_axes", "show_setting", "variants_of"]
 

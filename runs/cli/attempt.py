@@ -14,7 +14,8 @@ from runs.cli.output import Bars, quieten, say, show_json
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside
 from runs.files import write_rows
-from runs.recipe import AttemptOptions, checked
+from runs.recipe import AttemptOptions
+from runs.recipe_file import checked
 from runs.record.store import Record
 from runs.stages.attempt import ask_for_attempts, run_answers
 from runs.stages.rows import AttemptRow, Mode

@@ -5,7 +5,8 @@ from typing import Annotated, TypeVar
 import typer
 
 from environments.errors import InputError
-from runs.recipe import BudgetOptions, CallOptions, checked
+from runs.recipe import BudgetOptions, CallOptions
+from runs.recipe_file import checked
 
 __all__ = ["WhichBudget", "with_budget"]
 

@@ -21,7 +21,8 @@ from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.cli.talking import record_beside, role_clients
 from runs.evaluating import evaluate_rules
 from runs.files import write_rows
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.record.store import Record
 from runs.report.extraction import write_extraction
 from runs.report.texts import percent

@@ -16,7 +16,8 @@ from runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_pro
 from runs.cli.sandbox import WhichSandbox, walls_for
 from runs.cli.talking import record_beside, role_clients
 from runs.files import write_rows
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.record.store import Record
 from runs.release.writing import check_release, task_files
 from runs.stages.quality import CHECKS, QualityRow, check_tasks

@@ -24,7 +24,8 @@ from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
 from runs.pipeline import RunResult, check_access, check_inputs, check_prices, named_models, walk, walk_variants
 from runs.plan import plan_of
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.record.store import Record
 from runs.record.usage import Usage, usage_of
 from runs.report.ablation import ablation_table, axis_table, write_ablation

@@ -21,7 +21,8 @@ from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishe
 from runs.files import read_rows, write_rows
 from runs.published.domains import Domain
 from runs.published.logisafetybench import import_tasks
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.record.store import Record
 from runs.release.making import WRITING_ROLES, make_set
 from runs.release.writing import ReleasedSet, check_place, write_release

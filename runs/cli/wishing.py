@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import InputError
-from runs.recipe import checked
+from runs.recipe_file import checked
 from solver.demands import Wishes
 
 __all__ = ["Compliance", "Distance", "Forbid", "Pairs", "Require", "wishes_of"]

@@ -22,7 +22,8 @@ from environments.casebook.retrieval.ranking import DepthShare
 from environments.errors import InputError
 from environments.events import Json
 from runs.legal.rows import Probe
-from runs.recipe import OURS, CallOptions, Options, OwnPrompts, RoleModel, distinct, read_recipe
+from runs.recipe import OURS, CallOptions, Options, OwnPrompts, RoleModel, distinct
+from runs.recipe_file import read_recipe, read_words
 
 __all__ = ["LegalPrompts", "LegalRecipe", "LegalRoles", "is_legal", "load_legal_recipe"]
 
@@ -156,9 +157,9 @@ class LegalRecipe(CallOptions):
 
 
 def load_legal_recipe(path: Path) -> LegalRecipe:
-    """Read a legal recipe, with the words of its prompt files. Raises InputError as `runs.recipe.load_recipe` does, and
-    for a prompt that cannot stand in for ours."""
+    """Read a legal recipe, with the words of its prompt files. Raises InputError as `load_recipe` of other runs does,
+    and for a prompt that cannot stand in for ours."""
     recipe = read_recipe(path, LegalRecipe)
-    prompts = recipe.prompts.with_words(path.resolve().parent)
+    prompts = read_words(recipe.prompts, path.resolve().parent)
     prompts.prompts().check()
     return recipe.model_copy(update={"prompts": prompts})

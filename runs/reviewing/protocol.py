@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from runs.recipe import Options, distinct, read_recipe
+from runs.recipe import Options, distinct
+from runs.recipe_file import read_recipe
 
 __all__ = ["Protocol", "load_protocol"]
 

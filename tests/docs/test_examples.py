@@ -12,7 +12,8 @@ from typer.core import TyperGroup
 
 from runs.cli.app import app
 from runs.legal.recipe import LegalRecipe, load_legal_recipe
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.stages.rows import ProgramRow
 from solver.rules import Rule
 

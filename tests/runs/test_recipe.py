@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from environments.errors import InputError
-from runs.recipe import AttemptOptions, Recipe, load_recipe
+from runs.recipe import AttemptOptions, Recipe
+from runs.recipe_file import load_recipe
 
 
 def write(folder: Path, text: str) -> Path:

@@ -6,7 +6,7 @@ import pytest
 
 from environments.errors import InputError
 from runs.files import read_rows, write_rows
-from runs.recipe import load_recipe
+from runs.recipe_file import load_recipe
 from runs.stages.rows import AttemptRow, ProgramRow
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell

@@ -15,7 +15,8 @@ from runs.cli import main
 from runs.comparing import compare_sides, read_side
 from runs.layout import RunFolder
 from runs.pipeline import RunResult, walk
-from runs.recipe import AttemptOptions, Recipe, TaskOptions, checked
+from runs.recipe import AttemptOptions, Recipe, TaskOptions
+from runs.recipe_file import checked
 from runs.record.store import Record
 from runs.report.build import render_report
 from runs.stages.attempt import run_answers

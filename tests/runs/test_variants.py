@@ -6,7 +6,8 @@ import pytest
 
 from environments.errors import InputError
 from environments.events import Json
-from runs.recipe import Recipe, load_recipe
+from runs.recipe import Recipe
+from runs.recipe_file import load_recipe
 from runs.variants import Variant, variants_of
 
 TERSE = """+++

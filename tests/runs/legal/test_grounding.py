@@ -19,7 +19,7 @@ from runs.legal.report import content_of_legal_run, render_legal_report
 from runs.legal.rows import AnswerRow, ProbeRow
 from runs.legal.shares import Share
 from runs.metrics import wilson_interval
-from runs.recipe import read_recipe
+from runs.recipe_file import read_recipe
 from runs.record.store import Record
 from runs.report.texts import show_interval
 from tests.support.openai_server import serving

@@ -18,7 +18,8 @@ from runs.legal.recipe import LegalRecipe
 from runs.legal.rows import Cell
 from runs.legal.scores import count_answers
 from runs.legal.tables import tabulate
-from runs.recipe import ConversationOptions, read_recipe
+from runs.recipe import ConversationOptions
+from runs.recipe_file import read_recipe
 from runs.record.store import Record
 from tests.support.openai_server import OpenAIServer, Status, serving
 from tests.support.small_cases import BOOK, BOTTLES
