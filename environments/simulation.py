@@ -233,6 +233,7 @@ def call(environment: Environment, state: State, name: str, arguments: Mapping[s
         return _refused(name, arguments, "rejected", f"{INVALID_CALL}: {error}"), state
     except WrongFormat as error:
         return _refused(name, arguments, "raised", str(error)), state
+    arguments = _as_taken(tool, arguments, decoded)
     compiled = compiled_tool(tool)
     scope = Scope(state, decoded, {})
     for raised, condition in compiled.raises:
@@ -242,7 +243,15 @@ def call(environment: Environment, state: State, name: str, arguments: Mapping[s
     transition = compiled.transition(state, decoded, succeeded=not failed)
     result = _encode_results(tool, transition.results, failed=failed)
     outcome = "failed" if failed else "completed"
-    return Event(name, dict(arguments), outcome, result), state if failed else transition.state
+    return Event(name, arguments, outcome, result), state if failed else transition.state
+
+
+def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
+    """The arguments as the tool took them: of 400.00000000000006, a sum of floats, 400 was moved; rules see that."""
+    return {
+        name: tool.parameter(name).kind.encode(decoded[name]) if isinstance(raw, float) else raw
+        for name, raw in arguments.items()
+    }
 
 
 def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str) -> Event:

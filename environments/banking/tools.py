@@ -116,6 +116,7 @@ TRANSFER_FUNDS = Tool(
             "The 'from_account_number' is no account of the user.",
             is_unknown(ACCOUNTS, "from_account_number"),
         ),
+        Raises(INVALID_REQUEST, "The 'to_account_number' is not in the format 'XXX-XXXX-XXXX'."),
     ),
     # The document does not say what an unknown target or an empty account does: the transfer does not succeed.
     fails=(
@@ -218,6 +219,7 @@ PAY_BILL = Tool(
             is_unknown(ACCOUNTS, "from_account_number"),
         ),
         Raises(INVALID_REQUEST, "The 'payee_id' is no payee.", is_unknown(PAYEES, "payee_id")),
+        Raises(INVALID_REQUEST, "The 'payment_date' is not in the format 'YYYY-MM-DD'."),
     ),
     fails=(Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount),),
     effects=(

@@ -33,6 +33,14 @@ def test_a_bill_leaves_a_transaction_of_the_day_of_payment() -> None:
     }
 
 
+@pytest.mark.parametrize(("said", "taken"), [(0.1 + 0.2, 0.3), (33.83 + 14.62 + 51.55, 100.0), (10, 10), (10.0, 10.0)])
+def test_an_event_holds_the_amount_that_was_moved(said: float, taken: float) -> None:
+    """A rule about amounts judges the money, and not what arithmetic with floats left behind its last decimal."""
+    event, _ = do("TransferFunds", {**TRANSFER, "amount": said})
+    assert (event.arguments["amount"], list(event.arguments)) == (taken, list(TRANSFER))
+    assert type(event.arguments["amount"]) is type(said)
+
+
 def test_the_last_cent_can_be_spent() -> None:
     event, after = do("PayBill", {**BILL, "amount": 100})
     assert event.completed

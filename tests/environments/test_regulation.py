@@ -1,5 +1,6 @@
 """Regulations and settings: read from files, with errors that name the file and the place."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from environments.catalogue import BUILT_IN, load_setting
 from environments.errors import InputError
 from environments.regulation import Provision, load_regulation
+from tests.support.published import published_text
 
 HEAD = 'id = "R"\ntitle = "T"\nsource = "S"\nrestated = true\n'
 PROVISION = '[[provisions]]\ncitation = "Article 1"\ntext = "Words."\n'
@@ -66,6 +68,30 @@ def test_a_built_in_setting_is_whole(name: str) -> None:
     assert setting.environment.name == name
     assert setting.rules_file.is_file()
     assert all(not provision.text.endswith((" ", "\n")) for provision in setting.regulation.provisions)
+
+
+ORIGINALS = {
+    "banking": "psd2_2015-2366_art_64-74_94-98.txt",
+    "telehealth": "hipaa_security_rule_45cfr164_subpartC.txt",
+    "smart_home": "cra_2024-2847_annex_I.txt",
+}
+WORDS_IN_A_ROW = 6
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_restatement_copies_no_sentence(name: str) -> None:
+    """Nowhere are so many words in a row those of the original."""
+    original = _words(published_text(f"regulations/{ORIGINALS[name]}"))
+    for provision in load_setting(name).regulation.provisions:
+        restated = _words(provision.text)
+        for start in range(len(restated) - WORDS_IN_A_ROW + 1):
+            row = restated[start : start + WORDS_IN_A_ROW]
+            assert f" {' '.join(row)} " not in f" {' '.join(original)} ", provision.citation
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def test_an_unknown_setting_is_answered_with_those_there_are() -> None:

@@ -91,12 +91,14 @@ RAISED: dict[str, list[list[dict[str, Json]]]] = {
     "TransferFunds": [
         [{**TRANSFER, "amount": 0}, {**TRANSFER, "amount": -5}],
         [{**TRANSFER, "from_account_number": UNKNOWN}],
+        [{**TRANSFER, "to_account_number": "savings"}],
     ],
     "SearchPayee": [[{"keywords": []}], [{"keywords": [""]}, {"keywords": ["water", "  "]}]],
     "PayBill": [
         [{**BILL, "amount": 0}],
         [{**BILL, "from_account_number": UNKNOWN}],
         [{**BILL, "payee_id": "P-999999"}],
+        [{**BILL, "payment_date": "3 February"}, {**BILL, "payment_date": "2026-02-30"}],
     ],
     "GetAccountStatement": [
         [{**STATEMENT, "account_number": UNKNOWN}],
