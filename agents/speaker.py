@@ -40,6 +40,8 @@ class RoleFailure(BaseModel):
     text: str = ""
     answered: bool = True
     """Whether there was an answer, and it was unusable; otherwise no answer came."""
+    declined: bool = False
+    """Whether it was a refusal in plain words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,10 @@ class RoleSpeaker(BaseChatAgent, Generic[Answer]):
                 text = await self._ask(cancellation_token)
                 answer = parse_answer(text, self._answer)
             except UnusableAnswer as error:
-                if self.sent_back or self._declines(text):
-                    return self._failed(RoleFailure(role=self.name, reason=str(error), text=text[:2000]))
+                declined = self._declines(text)
+                if self.sent_back or declined:
+                    failure = RoleFailure(role=self.name, reason=str(error), text=text[:2000], declined=declined)
+                    return self._failed(failure)
                 self.sent_back.append(SentBack(text, _repair_request(error)))
             except LawtraceError as error:
                 if not isinstance(error, CallFailed):

@@ -13,7 +13,7 @@ from agents.roles import RoleName
 from agents.roles.meta_llm import LegalAnswer
 from agents.speaker import RoleFailure
 from environments.casebook.case import Agent, Case, Chunk, Question, parse_context
-from environments.casebook.choices import REFUSED, declines, read_choice
+from environments.casebook.choices import REFUSED, read_choice
 from environments.casebook.retrieval.catalogue import make_ranker
 from environments.casebook.retrieval.embedding import Encoder
 from environments.casebook.retrieval.minilm import Pooling
@@ -158,7 +158,7 @@ def score(
     if isinstance(answer, RoleFailure):
         if not answer.answered:
             return row.model_copy(update={"reason": f"endpoint: {answer.reason}"})
-        outcome = "refused" if declines(answer.text) else "error"
+        outcome = "refused" if answer.declined else "error"
         return row.model_copy(update={"outcome": outcome, "reason": answer.reason})
     said = {"rationale": answer.rationale, "citations": answer.citations}
     choice = read_choice(answer.answer, question.options)

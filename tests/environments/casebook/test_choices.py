@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.casebook.case import LETTERS, YES_NO, Choice
-from environments.casebook.choices import read_choice
+from environments.casebook.choices import declines, read_choice
 
 YN: dict[Choice, str] = {"Yes": "Yes, it complied", "No": "No"}
 ABCD: dict[Choice, str] = {"A": "Appropriate measures", "B": "No breach", "C": "A fine", "D": "None of these"}
@@ -29,6 +29,15 @@ ABCD: dict[Choice, str] = {"A": "Appropriate measures", "B": "No breach", "C": "
         (None, "refused"),
         ("", "refused"),
         ("null", "refused"),
+        ("No answer can be given", "refused"),
+        ("The context is insufficient", "refused"),
+        ("Unknown, as nothing is said of it", "refused"),
+        ("No, the information is insufficient", "No"),
+        ("Yes, no lawful basis was found", "Yes"),
+        ("The measures were insufficient", None),
+        ("Yes/No", None),
+        ("Yes or No", None),
+        ("Yes and no, it depends", None),
         ("Maybe", None),
         ("C", None),
     ],
@@ -51,12 +60,36 @@ def test_yes_and_no(text: str | None, meant: str | None) -> None:
         ("A fine was due", None),
         ("None of these", "D"),
         ("none", "refused"),
+        ("Final answer: B", "B"),
+        ("A, since B is wrong", "A"),
+        ("A, B", None),
+        ("A-D", None),
+        ("A (or B)", None),
+        ('["A", "B"]', None),
+        ("B/C", None),
         ("Yes", None),
         ("E", None),
     ],
 )
 def test_four_options(text: str, meant: str | None) -> None:
     assert read_choice(text, ABCD) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ("I cannot answer: the passages do not mention it.", True),
+        ("I'm sorry, but I can't assist with that.", True),
+        ("There is not enough information in the passages.", True),
+        ('{"rationale": "The measures were insufficient, and the text does not say more', False),
+        ("<think>There is not enough information.</think>Perhaps.", False),
+        ("<think>There is not enough information, so I", False),
+        ("The security was insufficient.", False),
+        ("The company was unable to say why. The answer is Yes.", False),
+    ],
+)
+def test_only_words_about_what_is_given_decline(text: str, refusal: bool) -> None:
+    assert declines(text) is refusal
 
 
 @given(

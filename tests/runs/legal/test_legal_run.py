@@ -101,6 +101,16 @@ def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pyte
     assert "legal_alignment" not in words
 
 
+def test_an_answer_that_was_cut_off_is_asked_for_again_whatever_its_rationale_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = '{"rationale": "The passages do not mention a date, and the measures were insufficient, since'
+    with serving(lambda request: cut) as server:
+        result = against(server, tmp_path / "run", monkeypatch)
+        assert len(server.requests) == 2 * 4
+    assert {row.outcome for row in result.answers} == {"error"}
+
+
 def test_the_published_prompt_offers_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(answer_by_rule) as server:
         recipe = ONE.model_copy(update={"may_refuse": False})
