@@ -74,8 +74,9 @@ class _HtmlLines(HTMLParser):
         if text and not re.fullmatch(r"\d+\.", text):
             self.lines.append(Line(text, level=self._level, depth=self._depth, note=self._note))
             self._words.clear()
-        elif not text:
-            self._words.clear()
+        else:
+            # A number alone belongs to the block that follows it.
+            self._words = [f"{text} "] if text else []
         self._level, self._note = 0, False
 
 

@@ -12,11 +12,18 @@ __all__ = ["parse_document"]
 
 Number = tuple[int, ...]
 
-_NUMBERED = re.compile(r"^\s*(?P<number>\d{1,3}(?:\.\d{1,3})*)(?P<dot>[.)]?)(?:\s+(?P<rest>\S.*)|\s*)$")
+_NUMBERED = re.compile(r"^\s*(?P<number>\d{1,4}(?:\.\d{1,3})*)(?P<dot>[.)]?)(?:\s+(?P<rest>\S.*)|\s*)$")
 _FINISHED = re.compile(r"[.!?:;][”\"’')\]]*(?:\s*\d{1,2})?$|[”\"]$")
 _ANNEX = re.compile(r"^(?:annex|appendix|schedule)\b(?:\s+\w{1,3}\b)?", re.IGNORECASE)
 _CLOSING = re.compile(r"^(?:dated|signed|yours)\b", re.IGNORECASE)
 _LONE_DIGITS = re.compile(r"^\s*\d{1,2}\s*$")
+_OPENING = re.compile(
+    r"^(?:introduction|summary|overview|(?:the )?(?:(?:legal|regulatory|statutory) framework|facts)"
+    r"|(?:(?:case|factual) )?background)\b",
+    re.IGNORECASE,
+)
+"""What a first heading says. Nothing marks it in plain text, where it stands below the title."""
+
 _HEADING_WORDS = 16
 _HEADING_LINES = 3
 _LARGEST_GAP = 2
@@ -72,6 +79,8 @@ class _Parser:
         self._last: Number | None = None
         self._current: list[str] | None = None
         self._closed = False
+        self._unnumbered = 0
+        self._again = 1
 
     def read(self) -> None:
         place = 0
@@ -84,43 +93,66 @@ class _Parser:
                 continue
             self._read_line(self._lines[place])
             place += 1
+        if self._unnumbered:
+            self.doubts.append(f"{self._unnumbered} paragraphs below headings have no number; they count as p1, p2 ...")
 
     def _read_line(self, line: Line) -> None:
         text = line.text.strip()
         number = self._next_number(line.text)
+        if number is None and self._restarts(line):
+            self._begin_again()
+            number = (1,)
         if number is not None and not self._closed:
             self._begin_paragraph(number, line)
         elif self._closed or (self._finished() and not self._annex and _CLOSING.match(text)):
             self._closed = True
             self.closing.append(text)
+        elif self._begins_unnumbered(line):
+            self._unnumbered += 1
+            self._current = [text]
+            self._path[-1].paragraphs.append((f"{self._prefix()}p{self._unnumbered}", line.page, self._current))
         elif self._current is None:
             self.front.append(text)
         else:
             self._current.append(text)
 
+    def _begins_unnumbered(self, line: Line) -> bool:
+        """Text below a heading is no part of the paragraph above the heading. Where the form marks blocks, each of
+        them is a paragraph until a number comes."""
+        section = self._path[-1]
+        if self._current is None:
+            return section.level < _DEEPEST
+        ref = section.paragraphs[-1][0] if section.paragraphs else ""
+        return line.level == 0 and not line.depth and ref == f"{self._prefix()}p{self._unnumbered}"
+
     def _begin_paragraph(self, number: Number, line: Line) -> None:
         found = _NUMBERED.match(line.text)
         assert found is not None
         ref = ".".join(map(str, number))
-        expected = _successors(self._last)
-        if number not in expected:
+        if number not in _successors(self._last):
             self.doubts.append(f"paragraph {self._prefix()}{ref} follows {_written(self._last)}: a number is missing")
         self._last = number
         self._current = [found["rest"]] if found["rest"] else []
         self._path[-1].paragraphs.append((self._prefix() + ref, line.page, self._current))
 
+    def _begin_again(self) -> None:
+        self._again += 1
+        self._last = None
+        heading = self._path[-1].heading
+        self.doubts.append(f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}1")
+
     def _begin_section(self, line: Line) -> None:
         heading = " ".join(line.text.split())
         annex = _ANNEX.match(heading)
         if annex:
-            self._annex, self._last, self._closed = annex[0], None, False
+            self._annex, self._last, self._closed, self._again = annex[0], None, False, 1
         level = line.level or (2 if self._annex and not annex else 1)
         while self._path and self._path[-1].level >= level:
             self._path.pop()
         section = _Open(heading, level)
         (self._path[-1].sections if self._path else self.sections).append(section)
         self._path.append(section)
-        self._current = None if annex else self._current
+        self._current = None
 
     def _headings(self, place: int) -> list[Line]:
         """The heading that begins at this line, if one does: marked as one, or short lines between a finished paragraph
@@ -128,6 +160,8 @@ class _Parser:
         first = self._lines[place]
         if first.level is not None:
             return [first] if first.level > 0 and (self._last is not None or self._leads_to_number(place)) else []
+        if self._opens(place):
+            return [first]
         annexed = _ANNEX.match(first.text.strip()) is not None
         if not annexed and (self._closed or not self._finished()):
             return []
@@ -137,10 +171,32 @@ class _Parser:
             annex = annex or (_ANNEX.match(line.text.strip()) or [""])[0]
             if found and self._next_number(line.text, below_heading=True, restart=bool(annex)) is not None:
                 return found
+            if len(found) == 1 and _begins_at_one(line.text):
+                below = " ".join(found[0].text.split())
+                self.doubts.append(
+                    f"'1.' below {below!r} does not follow {_written(self._last)}, so both were read as part of that "
+                    "paragraph; if the numbers begin again there, number the paragraphs through"
+                )
             if len(found) == _HEADING_LINES or not _looks_like_heading(line.text):
                 return []
             found.append(line)
         return []
+
+    def _opens(self, place: int) -> bool:
+        """Whether the line is the first heading of a form that marks none: it says so, and the first number follows."""
+        line, below = self._lines[place].text.strip(), self._lines[place + 1 : place + 2]
+        return (
+            self._last is None
+            and self._current is None
+            and _OPENING.match(line) is not None
+            and _looks_like_heading(line)
+            and any(self._next_number(after.text, below_heading=True) is not None for after in below)
+        )
+
+    def _restarts(self, line: Line) -> bool:
+        """Whether the numbers begin again with this line: the form marks the heading right above it."""
+        below_heading = self._last is not None and not self._path[-1].paragraphs
+        return below_heading and line.level == 0 and _begins_at_one(line.text)
 
     def _leads_to_number(self, place: int) -> bool:
         """Whether a numbered paragraph follows before the next heading: what stands above it is no title then."""
@@ -178,7 +234,13 @@ class _Parser:
         return None
 
     def _prefix(self) -> str:
-        return f"{self._annex}/" if self._annex else ""
+        again = f"{self._again}/" if self._again > 1 else ""
+        return f"{self._annex}/{again}" if self._annex else again
+
+
+def _begins_at_one(text: str) -> bool:
+    found = _NUMBERED.match(text)
+    return found is not None and found["number"] == "1" and found["dot"] != ""
 
 
 def _successors(last: Number | None) -> set[Number]:

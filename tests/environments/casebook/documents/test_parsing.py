@@ -130,6 +130,43 @@ def test_html_brings_its_own_headings_and_numbers() -> None:
     assert document.front == "Decision about Bottle Works Published in May."
 
 
+def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
+    page = (
+        "<h1>Notice</h1><h2>Background</h2><ol><li>It was lost.</li></ol>"
+        "<h2>Law</h2><p>It protects.</p><p>It demands:</p><ul><li>care</li></ul>"
+        "<h2>Findings</h2><ol><li>It was broken.</li><li>It was ignored.</li></ol>"
+        "<table><tr><td>3.</td><td>It was late.</td></tr></table>"
+    )
+    document = parse_document(html_lines(page))
+    assert outline(document) == {"Background": ["1"], "Law": ["p1", "p2"], "Findings": ["2/1", "2/2", "2/3"]}
+    assert [paragraph.text for paragraph in document.paragraphs()] == [
+        "It was lost.",
+        "It protects.",
+        "It demands: care",
+        "It was broken.",
+        "It was ignored.",
+        "It was late.",
+    ]
+    assert [doubt.split(":")[0] for doubt in document.doubts] == [
+        "the numbers begin again below 'Findings'",
+        "2 paragraphs below headings have no number; they count as p1, p2 ...",
+    ]
+
+
+def test_the_first_heading_of_a_text_is_one_and_numbers_go_beyond_a_thousand() -> None:
+    text = "Notice\n\nBackground\n\n" + "\n\n".join(f"{number}. It was lost." for number in range(1, 1002))
+    document = parse_document(text_lines(text))
+    assert document.front == "Notice"
+    assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
+
+
+def test_numbers_that_begin_again_in_a_text_are_a_doubt() -> None:
+    document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
+    (doubt,) = document.doubts
+    assert doubt.startswith("'1.' below 'Findings' does not follow 1")
+
+
 def test_a_document_without_numbers_is_counted() -> None:
     document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
     assert texts(document) == {"p1": "One thing.", "p2": "Another."}
