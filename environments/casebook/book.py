@@ -79,12 +79,21 @@ def load_casebook(path: Path) -> CaseBook:
 
 
 def _distinct(cases: list[Case], problems: list[Problem]) -> tuple[Case, ...]:
+    """Each case once, and each question id once in all of them: answers are counted by it."""
     kept: dict[str, Case] = {}
+    known: dict[str, str] = {}
     for case in cases:
         if case.id in kept:
             problems.append(Problem(case.id, "the case occurs twice; the first one is used"))
-        else:
-            kept[case.id] = case
+            continue
+        twice = [question for question in case.questions if question.id in known]
+        problems += [
+            Problem(f"{case.id}, question {question.id}", f"the id is taken by a question of {known[question.id]}")
+            for question in twice
+        ]
+        fresh = tuple(question for question in case.questions if question.id not in known)
+        known |= {question.id: case.id for question in fresh}
+        kept[case.id] = case.model_copy(update={"questions": fresh}) if twice else case
     return tuple(kept.values())
 
 

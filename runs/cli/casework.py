@@ -26,7 +26,7 @@ from runs.cli.talking import record_beside
 from runs.files import read_rows, write_rows
 from runs.legal.recipe import LegalRecipe, load_legal_recipe
 from runs.record.store import Record
-from runs.report.texts import counted
+from runs.report.texts import counted, visible
 
 __all__ = ["ingest", "questions"]
 
@@ -80,11 +80,11 @@ def ingest(
     for given in ranges:
         refs = [paragraph.ref for paragraph in tree.paragraphs()]
         size = refs.index(given.last) - refs.index(given.first) + 1
-        table.add_row(PART_LABELS[given.part], str(size), given.first, given.last)
+        table.add_row(PART_LABELS[given.part], str(size), visible(given.first), visible(given.last))
     show(table)
     show("Pieces: " + ", ".join(f"{count} of {agent}" for agent, count in chunks.items()))
     for note in notes:
-        say(f"look at: {note}")
+        say(f"look at: {visible(note)}")
     say(f"Written: {out}, and the mapping to correct: {mapping}")
 
 
@@ -145,7 +145,7 @@ def questions(
         left_out = sum(len(one.refused) for one in written)
         show(f"{counted(count, 'question')} on {counted(len(written), 'case')}; {left_out} left out.")
         for note in notes:
-            say(note)
+            say(visible(note))
         say(f"Written: {out}")
     raise typer.Exit(0 if count else 1)
 

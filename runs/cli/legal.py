@@ -29,7 +29,7 @@ from runs.legal.tables import ModelTable
 from runs.pipeline import check_access, check_prices
 from runs.record.store import Record
 from runs.report.terminal import calls_table
-from runs.report.texts import show_interval
+from runs.report.texts import show_interval, visible
 
 __all__ = ["app", "report_legal", "resume_legal"]
 
@@ -59,9 +59,9 @@ def check_command(
         if baselines:
             show(_baselines(baselines))
         for case, agent in book.missing:
-            say(f"{case}: has nothing of {agent}; contexts of it alone are empty there")
+            say(f"{visible(case)}: has nothing of {agent}; contexts of it alone are empty there")
         for problem in book.problems:
-            say(f"left out: {problem}")
+            say(f"left out: {visible(str(problem))}")
     raise typer.Exit(1 if book.problems else 0)
 
 
@@ -198,7 +198,7 @@ def _accuracy(table: ModelTable) -> Iterator[Table]:
             for context, lines in table.lines.items()
         }
         columns = dict.fromkeys(line.cell.column for lines in rows.values() for line in lines)
-        shown = make_table("context", *columns, title=f"Accuracy %, {table.model}")
+        shown = make_table("context", *columns, title=f"Accuracy %, {visible(table.model)}")
         for context, lines in rows.items():
             shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{_PLACES[line.place]}" for line in lines))
             shown.add_row("", *(show_interval(line.interval) for line in lines), style="dim")
@@ -228,7 +228,7 @@ def _counts(book: CaseBook) -> Table:
         chunks = Counter(chunk.agent for chunk in case.chunks)
         kinds = Counter(question.kind for question in case.questions)
         table.add_row(
-            case.id,
+            visible(case.id),
             *(str(chunks[agent]) for agent in AGENTS),
             str(kinds["yes_no"]),
             str(kinds["four_options"]),

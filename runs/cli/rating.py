@@ -22,7 +22,7 @@ from runs.legal.ratings import (
     rater_lines,
     sources_of,
 )
-from runs.report.texts import percent, show_interval
+from runs.report.texts import percent, show_interval, visible
 from runs.reviewing.signed import SignedBook, now
 
 if TYPE_CHECKING:
@@ -93,12 +93,12 @@ def evaluate(
 def _present(case: Case, question: Question) -> None:
     sources = sources_of(case, question)
     for paragraph in sources:
-        say(f"  source, paragraph {paragraph.ref}: {paragraph.text}")
+        say(f"  source, paragraph {paragraph.ref}: {visible(paragraph.text)}")
     if not sources:
         say("  source: not released with this case; judge faithfulness by what you know of the decision")
-    say(f"  question: {question.text}")
+    say(f"  question: {visible(question.text)}")
     for choice, option in question.options.items():
-        say(f"  {'->' if choice == question.answer else '  '} {choice}: {option}")
+        say(f"  {'->' if choice == question.answer else '  '} {choice}: {visible(option)}")
 
 
 def _ask(rater: str, question: Question) -> RatingRow:
@@ -131,7 +131,7 @@ def _tables(rows: list[RatingRow], *, as_json: bool) -> None:
     table = make_table("rater", "rated", *CRITERIA, title="Share found good, with its 95 % interval")
     for line in lines:
         cells = (f"{percent(line.shares[name])} ({show_interval(line.intervals[name])})" for name in CRITERIA)
-        table.add_row(line.rater, str(line.rated), *cells)
+        table.add_row(visible(line.rater), str(line.rated), *cells)
     show(table)
     for line in agreed:
         cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.kappa, line.fleiss))

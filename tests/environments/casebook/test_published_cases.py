@@ -14,6 +14,7 @@ from environments.casebook.book import load_casebook
 from environments.casebook.case import CONTEXTS, Case, context_name, parse_context
 from environments.casebook.published import cases_of_rows
 from environments.errors import InputError
+from tests.support.small_cases import BOTTLES
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"
 Row = dict[str, str]
@@ -191,3 +192,13 @@ def test_the_nine_published_cases() -> None:
     assert (len(book.cases), sum(len(case.chunks) for case in book.cases), len(questions)) == (9, 2293, 418)
     assert sum(question.kind == "yes_no" for question in questions) == 290
     assert load_casebook(SHARED / "train") == book
+
+
+def test_a_question_id_that_another_case_has_is_named_and_left_out(tmp_path: Path) -> None:
+    for name, other in (("bottles", BOTTLES), ("letters", BOTTLES.model_copy(update={"id": "letters"}))):
+        (tmp_path / f"{name}.jsonl").write_text(other.model_dump_json() + "\n", encoding="utf-8")
+    book = load_casebook(tmp_path)
+    assert [len(case.questions) for case in book.cases] == [len(BOTTLES.questions), 0]
+    assert [str(problem) for problem in book.problems] == [
+        f"letters, question {question.id}: the id is taken by a question of bottles" for question in BOTTLES.questions
+    ]
