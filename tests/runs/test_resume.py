@@ -28,13 +28,20 @@ baselines = false
 """
 
 
+def hear_interrupts() -> None:
+    """What a shell starts in its background is deaf to Ctrl-C, and so is all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     with serving(lambda request: "```python\npass\n```") as server:
         server.then(*[Hang(30)] * 2)
         command = [Path(sys.executable).with_name("lawtrace"), "run", "recipe.toml", "--out", "run"]
         environment = {**os.environ, **server.environment}
-        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts
+        )
         deadline = time.monotonic() + 60
         while len(server.requests) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
