@@ -59,12 +59,12 @@ async def abandonable(
         raise TimeoutError
     finally:
         given_up.cancel()
-        if not task.done():
-            task.cancel()
-            task.add_done_callback(_forget)
+        task.cancel()
+        task.add_done_callback(_forget)
 
 
 def _forget(task: "asyncio.Task[Any]") -> None:
-    """Looks at the exception of an abandoned task, so that asyncio does not complain that nobody did."""
+    """Looks at the exception of an abandoned task, so that asyncio does not complain that nobody did: one may have come
+    in the very moment in which it was abandoned."""
     if not task.cancelled():
         task.exception()

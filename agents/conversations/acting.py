@@ -1,6 +1,7 @@
 """One attempt's conversation with tools: the model under test calls, the session answers, until one of them ends it."""
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -210,9 +211,10 @@ async def act_with_tools(
     task: str | TextMessage = request_text(instruction, target_state, words)
     reason: str | None = None
     for last in (briefing.shield != "warn", True):
-        async for message in agent.run_stream(task=task):
-            talk.hear(message, prompts)
-            reason = message.content if isinstance(message, StopMessage) else reason
+        async with aclosing(agent.run_stream(task=task)) as stream:
+            async for message in stream:
+                talk.hear(message, prompts)
+                reason = message.content if isinstance(message, StopMessage) else reason
         if last or talk.limit_met() is not None:
             break
         owed = session.still_owed()

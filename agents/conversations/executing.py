@@ -1,6 +1,7 @@
 """One attempt's conversation: the model under test gets the request and answers, once."""
 
 from collections.abc import Mapping
+from contextlib import aclosing
 
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_core.models import ChatCompletionClient
@@ -30,18 +31,19 @@ async def ask_for_program(
     agent = seat_executor(client, environment, regulation, briefing)
     prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_system"]}
     answer = ""
-    async for message in agent.run_stream(task=request_text(instruction, target_state, briefing.prompts)):
-        if not isinstance(message, BaseChatMessage):
-            continue
-        answer = message.to_text()
-        prompt = prompts.get(message.source)
-        ledger.record(
-            MessageSent(
-                context=context.at(role=message.source, turn=0 if message.source == "user" else 1),
-                source=message.source,
-                content=answer,
-                prompt_id=prompt.id if prompt else None,
-                prompt_hash=prompt.hash if prompt else None,
+    async with aclosing(agent.run_stream(task=request_text(instruction, target_state, briefing.prompts))) as stream:
+        async for message in stream:
+            if not isinstance(message, BaseChatMessage):
+                continue
+            answer = message.to_text()
+            prompt = prompts.get(message.source)
+            ledger.record(
+                MessageSent(
+                    context=context.at(role=message.source, turn=0 if message.source == "user" else 1),
+                    source=message.source,
+                    content=answer,
+                    prompt_id=prompt.id if prompt else None,
+                    prompt_hash=prompt.hash if prompt else None,
+                )
             )
-        )
     return answer

@@ -110,6 +110,7 @@ async def extract_rules(
         next_speaker=lambda said: _next_speaker(said, most_rounds, critic=critic),
         context=context,
         ledger=ledger,
+        most_messages=4 * most_rounds + 2,
     )
     proposals = [content for _, content in said if isinstance(content, Proposal)]
     broke = said[-1][1] if isinstance(said[-1][1], RoleFailure) else None

@@ -1,12 +1,15 @@
 """Holding a conversation: AutoGen moves the messages, code decides who speaks next, everything said is recorded."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
 from autogen_agentchat.base import ChatAgent
 from autogen_agentchat.conditions import FunctionalTermination
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage
 from autogen_agentchat.teams import SelectorGroupChat
+from autogen_core import CancellationToken
 from autogen_core.models import LLMMessage
 from pydantic import BaseModel
 
@@ -90,31 +93,60 @@ async def hold_conversation(
     speakers: dict[str, RoleSpeaker[Any]] = {
         agent.name: agent for agent in participants if isinstance(agent, RoleSpeaker)
     }
-    turn = 0
-    async for message in team.run_stream(task=opening):
-        if not isinstance(message, BaseChatMessage):
-            continue
-        if any(speaker.stopped_by for speaker in speakers.values()):
-            break  # nothing that was said: the run stops, and the role speaks when it is resumed
-        content = content_of(message)
-        if speaker := speakers.get(message.source):
-            turn += record_sent_back(speaker, context.at(role=speaker.name, turn=turn), ledger)
-        place = context.at(role=message.source, turn=turn)
-        turn += 1
-        prompt = speaker.prompt if speaker else None
-        ledger.record(
-            MessageSent(
-                context=place,
-                source=message.source,
-                content=content if isinstance(content, str) else content.model_dump_json(),
-                prompt_id=prompt.id if prompt else None,
-                prompt_hash=prompt.hash if prompt else None,
-            )
-        )
-        if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
-            ledger.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
-        said.append((message.source, content))
+    given_up = CancellationToken()
+
+    async def listen() -> None:
+        turn = 0
+        stream = team.run_stream(task=opening, cancellation_token=given_up)
+        try:
+            async for message in stream:
+                if not isinstance(message, BaseChatMessage):
+                    continue
+                if any(speaker.stopped_by for speaker in speakers.values()):
+                    break  # nothing that was said: the run stops, and the role speaks when it is resumed
+                content = content_of(message)
+                speaker = speakers.get(message.source)
+                if speaker is not None:
+                    turn += record_sent_back(speaker, context.at(role=speaker.name, turn=turn), ledger)
+                _write_down(message.source, content, speaker, context.at(role=message.source, turn=turn), ledger)
+                turn += 1
+                said.append((message.source, content))
+        finally:
+            given_up.cancel()
+            with suppress(asyncio.CancelledError):  # the team's, of what was given up
+                await stream.aclose()
+
+    await _unless_cancelled(listen(), given_up)
     for speaker in speakers.values():
         if speaker.stopped_by is not None:
             raise speaker.stopped_by
     return said
+
+
+def _write_down(
+    source: str, content: BaseModel | str, speaker: RoleSpeaker[Any] | None, place: Context, ledger: Ledger
+) -> None:
+    prompt = speaker.prompt if speaker else None
+    ledger.record(
+        MessageSent(
+            context=place,
+            source=source,
+            content=content if isinstance(content, str) else content.model_dump_json(),
+            prompt_id=prompt.id if prompt else None,
+            prompt_hash=prompt.hash if prompt else None,
+        )
+    )
+    if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
+        ledger.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
+
+
+async def _unless_cancelled(listening: Coroutine[Any, Any, None], given_up: CancellationToken) -> None:
+    """Waits for the conversation. If the caller is cancelled, the conversation is given up: left to itself, a team asks
+    its models on to the end, for money that buys nothing."""
+    conversation = asyncio.ensure_future(listening)
+    try:
+        await asyncio.shield(conversation)
+    except asyncio.CancelledError:
+        given_up.cancel()
+        await asyncio.gather(conversation, return_exceptions=True)
+        raise

@@ -95,6 +95,7 @@ async def write_instruction(
         next_speaker=lambda said: _next_speaker(said, most_rounds, evaluator=evaluator),
         context=context,
         ledger=ledger,
+        most_messages=5 * most_rounds + 2,
     )
     drafts = [content for _, content in said if isinstance(content, Draft)]
     ending = _ending(said, evaluator=evaluator)

@@ -299,3 +299,18 @@ def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[s
     )
     flaws = find_flaws(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
     assert [flaw.rule for flaw in flaws] == blamed
+
+
+async def test_as_many_rounds_as_a_recipe_may_ask_for(trace: Trace) -> None:
+    """An evaluator that is never content hears every draft; nothing else ends the conversation before."""
+    cast = Cast(masking_evaluator=lambda _: json.dumps({"unambiguous": False, "masked": True, "objections": ["no"]}))
+    written = await write_instruction(
+        SETTING.environment,
+        trace,
+        "goal",
+        casting=cast,
+        context=Context(stage="tasks", role="instruction_generator", task="t1"),
+        ledger=MemoryLedger(),
+        most_rounds=20,
+    )
+    assert (written.ending, written.rounds, cast.asked["masking_evaluator"]) == ("evaluator", 20, 20)

@@ -1,6 +1,7 @@
 """A call must end when we say so, also when the client beneath has other ideas."""
 
 import asyncio
+import gc
 import time
 
 import pytest
@@ -69,6 +70,25 @@ async def test_a_token_that_is_cancelled_already_starts_nothing() -> None:
     with pytest.raises(asyncio.CancelledError):
         await abandonable(work(), token=token)
     assert not begun
+
+
+async def test_an_error_that_comes_in_the_moment_of_giving_up_is_not_reported() -> None:
+    loop, complaints = asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, complaint: complaints.append(complaint))
+    come = loop.create_future()
+
+    async def work() -> None:
+        await come
+
+    caller = asyncio.ensure_future(abandonable(work()))
+    await asyncio.sleep(0.01)
+    come.set_exception(ValueError("the disk is full"))
+    loop.call_soon(caller.cancel)  # after the work has met its error, before the caller hears of it
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await asyncio.sleep(0)
+    gc.collect()
+    assert not complaints
 
 
 async def test_a_client_that_ignores_everything_does_not_hold_the_stack() -> None:

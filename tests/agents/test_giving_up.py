@@ -1,0 +1,128 @@
+"""A conversation that is stopped from outside asks nobody any more, and says nothing but why."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from random import Random
+
+import pytest
+from pydantic import BaseModel
+
+from agents.clients.spec import ModelSpec
+from agents.clients.stack import ModelClients
+from agents.conversations.acting import ActingLimits, act_with_tools
+from agents.conversations.executing import ask_for_program
+from agents.conversations.hold import hold_conversation
+from agents.ledger import Context, Entry, MemoryLedger, MessageSent
+from agents.speaker import CodeCheck, RoleSpeaker
+from environments.banking import ENVIRONMENT
+from environments.catalogue import load_setting
+from environments.errors import CannotCarryOut
+from environments.session import Session
+from prompts.loader import load_prompt
+from solver.masking import Instruction
+from tests.support.openai_server import calling, serving
+
+CONTEXT = Context(stage="tasks", role="writer")
+INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})
+
+
+class Word(BaseModel):
+    word: str
+
+
+class FullLedger(MemoryLedger):
+    """Takes so many messages, and then no more."""
+
+    def __init__(self, messages: int) -> None:
+        super().__init__()
+        self._left = messages
+
+    def record(self, entry: Entry) -> None:
+        if isinstance(entry, MessageSent):
+            if not self._left:
+                raise CannotCarryOut("the disk is full")
+            self._left -= 1
+        super().record(entry)
+
+
+async def talk_for_long(clients: ModelClients, ledger: MemoryLedger) -> None:
+    writer = RoleSpeaker(
+        "writer",
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        prompt=load_prompt("executor_user"),
+        system="Say a word.",
+        answer=Word,
+        attend=lambda content: "Again.",
+        remembers=False,
+    )
+    await hold_conversation(
+        [writer, CodeCheck("echo", Word, lambda content: Word(word="again"))],
+        opening="Begin.",
+        next_speaker=lambda said: "echo" if said[-1][0] == "writer" else "writer",
+        context=CONTEXT,
+        ledger=ledger,
+        most_messages=20,
+    )
+
+
+async def write_a_program(clients: ModelClients, ledger: MemoryLedger) -> None:
+    await ask_for_program(
+        ENVIRONMENT,
+        load_setting("banking").regulation,
+        INSTRUCTION,
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        context=CONTEXT,
+        ledger=ledger,
+    )
+
+
+async def use_tools(clients: ModelClients, ledger: MemoryLedger) -> None:
+    await act_with_tools(
+        Session(ENVIRONMENT, ENVIRONMENT.populate(Random(1))),
+        load_setting("banking").regulation,
+        INSTRUCTION,
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        context=CONTEXT,
+        ledger=ledger,
+        limits=ActingLimits(),
+    )
+
+
+async def test_one_that_is_cancelled_does_not_go_on_to_its_end() -> None:
+    release = asyncio.Event()
+
+    def answer(request: Mapping[str, object]) -> str:
+        loop.call_soon_threadsafe(release.set)
+        server.wait(0.2)
+        return '{"word": "hm"}'
+
+    loop = asyncio.get_running_loop()
+    with serving(answer) as server:
+        async with ModelClients(MemoryLedger(), environment=server.environment) as clients:
+            talk = asyncio.ensure_future(talk_for_long(clients, MemoryLedger()))
+            await release.wait()
+            talk.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await talk
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("converse", "messages"),
+    [(talk_for_long, 1), (talk_for_long, 2), (write_a_program, 1), (use_tools, 1), (use_tools, 2)],
+)
+async def test_one_whose_record_is_full_ends_at_once(
+    converse: Callable[[ModelClients, MemoryLedger], Awaitable[None]], messages: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def answer(request: Mapping[str, object]) -> str | Mapping[str, object]:
+        return calling(("CheckAuthorization", {})) if request.get("tools") else '{"word": "hm"}'
+
+    ledger = FullLedger(messages)
+    with serving(answer) as server, caplog.at_level(logging.ERROR, logger="opentelemetry"):
+        async with ModelClients(ledger, environment=server.environment) as clients:
+            with pytest.raises(CannotCarryOut, match="the disk is full"):
+                await converse(clients, ledger)
+            await asyncio.sleep(0.2)  # what would still be said behind our back
+        assert len(server.requests) <= 2
+    assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
