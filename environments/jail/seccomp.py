@@ -17,7 +17,7 @@ from dataclasses import dataclass
 __all__ = ["ARCHITECTURES", "Architecture", "make_filter"]
 
 REFUSED = {
-    "other processes": "ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp",
+    "other processes": "ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp ioprio_set",
     "mounts": "mount umount2 pivot_root move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr",
     "namespaces": "unshare setns",
     "the kernel's own machinery": "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register",
@@ -60,7 +60,7 @@ ARCHITECTURES = {
             msgget:68 semget:64 mq_open:240 init_module:175 finit_module:313 delete_module:176 kexec_load:246
             kexec_file_load:320 reboot:169 swapon:167 swapoff:168 quotactl:179 acct:163 syslog:103 vhangup:153
             settimeofday:164 clock_settime:227 adjtimex:159 clock_adjtime:305 sethostname:170 setdomainname:171
-            clone:56 socket:41 prlimit64:302
+            clone:56 socket:41 prlimit64:302 ioprio_set:251
         """),
         ceiling=0x40000000,  # x32
     ),
@@ -74,7 +74,7 @@ ARCHITECTURES = {
             shmctl:195 msgget:186 semget:190 mq_open:180 init_module:105 finit_module:273 delete_module:106
             kexec_load:104 kexec_file_load:294 reboot:142 swapon:224 swapoff:225 quotactl:60 acct:89 syslog:116
             vhangup:58 settimeofday:170 clock_settime:112 adjtimex:171 clock_adjtime:266 sethostname:161
-            setdomainname:162 clone:220 socket:198 prlimit64:261
+            setdomainname:162 clone:220 socket:198 prlimit64:261 ioprio_set:30
         """),
     ),
 }

@@ -32,7 +32,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 RESIDENT = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 RESOURCES = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
-SHARED_OBJECTS = tuple(filter(os.path.exists, map("/proc/sysvipc/".__add__, ("msg", "sem", "shm"))))
+SHARED = tuple(filter(os.path.exists, (*map("/proc/sysvipc/".__add__, ("msg", "sem", "shm")), "/proc/self/autogroup")))
+"""What the kernel keeps for all processes of the jail: shared objects, and the priority of their session."""
 
 
 class WarmParent:
@@ -135,7 +136,7 @@ class WarmParent:
         """Whatever a program could change for the next one; the change time of /tmp covers all that happens in it."""
         return (
             os.stat("/tmp").st_ctime_ns if self._alone else None,  # noqa: S108, PTH116 - the jail's own
-            *map(read, SHARED_OBJECTS),
+            *map(read, SHARED),
             *map(resource.getrlimit, RESOURCES),
             os.getpriority(os.PRIO_PROCESS, 0),
             os.sched_getscheduler(0),

@@ -262,6 +262,17 @@ ATTACKS: dict[str, Attack] = {
         "import resource\nresource.setrlimit(resource.RLIMIT_NPROC, (1000, 1000))", "exception", "ValueError"
     ),
     "priority of the parent": Attack("import os; os.setpriority(os.PRIO_PROCESS, 1, 19)", "finished"),
+    "reading and writing of the parent": Attack(
+        REFUSED.format(call="syscall(251 if os.uname().machine == 'x86_64' else 30, 1, os.getppid(), 24576)"),
+        "exception",
+        "not permitted",
+    ),
+    # After `exec` a process is dumpable, and so its files in /proc are its own.
+    "priority of the session": Attack(
+        "import os, sys\ntry: open('/proc/self/autogroup')\nexcept OSError: os._exit(0)\n"
+        'os.execv(sys.executable, [sys.executable, \'-c\', \'open("/proc/self/autogroup", "w").write("19")\'])',
+        "killed",
+    ),
     "the parent's processors": Attack("import os; os.sched_setaffinity(1, {0})", "finished"),
     "a full control socket": Attack(
         "import os\nfor n in range(64):\n  try: os.write(n, b'r')\n  except OSError: pass", ("killed", "exception")
@@ -340,6 +351,7 @@ def is_open(number):
 print([number for number in range(64) if is_open(number)])
 print([resource.getrlimit(n) for n in range(16)], os.nice(0), os.umask(0))
 print([len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "sem", "msg")])
+for path in glob.glob("/proc/self/autogroup"): print(open(path).read().partition(" ")[2])
 print(Manager.Echo(1))
 """
 """A program that tells all it can notice of those before it."""
