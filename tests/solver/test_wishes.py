@@ -14,7 +14,7 @@ from environments.errors import InputError, SearchError
 from solver.demands import Asked, Wishes, completed_calls, counting
 from solver.ltlf import Atom
 from solver.profiles import Profile
-from solver.rules import load_rules
+from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 from solver.traces import Trace
 from solver.walks import pairs_of
@@ -100,8 +100,6 @@ def test_wishes_are_deterministic() -> None:
          ("rule record-bill", "required tool PayBill", "forbidden tool RecordAuditEvent"), ("record-transfer",)),
         (Wishes(pairs=(("RecordAuditEvent", "RecordAuditEvent"),)), "coverage",
          ("one of the target pairs (RecordAuditEvent -> RecordAuditEvent)", "preconditions"), ("rule",)),
-        (Wishes(compliance=(0.5, 1.0)), "tasks",
-         ("share of compliance steps from 0.5 to 1 (4 to 8 of 8 calls)", "at most once"), ("rule",)),
     ],
 )  # fmt: skip
 def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
@@ -120,6 +118,30 @@ def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
     shortest = int(asked[1])
     assert traces(wishes, count=1, length=shortest)
     assert all("need more calls" in complaint(wishes, length=length) for length in range(5, shortest))
+
+
+def test_of_a_share_it_says_nothing_about_other_lengths() -> None:
+    """A tenth of eight calls is none and of ten calls it is one."""
+    wishes = Wishes(require=("CheckAuthorization",), compliance=(0, 0.1))
+    text = complaint(wishes, profile="coverage")
+    assert "any other length" not in text
+    assert "required tool CheckAuthorization and share of compliance steps from 0 to 0.1 (0 of 8 calls)" in text
+    assert "need more calls; ask for 10" in text
+    assert traces(wishes, profile="coverage", count=1, length=10)
+
+
+def test_a_share_that_is_too_large_names_what_conflicts() -> None:
+    text = complaint(Wishes(compliance=(0.5, 1.0)))
+    assert "share of compliance steps from 0.5 to 1 (4 to 8 of 8 calls)" in text
+    assert "at most once" in text
+    assert "exclude each other at that length" in text
+    assert "rule" not in text
+
+
+def test_where_only_fewer_calls_do_it_says_how_many() -> None:
+    hurry = Rule(id="hurry", formula="F TransferFunds & !X X X X X X X true")
+    with pytest.raises(SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"):
+        list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, profile="coverage"))
 
 
 def test_a_share_that_no_number_of_calls_has() -> None:
