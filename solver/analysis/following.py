@@ -7,14 +7,15 @@ What a rule says of a value that does not occur for it, nobody promised. Therefo
     traces that break the rule    are among those on which f is false for the value followed
     traces that keep the rule     are among those on which f is true for it, or on which it does not occur
 
-where *does not occur* is read generously again: no condition is met that could not be met without the value. So *no
-trace does this* stays a safe claim, also with quantified rules in it.
+where *does not occur* is read generously again: no condition is met that could not be met without the value. A rule
+without such a condition may be about no value at all, whatever is called. So *no trace does this* stays a safe claim,
+also with quantified rules in it.
 """
 
 from collections.abc import Sequence
 
 from solver.analysis.search import Component
-from solver.ltlf import Always, Atom, Automaton, ForAll, Formula, Not, Or, atoms_of, compile_formula, renamed
+from solver.ltlf import Always, Automaton, ForAll, Formula, Not, Or, Top, atoms_of, compile_formula, renamed
 from solver.ltlf.conditions import All, Anyone, Comparison, Condition, No, condition_variables
 
 __all__ = ["followed", "keeping", "kept_by"]
@@ -28,13 +29,13 @@ def followed(formulas: Sequence[Formula]) -> list[Formula]:
 
 def kept_by(body: Formula) -> Formula:
     """What holds of the value followed on every trace that keeps the rule with this body."""
+    if not any(atom.variables for atom in atoms_of([body])):
+        return body
     occurrences = [
-        Atom(atom.tool, atom.condition, attempted=True)
-        for atom in atoms_of([body])
-        if atom.condition is not None and atom.variables and not _possible(atom.condition, True)
+        atom for atom in atoms_of([body]) if atom.condition is not None and not _possible(atom.condition, True)
     ]
     if not occurrences:
-        return body
+        return Top()
     return Or(body, Always(Not(Or(*occurrences) if len(occurrences) > 1 else occurrences[0])))
 
 

@@ -140,7 +140,9 @@ def test_a_share_that_is_too_large_names_what_conflicts() -> None:
 
 def test_where_only_fewer_calls_do_it_says_how_many() -> None:
     hurry = Rule(id="hurry", formula="F TransferFunds & !X X X X X X X true")
-    with pytest.raises(SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"):
+    with pytest.raises(
+        SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"
+    ):
         list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, profile="coverage"))
 
 
