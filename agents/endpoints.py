@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from openai import AzureOpenAI, OpenAI, OpenAIError
+from openai import AzureOpenAI, OpenAI
 
 from agents.clients.addresses import Access, access_to, missing_package
 from agents.clients.faults import explain, is_from_endpoint
@@ -17,10 +17,11 @@ _SET_UP_BY: Mapping[EndpointProvider, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
     "azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"),
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-    "ollama": ("OLLAMA_BASE_URL",),
-    "llamacpp": ("LLAMACPP_BASE_URL",),
 }
-"""One of these makes a provider worth asking; servers of one's own answer at their usual address without it."""
+"""One of these makes a provider worth asking."""
+
+_ADDRESSED_BY: Mapping[EndpointProvider, str] = {"ollama": "OLLAMA_BASE_URL", "llamacpp": "LLAMACPP_BASE_URL"}
+"""Servers of one's own are asked in any case: without the variable, at the address where they usually are."""
 
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
@@ -32,20 +33,24 @@ def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _state(provider: EndpointProvider, environment: Mapping[str, str]) -> str:
-    variables = _SET_UP_BY[provider]
-    if not any(environment.get(name) for name in variables):
+    variables = _SET_UP_BY.get(provider, ())
+    if variables and not any(environment.get(name) for name in variables):
         needed = f"; {trouble}" if (trouble := missing_package(provider)) else ""
         return f"not set up: {_none_of(variables)}{needed}"
     try:
-        names = _models(provider, access_to(provider, environment))
+        access = access_to(provider, environment)
     except InputError as error:
         return f"not set up: {error}"
-    except OpenAIError as error:
-        return f"does not answer: {type(error).__name__}: {str(error)[:120]}"
+    try:
+        names = _models(provider, access)
+    except (AttributeError, TypeError, ValueError):  # the packages take any answer for a list of models
+        return f"does not answer at {access.address} as such an endpoint does; check the address (most end in /v1)"
     except Exception as error:
         if not is_from_endpoint(error):
             raise
-        return f"does not answer: {explain(error)[:120]}"
+        if (variable := _ADDRESSED_BY.get(provider)) and not environment.get(variable):
+            return f"not set up: nothing answers at {access.address}, its usual address; {variable} names another"
+        return f"does not answer at {access.address}: {explain(error)[:240]}"
     return f"answers, with {len(names)} models: {', '.join(names[:5])}"
 
 

@@ -56,6 +56,8 @@ class Worker:
                 worker.close()
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").splitlines()
+                # The last line is the reason, but docker ends with a hint to its own help.
+                lines = [line for line in lines if line.strip() and not line.startswith("Run 'docker ")]
                 reason = lines[-1] if lines else "the warm parent does not answer"
                 raise JailUnavailable.because(reason, walls.remedy())
         return worker

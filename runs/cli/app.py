@@ -52,9 +52,12 @@ def _load(verb: str) -> TyperCommand | TyperGroup:
         alone.command(verb)(found)
         found = alone
     found.rich_markup_mode = app.rich_markup_mode
-    command = typer.main.get_command(found)
+    command = cast("TyperCommand | TyperGroup", typer.main.get_command(found))
     command.name = verb
-    return cast("TyperCommand | TyperGroup", command)
+    if isinstance(command, TyperGroup):
+        for part in command.commands.values():  # the whole line: by default it is cut off at 45 characters
+            part.short_help = part.short_help or (part.help or "").split("\n\n")[0].replace("\n", " ")
+    return command
 
 
 app = typer.Typer(
@@ -64,6 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

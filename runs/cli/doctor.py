@@ -30,6 +30,9 @@ PACKAGES = (
     "mcp",
 )
 
+_STATES = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
+"""How an endpoint's line begins, and the word for it. What is not set up is nothing amiss."""
+
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -57,7 +60,7 @@ def doctor(
         for name, diagnosis in sandboxes.items():
             table.add_row(f"sandbox {name}", "ok" if diagnosis.possible else "NOT POSSIBLE", diagnosis.detail)
         for name, answer in endpoints.items():
-            table.add_row(f"endpoint {name}", "ok" if answer.startswith("answers") else "-", answer)
+            table.add_row(f"endpoint {name}", _STATES[answer.split()[0]], answer)
         for name, installed in versions.items():
             table.add_row(name, installed, sys.executable if name == "python" else "")
         show(table)

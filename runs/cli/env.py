@@ -19,7 +19,9 @@ from solver.rules import Rule, check_rules, load_rules
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Environments: list them, show what one declares, check it.", no_args_is_help=True)
+app = typer.Typer(
+    help="Environments: list them, show what one declares, check it.", no_args_is_help=True, add_completion=False
+)
 
 NONE = "none"
 

@@ -14,7 +14,7 @@ from environments.jail import Jail, Jails, Walls
 from environments.problems import Problem
 from runs.assemble import content_of_comparison
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, say, say_problems, show, show_json
+from runs.cli.output import Bars, say, say_invalid, say_problems, show, show_json
 from runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
 from runs.files import Usable, read_usable_rows, write_rows
 from runs.grading.judge import judge
@@ -201,6 +201,7 @@ def _say_result(
         show_json(summary)
         return
     show(outcome_table(verdicts, unusable=len(problems)))
+    say_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
     _say_moved(changed, moved)
     if cut_short:
         kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in cut_short.items())

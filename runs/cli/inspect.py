@@ -9,7 +9,7 @@ from runs.ablation import is_ablation
 from runs.assemble import content_of_comparison, content_of_run
 from runs.cli.legal import report_legal
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import say, say_problems, show, show_json
+from runs.cli.output import say, say_invalid, say_problems, show, show_json
 from runs.cli.run import report_ablation
 from runs.legal.recipe import is_legal
 from runs.published.comparison import is_comparison, read_comparison
@@ -47,6 +47,7 @@ def report(
         problems += map(str, content.problems)
         if not as_json:
             show(outcome_table(content.verdicts, planned=content.planned_in_all, unusable=len(content.problems)))
+            say_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
             say(f"Report: {path}")
     if as_json:
         show_json({"reports": [*written], "unusable": [*problems]})

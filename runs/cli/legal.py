@@ -33,7 +33,11 @@ from runs.report.texts import show_interval, visible
 
 __all__ = ["app", "report_legal", "resume_legal"]
 
-app = typer.Typer(help="The legal bench: decisions, questions about them, agents that answer.", no_args_is_help=True)
+app = typer.Typer(
+    help="The legal bench: decisions, questions about them, agents that answer.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 
 app.command("ingest")(casework.ingest)

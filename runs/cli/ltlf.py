@@ -15,7 +15,7 @@ from solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
 __all__ = ["app"]
 
-app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True)
+app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True, add_completion=False)
 
 
 class _Case(BaseModel):

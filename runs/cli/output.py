@@ -22,6 +22,7 @@ __all__ = [
     "quieten",
     "say",
     "say_grouped",
+    "say_invalid",
     "say_problems",
     "show",
     "show_json",
@@ -74,6 +75,11 @@ def say_grouped(remarks: Iterable[tuple[str, str]]) -> None:
         say(f"  {names[0]}: {text}" if len(names) == 1 else f"  {len(names)}, {names[0]} first: {text}")
     if len(groups) > SHOWN_GROUPS:
         say(f"  ... and {len(groups) - SHOWN_GROUPS} more kinds of remark; the file written has them all")
+
+
+def say_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
+    """Why no verdict was possible, as (task, reason): a number in a table does not tell what to mend."""
+    say_grouped((task, f"invalid: {reason}") for task, reason in verdicts)
 
 
 def complain(text: str) -> None:

@@ -26,7 +26,7 @@ __all__ = ["app"]
 
 _STRENGTH = TypeAdapter(Strength)
 
-app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True)
+app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True, add_completion=False)
 
 
 app.command("extract")(extract_command)

@@ -18,7 +18,7 @@ from runs.cli.budgets import WhichBudget, with_budget
 from runs.cli.legal import resume_legal
 from runs.cli.long_run import long_run
 from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, quieten, say, show, show_json
+from runs.cli.output import Bars, quieten, say, say_invalid, show, show_json
 from runs.cli.sandbox import walls_for
 from runs.layout import RunFolder, new_run_folder
 from runs.legal.recipe import is_legal
@@ -188,6 +188,9 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
         show_json({**_summary(result), "usage": _usage(content.usage)})
         return
     show(outcome_table(content.verdicts, planned=content.planned_in_all))
+    say_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
+    if any(row.outcome == "invalid" and row.reason.startswith("endpoint") for row in content.verdicts):
+        say(f"`lawtrace resume {result.folder.path}` asks again where no answer came.")
     if result.findings.deletions is not None:
         deletions = result.findings.deletions
         show(

@@ -37,7 +37,9 @@ from solver.rules import check_rules, load_rules
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Tasks: build them from traces, import published ones, put them through the gate.", no_args_is_help=True
+    help="Tasks: build them from traces, import published ones, put them through the gate.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 app.command("check")(check_tasks_command)

@@ -19,7 +19,11 @@ from solver.rules import check_rules, load_rules
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Traces: synthesise compliant sequences of calls, see what they cover.", no_args_is_help=True)
+app = typer.Typer(
+    help="Traces: synthesise compliant sequences of calls, see what they cover.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 
 
 @app.command("synthesize")

@@ -38,12 +38,6 @@ class CellScore:
     def refusals(self) -> float:
         return self.share("refused")
 
-    @property
-    def accuracy_of_committed(self) -> float | None:
-        """Accuracy among the questions answered with an option; None where there is none."""
-        committed = self.count("correct") + self.count("wrong")
-        return self.count("correct") / committed if committed else None
-
 
 def count_answers(rows: Iterable[AnswerRow]) -> CellScore:
     return CellScore(Counter(row.outcome for row in rows))

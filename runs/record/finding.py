@@ -82,10 +82,6 @@ class Wanted:
     text: str | None = None
     among: Sequence[int] | None = None
 
-    @property
-    def asks_for_lines(self) -> bool:
-        return self.role is not None or self.turn is not None or self.text is not None
-
 
 ALL = Wanted()
 

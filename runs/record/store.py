@@ -186,11 +186,6 @@ class Record:
         return json.loads(self._meta("recipe"))
 
     @property
-    def lawtrace_version(self) -> str:
-        """The version that began the record."""
-        return self._meta("lawtrace_version")
-
-    @property
     def created(self) -> str:
         """When it was begun, as ISO 8601."""
         return self._meta("created")

@@ -246,6 +246,32 @@ def test_every_command_takes_json() -> None:
         assert "--json" in options, path
 
 
+@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", "legal"])
+def test_help_says_what_each_part_of_a_verb_does_to_the_end(
+    lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = lawtrace(group, "-h")
+    assert code == 0
+    assert "..." not in out.split("Commands:")[1]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_why_nothing_could_be_judged_and_what_to_do_stands_at_the_end(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    (tmp_path / "recipe.toml").write_text(
+        "rules.extract = false\ntasks.count = 1\ntasks.spare = 1\nconversation.deadline_seconds = 1\n"
+        'attempts.models = ["openai:gone"]\nattempts.baselines = false\n',
+        encoding="utf-8",
+    )
+    code, _, err = lawtrace("run", "recipe.toml", "--out", "run")
+    assert code == 0
+    assert "invalid: endpoint: openai:gone" in err
+    assert "lawtrace resume run" in err
+
+
 def test_names_in_brackets_are_names(lawtrace: Shell, tmp_path: Path) -> None:
     rule = {"id": "[/a]", "formula": "!((!CheckAuthorization) U PayBill)"}
     (tmp_path / "rules.jsonl").write_text(json.dumps(rule) + "\n", encoding="utf-8")

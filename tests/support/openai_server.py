@@ -194,6 +194,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            if isinstance(page := server.behaviour(), Raw):
+                self._send(200, page.body.encode(), {"Content-Type": page.content_type})
+                return
             models = [{"id": "loopback", "object": "model", "created": 0, "owned_by": "tests"}]
             self._reply(200, {"object": "list", "data": models})
 

@@ -23,7 +23,7 @@ from agents.roles.independent_reader import Reading
 from agents.roles.instruction_generator import Draft
 from agents.roles.policy_extractor import Proposal
 from environments.errors import InputError
-from tests.support.openai_server import OpenAIServer
+from tests.support.openai_server import OpenAIServer, Raw
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]
 QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))
@@ -81,6 +81,20 @@ async def test_compatible_servers_answer(server: OpenAIServer, context: Context,
         result = await clients.client_for(ModelSpec.parse(f"{provider}:m"), context).create(MESSAGES)
     assert result.content == "echo: Hello"
     assert "answers, with 1 models" in check_endpoints(variables)[provider]
+
+
+def test_an_endpoint_that_does_not_answer_is_told_from_one_that_is_not_set_up() -> None:
+    nowhere = "http://127.0.0.1:1/v1"
+    states = check_endpoints({"OPENAI_BASE_URL": nowhere, "OLLAMA_BASE_URL": nowhere})
+    assert states["openai"].startswith(f"does not answer at {nowhere}: no connection")
+    assert states["ollama"].startswith(f"does not answer at {nowhere}: no connection")
+    assert states["azure"].startswith("not set up")
+
+
+@pytest.mark.parametrize("page", [Raw("<html>Welcome</html>", "text/html"), Raw("[]"), Raw("{")])
+def test_a_page_at_the_address_is_no_endpoint(server: OpenAIServer, page: Raw) -> None:
+    server.then(page)
+    assert "check the address" in check_endpoints({"OPENAI_BASE_URL": server.base_url})["openai"]
 
 
 async def test_azure_answers_under_its_own_address(server: OpenAIServer, context: Context) -> None:

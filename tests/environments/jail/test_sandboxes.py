@@ -175,7 +175,8 @@ def test_docker_that_is_not_there_is_said_to_be_so(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_docker_complains_of_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n")
+    complaint = "Cannot connect to the Docker daemon\n\nRun 'docker run --help' for more information"
+    (tmp_path / "docker").write_text(f'#!/bin/sh\necho "{complaint}" >&2\nexit 1\n')
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with (

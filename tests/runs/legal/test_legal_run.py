@@ -93,7 +93,7 @@ def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pyte
         "letters/q1": "error",
     }
     score = count_answers(result.answers)
-    assert (score.questions, score.accuracy, score.refusals, score.accuracy_of_committed) == (4, 0.25, 0.25, 0.5)
+    assert (score.questions, score.accuracy, score.refusals) == (4, 0.25, 0.25)
     assert len(asked) == 5  # *Perhaps* is sent back once; who declines in plain words is not pressed
     words = next(text for request in asked if "laptop?" in (text := request["messages"][0]["content"]))
     assert '"ref": "F1"' in words
