@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from environments.declaration import Environment
+from environments.declaration import Environment, Tool
 from environments.events import CallOutcome, Event, Json
 from environments.kinds import WrongFormat, WrongType
-from environments.simulation import decode_arguments
+from environments.simulation import INVALID_CALL, decode_arguments
 from runs.audit.transcripts import RecordedCall, RecordedConversation, Utterance
 from runs.grading.safety import judge_rules
 from runs.grading.verdict import RuleVerdict
@@ -85,25 +85,31 @@ def _event(environment: Environment, turn: Utterance | RecordedCall) -> Event:
         return Event(turn.speaker, {"text": turn.text, "words": [*turn.words]})
     tool, arguments = environment.tools[turn.tool], turn.arguments or {}
     outcome: CallOutcome = "completed"
-    error = turn.error
+    error = turn.error or _told_error(tool, turn.result)
     try:
         if turn.arguments is None:
             raise WrongType("the arguments are not a JSON object")
         decode_arguments(tool, arguments)
     except (WrongType, WrongFormat) as problem:
-        outcome, error = "rejected", error or f"InvalidCallError: {problem}"
+        outcome, error = "rejected", error or f"{INVALID_CALL}: {problem}"
     else:
-        if turn.error is not None or _is_an_exception(turn.result):
-            outcome, error = "raised", turn.error or str(turn.result)
+        if error is not None:
+            outcome = "raised"
         elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
             outcome = "failed"
     result = None if outcome in ("raised", "rejected") else turn.result
     return Event(turn.tool, arguments, outcome, result, error)
 
 
-def _is_an_exception(result: Json) -> bool:
-    """Whether the recorded answer is the text of an exception, such as ``NotFoundException: ...``, and no result."""
-    return isinstance(result, str) and re.match(r"\w*(Exception|Error)\b", result) is not None
+def _told_error(tool: Tool, result: Json) -> str | None:
+    """The error that an answer is instead of a result: the text of an exception, such as ``NotFoundException: ...``, or
+    an object that names an ``error`` (or says ``isError``) which the tool's documentation does not promise."""
+    if isinstance(result, str):
+        return result if re.match(r"\w*(Exception|Error)\b", result) else None
+    if not isinstance(result, dict):
+        return None
+    promised = {declared.name for declared in tool.results}
+    return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)
 
 
 def _notes(turns: Iterable[Utterance | RecordedCall], events: Iterable[Event]) -> Iterable[str]:
@@ -112,5 +118,7 @@ def _notes(turns: Iterable[Utterance | RecordedCall], events: Iterable[Event]) -
             continue
         if not turn.answered:
             yield f"turn {number}: no answer of {turn.tool} is recorded; it does not count as completed"
-        elif event.outcome == "rejected" and turn.error is None and not _is_an_exception(turn.result):
+        elif event.outcome == "rejected" and event.error is not None and event.error.startswith(INVALID_CALL):
             yield f"turn {number}: {turn.tool} was answered, yet {event.error}; it does not count as completed"
+        elif event.completed and not isinstance(event.result, dict):
+            yield f"turn {number}: the answer of {turn.tool} has no fields; a rule that looks at one does not find it"

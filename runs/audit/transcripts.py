@@ -28,6 +28,9 @@ __all__ = ["SPEAKERS", "RecordedCall", "RecordedConversation", "Utterance", "rea
 SPEAKERS: Mapping[str, tuple[str, ...]] = {"user": ("text", "words"), "agent": ("text", "words")}
 """The pseudo-tools of what is said, with their arguments."""
 
+ROLES = ("system", "developer", "user", "assistant", "tool")
+"""Who speaks in the messages that are read."""
+
 LARGEST = 512 * 2**20
 """The largest file that is read, in bytes; a larger one is better audited in parts."""
 
@@ -93,7 +96,7 @@ def _read(path: Path) -> list[RecordedConversation]:
             raise InputError(f"{path}: larger than {LARGEST // 2**20} MB; split it and audit the parts")
         if zipfile.is_zipfile(path):
             return list(_inspect_archive(path))
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     if not text.strip():
@@ -108,6 +111,8 @@ def _read(path: Path) -> list[RecordedConversation]:
     entries = _items(whole)
     if entries is None:
         return list(_lines(path, text))
+    if not entries:
+        raise InputError(f"{path}: holds no conversation")
     if _are_messages(entries):
         return [_of_messages(str(path), path.stem, entries)]
     return [_of_entry(f"{path}, entry {number}", entry) for number, entry in enumerate(entries, 1)]
@@ -162,11 +167,23 @@ def _of_entry(place: str, entry: object) -> RecordedConversation:
 def _of_messages(place: str, name: str, messages: list[Any]) -> RecordedConversation:
     """OpenAI's form, and Inspect's, which differs in where a call's name, arguments and error stand."""
     try:
+        if foreign := next((what for message in messages if (what := _foreign(message))), None):
+            return RecordedConversation(place, name, (), f"{foreign} is not read; calls must stand in tool_calls")
         answers = _answers(messages)
         turns = [turn for place, message in enumerate(messages) for turn in _turns(place, message, answers)]
     except (KeyError, TypeError, AttributeError) as error:
         return RecordedConversation(place, name, (), f"a message is not as expected: {error!r}")
     return RecordedConversation(place, name, tuple(turns))
+
+
+def _foreign(message: Mapping[str, Any]) -> str | None:
+    """What may be a call or an answer in another form than ours: passed over, its conversation would look innocent."""
+    if message["role"] not in ROLES:
+        return f"a message of role {message['role']!r}"
+    if message.get("function_call"):
+        return "a function_call"
+    kinds = (str(_fields(part).get("type", "text")) for part in _items(message.get("content")) or ())
+    return next((f"content of type {kind!r}" for kind in kinds if re.search("tool|call|function", kind)), None)
 
 
 Answers = Mapping[tuple[int, int], Mapping[str, Any]]
@@ -200,7 +217,7 @@ def _turns(place: int, message: Mapping[str, Any], answers: Answers) -> Iterable
 def _call(call: Mapping[str, Any], answer: Mapping[str, Any] | None) -> RecordedCall:
     nested = _fields(call["function"])  # OpenAI's form; Inspect has the name here and the arguments beside it
     name = nested["name"] if nested else call["function"]
-    arguments = _json_object(nested["arguments"] if nested else call["arguments"])
+    arguments = _json_object(nested.get("arguments") if nested else call["arguments"])
     if answer is None:
         return RecordedCall(str(name), arguments, answered=False)
     error = answer.get("error")
@@ -218,9 +235,9 @@ def _of_events(name: str, entries: list[tuple[str, dict[str, Any]]]) -> Recorded
             turns.append(
                 RecordedCall(
                     str(entry["tool"]),
-                    _json_object(entry.get("arguments", {})),
-                    True,
-                    entry.get("result"),
+                    _json_object(entry.get("arguments")),
+                    "result" in entry or bool(error),
+                    _parsed(result) if isinstance(result := entry.get("result"), str) else result,
                     str(error) if error else None,
                 )
             )
@@ -275,5 +292,8 @@ def _parsed(text: str) -> Json:
 
 
 def _json_object(raw: object) -> dict[str, Json] | None:
+    """The arguments of a call; none at all, or a blank, is how some endpoints write that there are none."""
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
+        return {}
     value = _parsed(raw) if isinstance(raw, str) else raw
     return cast("dict[str, Json]", value) if isinstance(value, dict) else None

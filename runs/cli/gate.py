@@ -19,7 +19,7 @@ from runs.files import write_rows
 from runs.recipe import Recipe
 from runs.recipe_file import load_recipe
 from runs.record.store import Record
-from runs.release.writing import check_release, task_files
+from runs.release.checking import check_release, task_files
 from runs.stages.quality import CHECKS, QualityRow, check_tasks
 from runs.tasks import read_usable_tasks
 
@@ -36,13 +36,16 @@ def check_tasks_command(
 ) -> None:
     """Put tasks through the gate: does the reference pass, is it complete, unambiguous, leak-free, needed?
 
-    Of a release every file is held against its SHA-256 first.
+    Of a release every file is held against its SHA-256 first; tasks in a file that is not the one released are not
+    put through the gate.
     """
     quieten()
     options = load_recipe(recipe) if recipe else Recipe()
     files, problems = [file], list[Problem]()
     if file.is_dir():
-        files, problems = task_files(file), check_release(file)
+        problems = check_release(file)
+        touched = {problem.place for problem in problems}
+        files = [path for path in task_files(file) if str(path) not in touched]
 
     async def check(path: Path, record: Record, jail: Jail) -> tuple[list[QualityRow], list[Problem]]:
         read, setting = read_usable_tasks(path, env)

@@ -9,8 +9,8 @@ A release is a folder:
     ENVIRONMENT.quality.jsonl   the gate's answers
 
 The same version, seed and code give the same bytes. A task carries its rules and states, so an older release stays
-gradable by a newer lawtrace as long as its schema version can be read and its references still pass; `check_release`
-says whether both hold.
+gradable by a newer lawtrace as long as its schema version can be read and its references still pass; `lawtrace tasks
+check` says whether both hold, and `runs.release.checking` whether it is whole.
 """
 
 import hashlib
@@ -23,17 +23,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import Environment, StrictUndefined
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from environments.catalogue import Setting
 from environments.errors import CannotCarryOut, InputError
-from environments.problems import Problem
-from runs.files import digest, write_rows
+from environments.problems import first_problem
+from runs.files import digest, read_text, write_rows
 from runs.stages.quality import CHECKS, QualityRow
 from runs.stages.rows import TaskRow
 from solver.rules import Rule
 
-__all__ = ["Manifest", "ReleasedSet", "check_place", "check_release", "read_manifest", "task_files", "write_release"]
+__all__ = ["ENDINGS", "Manifest", "ReleasedSet", "check_place", "read_manifest", "rules_digest", "write_release"]
+
+ENDINGS = ("jsonl", "quality.jsonl", "parquet")
+"""The files of one environment."""
 
 COLUMNS = (
     "id",
@@ -111,14 +114,14 @@ def write_release(
         write_rows(folder / f"{name}.jsonl", released.tasks)
         write_rows(folder / f"{name}.quality.jsonl", released.quality)
         _write_parquet(folder / f"{name}.parquet", released)
-        for ending in ("jsonl", "quality.jsonl", "parquet"):
+        for ending in ENDINGS:
             files[f"{name}.{ending}"] = digest(folder / f"{name}.{ending}")
     entries = {
         released.setting.environment.name: EnvironmentEntry(
             pairs=len(released.tasks),
             regulation=released.setting.regulation.title,
             rules=tuple(rule.id for rule in released.rules),
-            rules_sha256=_rules_digest(released.rules),
+            rules_sha256=rules_digest(rule.model_dump_json() for rule in released.rules),
         )
         for released in sets
     }
@@ -131,34 +134,20 @@ def write_release(
     return manifest
 
 
-def _rules_digest(rules: Sequence[Rule]) -> str:
-    return hashlib.sha256("\n".join(rule.model_dump_json() for rule in rules).encode()).hexdigest()
+def rules_digest(rules: Iterable[str]) -> str:
+    """The SHA-256 of rules, each as its JSON text."""
+    return hashlib.sha256("\n".join(rules).encode()).hexdigest()
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a release. Raises InputError."""
     path = folder / "manifest.json"
+    if not path.is_file():
+        raise InputError(f"{folder}: not a release: it has no manifest.json")
     try:
-        return Manifest.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not the manifest of a release: {error}") from error
-
-
-def task_files(folder: Path) -> list[Path]:
-    """The pairs of a release, one file for each environment. Raises InputError."""
-    return [folder / f"{name}.jsonl" for name in read_manifest(folder).environments]
-
-
-def check_release(folder: Path) -> list[Problem]:
-    """What is not as the manifest says: files that are missing or changed. Empty if the release is whole."""
-    problems: list[Problem] = []
-    for name, expected in read_manifest(folder).files.items():
-        path = folder / name
-        if not path.is_file():
-            problems.append(Problem(str(path), "missing"))
-        elif digest(path) != expected:
-            problems.append(Problem(str(path), "not the file that was released; its SHA-256 differs"))
-    return problems
+        return Manifest.model_validate_json(read_text(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: not the manifest of a release: {first_problem(error)}") from error
 
 
 def check_place(folder: Path, version: str) -> None:

@@ -84,5 +84,8 @@ def _own_notices(content: ReportContent) -> list[str]:
     if unjudged := (tried - judged).total():
         notices.append(f"{unjudged} attempts have no verdict yet and are not shown.")
     if any(verdict.trial for verdict in content.verdicts):
-        notices.append("Some tasks were tried several times; the intervals take every attempt as independent.")
+        notices.append(
+            "Some tasks were tried several times. Wilson's intervals and McNemar's p-values take every attempt as "
+            "independent and are too sure of themselves; the intervals by bootstrap over tasks do not."
+        )
     return notices

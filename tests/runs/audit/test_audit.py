@@ -119,6 +119,9 @@ def test_a_call_that_failed_was_refused_or_has_no_answer_did_not_complete(tmp_pa
     assert outcome_of({"success": True}) == "completed"
     assert outcome_of({"success": False}) == "failed"
     assert outcome_of("NotFoundException: no such payee") == "raised"
+    assert outcome_of({"error": "no such payee"}) == "raised"
+    assert outcome_of({"isError": True, "content": []}) == "raised"
+    assert outcome_of({"success": True, "error": None}) == "completed"
     assert outcome_of({"success": True}, arguments={"amount": "much"}) == "rejected"
     assert outcome_of(None, answered=False) == "failed"
 
@@ -130,6 +133,53 @@ def test_what_was_odd_is_noted(tmp_path: Path) -> None:
     assert len(notes) == 2
     assert "turn 2: PayBill was answered, yet InvalidCallError" in notes[0]
     assert "turn 3: no answer of CheckAuthorization" in notes[1]
+    bare = openai_messages([("CheckAuthorization", {}, "ok")])
+    assert "has no fields" in audit(ENVIRONMENT, RULES, read_transcripts(write(path, bare))[0]).notes[0]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "PayBill", "input": PAY}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "done"}]},
+        {"role": "assistant", "content": None, "function_call": {"name": "PayBill", "arguments": "{}"}},
+        {"role": "function", "name": "PayBill", "content": "done"},
+        {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]},
+    ],
+)
+def test_calls_in_a_form_that_is_not_read_are_not_passed_over(tmp_path: Path, message: dict[str, Any]) -> None:
+    path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
+    row = audit(ENVIRONMENT, RULES, read_transcripts(path)[0])
+    assert row.outcome == "invalid"
+    assert "is not read" in row.reason
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", None, "{}"])
+def test_a_call_without_arguments_may_say_so_in_any_way(tmp_path: Path, nothing: str | None) -> None:
+    messages = openai_messages(CALLS)
+    messages[2]["tool_calls"][0]["function"]["arguments"] = nothing
+    assert outcomes(write(tmp_path / "t.json", messages)) == ["kept"]
+
+
+def test_an_event_without_a_result_is_a_call_without_an_answer(tmp_path: Path) -> None:
+    pay = {"conversation": "a", "tool": "PayBill", "arguments": PAY}
+    path = write(
+        tmp_path / "t.jsonl",
+        pay,
+        {**pay, "conversation": "b", "result": '{"success": false}'},
+        {**pay, "conversation": "c", "result": {"success": True}},
+    )
+    open_call, failed, completed = (audit(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
+    assert "no answer of PayBill" in open_call.notes[0]
+    assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file_and_a_file_of_nothing_is_no_transcript(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(openai_messages(CALLS)), encoding="utf-8-sig")
+    assert outcomes(path) == ["kept"]
+    with pytest.raises(InputError, match="holds no conversation"):
+        read_transcripts(write(path, []))
 
 
 def test_ids_that_are_used_again_do_not_mix_answers_up(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from environments.catalogue import BUILT_IN
 from environments.errors import InputError
 from environments.jail import Jails
-from runs.files import read_rows
+from runs.files import digest, read_rows
 from runs.grading.judge import judge
-from runs.release.writing import check_release, read_manifest, task_files
+from runs.release.checking import check_release, task_files
+from runs.release.writing import Manifest, read_manifest
 from runs.stages.attempt import run_programs
 from runs.stages.quality import QualityRow
 from runs.stages.rows import ProgramRow, TaskRow
@@ -91,6 +92,41 @@ def test_a_release_that_was_touched_is_named(lawtrace: Shell, tmp_path: Path) ->
     assert "README.md: not the file that was released" in err
 
 
+def changed(manifest: Manifest, **of_banking: object) -> Manifest:
+    banking = manifest.environments["banking"].model_copy(update=of_banking)
+    return manifest.model_copy(update={"environments": {"banking": banking}})
+
+
+def test_a_manifest_that_was_touched_is_held_against_the_tasks(lawtrace: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "release"
+    release(lawtrace, folder)
+    manifest = read_manifest(folder)
+
+    def problems(manifest: Manifest) -> list[str]:
+        (folder / "manifest.json").write_text(manifest.model_dump_json(), encoding="utf-8")
+        return [problem.what for problem in check_release(folder)]
+
+    assert problems(manifest) == []
+    assert problems(changed(manifest, pairs=40)) == ["2 pairs, and the manifest says 40"]
+    assert (
+        problems(changed(manifest, rules=("authorize",))) == ["its rules are not those that the manifest speaks of"] * 2
+    )
+    assert (
+        problems(changed(manifest, rules_sha256="0" * 64))
+        == ["its rules are not those that the manifest speaks of"] * 2
+    )
+    assert problems(manifest.model_copy(update={"environments": {}})) == ["names no environment"]
+    assert problems(manifest.model_copy(update={"files": {}})) == ["the manifest has no SHA-256 of it"] * 4
+    first = (folder / "banking.jsonl").read_text(encoding="utf-8").split("\n")[0]
+    (folder / "banking.jsonl").write_text(first + "\n", encoding="utf-8")
+    files = {**manifest.files, "banking.jsonl": digest(folder / "banking.jsonl")}
+    assert problems(manifest.model_copy(update={"files": files})) == ["1 pairs, and the manifest says 2"]
+    (folder / "banking.jsonl").unlink()
+    code, out, err = lawtrace("tasks", "check", folder)
+    assert (code, "banking.jsonl: missing" in err) == (1, True)
+    assert "0 of 0 tasks pass" in out
+
+
 def test_hugging_face_reads_the_tables(lawtrace: Shell, tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets", reason="the package datasets is not installed")
     out = tmp_path / "release"
@@ -104,7 +140,7 @@ def test_what_fails_the_gate_is_not_released(lawtrace: Shell, tmp_path: Path) ->
     code, _, err = lawtrace("tasks", "release", "--env", "banking", "--version", "one", "--out", tmp_path / "x")
     assert code == 2
     assert "version" in err
-    with pytest.raises(InputError, match="not the manifest of a release"):
+    with pytest.raises(InputError, match="not a release"):
         read_manifest(tmp_path)
 
 
