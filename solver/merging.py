@@ -4,7 +4,7 @@ One rule implies another if no trace keeps the first and breaks the second (an e
 are quantified over a value only those that are written the same are merged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -45,7 +45,7 @@ def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[Merge, .
         elif implies(other, one):
             merges[one.id] = Merge(one, other.id, "implied")
     found = [merges[rule.id] for rule in rules if rule.id in merges]
-    settled = [Merge(merge.rule, _last(merge.into, merges), merge.because) for merge in found]
+    settled = [_settled(merge, merges) for merge in found]
     kept: list[Rule] = []
     for rule in rules:
         if rule.id not in merges:
@@ -60,8 +60,10 @@ def resting_on(rule: Rule, others: Sequence[Rule]) -> Rule:
     return Rule.model_validate({**rule.model_dump(), "provisions": tuple(provisions)})
 
 
-def _last(rule: str, merges: dict[str, Merge]) -> str:
-    """Where a chain of merges ends. It does: each goes to a rule that was in no merge yet, or said more."""
-    while rule in merges:
-        rule = merges[rule].into
-    return rule
+def _settled(merge: Merge, merges: Mapping[str, Merge]) -> Merge:
+    """The merge into the rule where its chain ends: equivalent only if every link is. It does end: each link goes to a
+    rule that was in no merge yet, or said more."""
+    into, because = merge.into, merge.because
+    while into in merges:
+        into, because = merges[into].into, "implied" if merges[into].because == "implied" else because
+    return Merge(merge.rule, into, because)

@@ -65,8 +65,12 @@ class Rule(BaseModel):
 
     @cached_property
     def automaton(self) -> Automaton:
-        """The minimal DFA over one tool call a step."""
-        return compile_formula(self.parsed)
+        """The minimal DFA over one tool call a step. Raises FormulaError naming the rule if it would be too large."""
+        formula = self.parsed
+        try:
+            return compile_formula(formula)
+        except FormulaError as error:
+            raise FormulaError(f"rule {self.id!r}: {error}") from error
 
     @cached_property
     def template(self) -> TemplateName:

@@ -21,9 +21,9 @@ from solver.analysis import Finding, FindingKind, analyse
 from solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from solver.rules import Rule, check_rules
 
-__all__ = ["Candidate", "Extraction", "extract_rules", "find_flaws", "flaws_of", "validate_signature"]
+__all__ = ["MERGED", "Candidate", "Extraction", "extract_rules", "find_flaws", "flaws_of", "validate_signature"]
 
-_MERGED: Final[frozenset[FindingKind]] = frozenset({"equivalent", "redundant"})
+MERGED: Final[frozenset[FindingKind]] = frozenset({"equivalent", "redundant"})
 """What is merged afterwards rather than objected to."""
 
 
@@ -100,7 +100,7 @@ async def extract_rules(
                 regulation,
                 obligations,
             ),
-            CodeCheck("signature_validator", Critique, validate),
+            CodeCheck("signature_validator", Critique, validate, slow=True),
             CodeCheck("rule_analysis", Candidates, search, about=Proposal, slow=True),
             seat_ltl_critic(
                 casting.client("ltl_critic", context), casting.prompt("ltl_critic"), environment, regulation
@@ -128,6 +128,7 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
     rule = _rule(proposed, regulation)
     try:
         check_rules([rule], environment, regulation)
+        _ = rule.automaton  # compiled here, where a formula that is too large costs one rule and no conversation
     except InputError as error:
         return str(error)
     match match_template(rule.parsed):
@@ -160,7 +161,7 @@ def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulat
     for proposed in proposal.rules:
         if proposed.id not in valid and validate_signature(proposed, environment, regulation) is None:
             valid[proposed.id] = _rule(proposed, regulation)
-    found = flaws_of(environment, list(valid.values()), but=_MERGED)
+    found = flaws_of(environment, list(valid.values()), but=MERGED)
     return tuple(RuleObjection(rule=rule, because=f"{one.message}. {one.proof}") for rule, one in found.items())
 
 

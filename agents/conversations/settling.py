@@ -1,15 +1,15 @@
 """The rules of all pieces together: named apart, merged by proof, freed of what cannot be kept, each with its trail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.conversations.drawing import Drawing, DrawnRule
-from agents.conversations.extracting import flaws_of
+from agents.conversations.extracting import MERGED, flaws_of
 from agents.conversations.trail import Fate, FateName, ProvisionTrail, Quote, RuleStatus, RuleTrail
 from agents.roles.verifiability_refiner import quoted_in
 from environments.declaration import Environment
 from environments.regulation import Regulation
-from solver.merging import merge_rules, resting_on
+from solver.merging import Merge, merge_rules, resting_on
 from solver.rules import Rule
 
 __all__ = ["Settled", "settle_rules"]
@@ -38,8 +38,7 @@ class _Case:
 def settle_rules(environment: Environment, regulation: Regulation, drawing: Drawing) -> Settled:
     """Settle what the pieces left. Rules of different pieces meet here for the first time."""
     cases = [_case(drawn, id_) for drawn, id_ in zip(drawing.candidates, _names(drawing.candidates), strict=True)]
-    kept = _merged(cases)
-    kept = _without_flaws(environment, kept, cases)
+    kept = _without_redundant(environment, _without_flawed(environment, cases), cases)
     rules = {rule.id: rule for rule in kept}
     for case in cases:
         case.rule = rules.get(case.rule.id, case.rule)
@@ -85,28 +84,45 @@ def _names(drawn: Sequence[DrawnRule]) -> list[str]:
     return names
 
 
-def _merged(cases: Sequence[_Case]) -> list[Rule]:
-    kept, merges = merge_rules([case.rule for case in cases if case.status == "accepted"])
+def _without_flawed(environment: Environment, cases: Sequence[_Case]) -> list[Rule]:
+    """The rules that can be kept together, each merged with those that say the same or less.
+
+    After every rule that gives way the rest is looked at anew: one flaw hides another, and what was merged into the
+    rule because it says less may stand without it.
+    """
     by_id = {case.rule.id: case for case in cases}
+    standing = [case.rule for case in cases if case.status == "accepted"]
+    kept, merges = merge_rules(standing)
+    while flaws := flaws_of(environment, kept, but=MERGED):
+        for name, finding in flaws.items():
+            by_id[name].status, by_id[name].because = "dropped", f"{finding.message}. {finding.proof}"
+        same = [merge for merge in merges if merge.into in flaws and merge.because == "equivalent"]
+        _note_merges(same, by_id)
+        gone = flaws.keys() | {merge.rule.id for merge in same}
+        standing = [rule for rule in standing if rule.id not in gone]
+        kept, merges = merge_rules(standing)
+    _note_merges(merges, by_id)
+    return list(kept)
+
+
+def _note_merges(merges: Iterable[Merge], by_id: Mapping[str, _Case]) -> None:
     for merge in merges:
         case = by_id[merge.rule.id]
         case.status, case.into = "merged", (merge.into,)
         case.because = f"proved {merge.because}: no trace of any length keeps {merge.into} and breaks it"
-    return list(kept)
 
 
-def _without_flaws(environment: Environment, kept: list[Rule], cases: Sequence[_Case]) -> list[Rule]:
-    """Without rules in conflict with others, never triggered, or implied by several together."""
+def _without_redundant(environment: Environment, kept: Sequence[Rule], cases: Sequence[_Case]) -> list[Rule]:
+    """Without rules that several others imply together. What the rules demand stays the same."""
     by_id = {case.rule.id: case for case in cases}
     rules = {rule.id: rule for rule in kept}
-    for name, finding in flaws_of(environment, kept).items():
-        case, rule = by_id[name], rules.pop(name)
-        case.because = f"{finding.message}. {finding.proof}"
-        if finding.kind == "redundant" and finding.reasons:
-            case.status, case.into = "merged", finding.reasons
+    while flaws := flaws_of(environment, list(rules.values())):
+        for name, finding in flaws.items():
+            case, rule = by_id[name], rules.pop(name)
+            merged = finding.kind == "redundant" and finding.reasons
+            case.status, case.into = ("merged", finding.reasons) if merged else ("dropped", ())
+            case.because = f"{finding.message}. {finding.proof}"
             rules |= {reason: resting_on(rules[reason], [rule]) for reason in finding.reasons if reason in rules}
-        else:
-            case.status = "dropped"
     return list(rules.values())
 
 

@@ -9,6 +9,7 @@ from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from agents.clients.scripted import ScriptedClient
 from agents.conversations.drawing import PROVISIONS_AT_ONCE, Drawing, draw_rules
+from agents.conversations.extracting import flaws_of
 from agents.conversations.settling import Settled, settle_rules
 from agents.conversations.trail import Funnel, measure_funnel
 from agents.ledger import Context, MemoryLedger
@@ -222,6 +223,52 @@ async def test_a_hundred_rules_at_once_are_all_judged() -> None:
     assert {trail.status for trail in settled.candidates} == {"invalid"}
     assert len(settled.candidates) == 100
     assert all("unknown tool" in trail.because for trail in settled.candidates)
+
+
+def proposing(*formulas: str) -> Script:
+    rules = [
+        {"id": f"r{n}", "formula": formula, "citation": "Article 1", "beyond_templates": "to be judged"}
+        for n, formula in enumerate(formulas, 1)
+    ]
+    return lambda messages: json.dumps({"rules": rules})
+
+
+async def test_a_formula_that_is_too_large_costs_itself_and_nothing_else() -> None:
+    large = f"F(TransferFunds & {'X ' * 22}PayBill)"
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))
+    assert [rule.id for rule in settled.rules] == ["r2"]
+    (invalid,) = [trail for trail in settled.candidates if trail.status == "invalid"]
+    assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
+
+
+async def test_what_is_accepted_can_be_kept_together_however_tangled_the_proposal() -> None:
+    tools = ("CheckAuthorization", "TransferFunds", "PayBill", "RecordAuditEvent")
+    pairs = [(one, other) for one in tools for other in tools if one != other]
+    formulas = [f"G({one} -> F {other})" for one, other in pairs]
+    _, settled = await draw(
+        Cast(**SCRIPTS, policy_extractor=proposing(*formulas), ltl_critic=lambda messages: '{"objections": []}')
+    )
+    assert settled.rules
+    assert flaws_of(BANKING, settled.rules) == {}
+
+
+async def test_a_rule_that_says_less_stands_when_the_rule_that_said_more_gives_way() -> None:
+    other = "!((!TransferFunds) U CheckAuthorization)"
+    more, less = "!((!CheckAuthorization) U (PayBill | TransferFunds))", "!((!CheckAuthorization) U PayBill)"
+    texts = {f"Article {n:02}": LAW["Article 1"] for n in range(1, PROVISIONS_AT_ONCE + 2)}
+
+    def by_piece(messages: Sequence[LLMMessage]) -> str:
+        citation = labelled_json(messages, "provisions")[0]["citation"]
+        formulas = (other,) if citation == "Article 01" else (more, less)
+        rules = [{"id": formula, "formula": formula, "citation": citation} for formula in formulas]
+        return json.dumps({"rules": rules})
+
+    _, settled = await draw(Cast(policy_extractor=by_piece), law(texts))
+    assert {trail.rule.formula: trail.status for trail in settled.candidates} == {
+        other: "accepted",
+        more: "dropped",
+        less: "accepted",
+    }
 
 
 async def test_the_same_law_gives_the_same_trail() -> None:
