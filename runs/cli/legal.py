@@ -14,6 +14,7 @@ from environments.casebook.case import AGENTS
 from environments.errors import InputError
 from environments.events import Json
 from runs.cli import casework, rating
+from runs.cli.budgets import with_budget
 from runs.cli.long_run import long_run
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
 from runs.layout import new_run_folder
@@ -142,12 +143,17 @@ def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
     show(calls_table(plan, f"{grid} {expected} At most: every answer has to be asked for once more."))
 
 
-def resume_legal(directory: Path, *, as_json: bool) -> None:
-    """Go on with a legal run that was interrupted."""
+def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) -> None:
+    """Go on with a legal run that was interrupted, with these budgets in place of its recipe's."""
+    folder = LegalFolder(directory)
     with Record.resume(directory) as record:
-        recipe = LegalRecipe.model_validate(record.recipe)
+        recipe = with_budget(LegalRecipe.model_validate(record.recipe), budget)
+        if folder.cases.exists():
+            plan = plan_of_cases(recipe, check_cases(folder.cases).cases)
+            check_prices(recipe, [line.model for line in plan.calls])
+            check_access(plan)
         with long_run(directory):
-            result = asyncio.run(walk_legal(recipe, LegalFolder(directory), record=record, progress=Bars()))
+            result = asyncio.run(walk_legal(recipe, folder, record=record, progress=Bars()))
     _finish(result, as_json=as_json)
 
 

@@ -99,7 +99,7 @@ def resume(
     with Record.open(directory) as record:
         legal = is_legal(record.recipe)
     if legal:
-        resume_legal(directory, as_json=as_json)
+        resume_legal(directory, budget=budget, as_json=as_json)
         return
     with Record.resume(directory) as record:
         recipe = with_budget(recorded_recipe(record, env), budget)

@@ -257,3 +257,25 @@ def test_a_key_that_a_legal_run_will_need_is_missed_before_its_folder_is_made(
     assert code == 2
     assert "OPENAI_API_KEY" in err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_legal_run_that_met_its_budget_goes_on_with_more(
+    book: Path, tmp_path: Path, lawtrace: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = tmp_path / "legal.toml"
+    recipe.write_text(
+        'contexts = ["F"]\nretrievers = ["bm25"]\nmodels = ["openai:a"]\n[budget]\nmessages = 5\n', encoding="utf-8"
+    )
+    with serving(please) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        code, _, err = lawtrace("legal", "run", "--cases", book, "--recipe", recipe, "--out", "run")
+        assert (code, "--budget messages=MORE" in err) == (3, True)
+        code, _, err = lawtrace("resume", "run", "--budget", "money=1")
+        assert (code, "what does 'openai:a' cost" in err) == (2, True)
+        assert lawtrace.json("resume", "run", "--budget", "messages=100")["answers"] == 15
+        assert len(server.requests) == 15
+        monkeypatch.delenv("OPENAI_API_KEY")
+        monkeypatch.delenv("OPENAI_BASE_URL")
+        code, _, err = lawtrace("resume", "run")
+        assert (code, "OPENAI_API_KEY" in err) == (2, True)
