@@ -26,9 +26,19 @@ class Share:
 
 
 def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
-    """How many of the rows it holds of, with an interval drawn by case; None if there is no row."""
+    """How many of the rows it holds of, with an interval drawn by case; None if there is no row.
+
+    Where it holds of all or of none, every draw is alike and would show no doubt at all: the interval is then that of
+    `share_by_question`.
+    """
+    rows = [*rows]
     marks = _grouped((row.case, holds(row)) for row in rows)
-    return Share(_mean(marks), interval_by_case(marks), _count(marks)) if marks else None
+    if not marks:
+        return None
+    value = _mean(marks)
+    if value in (0.0, 1.0) and len(marks) > 1:
+        return share_by_question((row.question, holds(row)) for row in rows)
+    return Share(value, interval_by_case(marks), _count(marks))
 
 
 def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
@@ -46,9 +56,12 @@ def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
 
 
 def mean_over_cases(cases: Mapping[str, Share]) -> Share:
-    """The mean of the cases' shares, in which a case with many answers weighs no more than another; drawn by case."""
+    """The mean of the cases' shares, in which a case with many answers weighs no more than another; drawn by case. No
+    interval where all cases are at 0 or all at 1, since no draw shows how far another case may be from them."""
     values = {case: [share.value] for case, share in cases.items()}
-    return Share(_mean(values), interval_by_case(values), sum(share.of for share in cases.values()))
+    mean = _mean(values)
+    interval = interval_by_case(values) if 0 < mean < 1 else None
+    return Share(mean, interval, sum(share.of for share in cases.values()))
 
 
 def _grouped(marks: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:

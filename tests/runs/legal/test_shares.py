@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.legal.shares import Share, mean_over_cases, share_by_question
+from runs.legal.rows import AnswerRow, LegalOutcome
+from runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
 from runs.metrics import Interval, wilson_interval
 
 MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60)
@@ -50,6 +51,32 @@ def test_a_question_that_was_asked_more_often_is_worth_less_than_two() -> None:
     assert expected is not None
     assert (share.interval.low, share.interval.high) == pytest.approx((expected.low, expected.high))
     assert share_by_question([]) is None
+
+
+def answered(case: str, number: int, outcome: LegalOutcome) -> AnswerRow:
+    return AnswerRow(
+        case=case,
+        question=f"{case}/q{number}",
+        model="offline",
+        context="F",
+        retriever="bm25",
+        depth=1,
+        passages=(),
+        outcome=outcome,
+    )
+
+
+@pytest.mark.parametrize("outcome", ["refused", "wrong"])
+def test_where_it_holds_of_all_or_of_none_the_interval_still_has_a_width(outcome: LegalOutcome) -> None:
+    rows = [answered(case, number, outcome) for case in "abc" for number in range(10)]
+    share = share_by_case(rows, lambda row: row.outcome == "refused")
+    assert share is not None
+    assert share.interval == wilson_interval(30 * share.value, 30)
+    assert share.of == 30
+    twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
+    assert twice is not None
+    assert twice.interval == share.interval
+    assert mean_over_cases({"a": Share(1.0, None, 10), "b": Share(1.0, None, 10)}).interval is None
 
 
 def test_one_case_cannot_tell_how_cases_differ() -> None:
