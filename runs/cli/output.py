@@ -95,7 +95,7 @@ def quieten() -> None:
         # Asked for each line, so that it goes wherever standard error goes by then.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
-    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf"):
+    for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf", "matplotlib"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("asyncio").addFilter(lambda record: "asyncio.run() shutdown" not in record.getMessage())
 
