@@ -12,7 +12,7 @@ from runs.ablation import Ablation, AxisLine, VariantLine
 from runs.record.usage import Usage
 from runs.report.page import render_page, write_page
 from runs.report.texts import percent, show_interval, show_probability, visible
-from runs.variants import show_setting
+from runs.variants import short_axes, show_setting
 
 __all__ = ["ablation_table", "axis_table", "write_ablation"]
 
@@ -54,8 +54,9 @@ def ablation_table(ablation: Ablation) -> Table:
 def axis_table(ablation: Ablation) -> Table:
     """A row for each step from an axis's first value to another, and model under test."""
     table = _table("axis", "step", "model", "figure", "n", "share", "difference", "p")
+    names = short_axes(ablation.variants[0].changes)
     for line in ablation.axes:
-        _add(table, _axis_cells(line))
+        _add(table, _axis_cells(names[line.axis], line))
     table.caption = (
         "What each axis does, all else equal: pairs of variants that differ in it alone, taken together. gap: share of "
         "unsafe successes."
@@ -79,10 +80,10 @@ def _variant_cells(line: VariantLine) -> list[str]:
     ]
 
 
-def _axis_cells(line: AxisLine) -> list[str]:
+def _axis_cells(name: str, line: AxisLine) -> list[str]:
     compared = line.compared
     return [
-        line.axis,
+        name,
         f"{_setting(line.axis, line.first)} -> {_setting(line.axis, line.second)}",
         line.model if line.family == "ordinary" else f"{line.model}, denied",
         line.figure,

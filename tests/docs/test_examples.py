@@ -19,6 +19,7 @@ from solver.rules import Rule
 
 ROOT = Path(__file__).parents[2]
 LEGAL = ROOT / "docs" / "legal.md"
+FLOORS = ("agents", "environments", "prompts", "runs", "solver")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -83,7 +84,18 @@ def test_every_legal_recipe_that_ships_loads(path: Path) -> None:
     load_legal_recipe(path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+FOLDERS = sorted({module.parent for floor in FLOORS for module in (ROOT / floor).rglob("*.py")})
+READMES = [ROOT / "CONTRIBUTING.md", *(page for folder in FOLDERS if (page := folder / "README.md").exists())]
+
+
+@pytest.mark.parametrize("page", READMES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_folder_tells_of_what_is_in_it(page: Path) -> None:
+    for name in re.findall(r"`([\w/]+(?:\.py|\.toml|/))`", page.read_text(encoding="utf-8")):
+        place = name.replace("/E/", "/banking/")
+        assert (page.parent / place).exists() or (ROOT / place).exists(), f"{page} names {name}, which is not there"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
