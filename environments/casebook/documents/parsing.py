@@ -1,6 +1,7 @@
 """From lines to the tree: numbered paragraphs are found by counting, headings by what stands around them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -76,6 +77,7 @@ class _Parser:
         self.sections: list[_Open] = [_Open("", _DEEPEST)]
         self._path: list[_Open] = [self.sections[0]]
         self._annex = ""
+        self._annexes = Counter[str]()
         self._last: Number | None = None
         self._current: list[str] | None = None
         self._closed = False
@@ -145,7 +147,11 @@ class _Parser:
         heading = " ".join(line.text.split())
         annex = _ANNEX.match(heading)
         if annex:
-            self._annex, self._last, self._closed, self._again = annex[0], None, False, 1
+            name = annex[0].strip()
+            self._annexes[name.casefold()] += 1
+            count = self._annexes[name.casefold()]
+            self._annex = name if count == 1 else f"{name} ({count})"
+            self._last, self._closed, self._again = None, False, 1
         level = line.level or (2 if self._annex and not annex else 1)
         while self._path and self._path[-1].level >= level:
             self._path.pop()
@@ -234,7 +240,7 @@ class _Parser:
         return None
 
     def _prefix(self) -> str:
-        again = f"{self._again}/" if self._again > 1 else ""
+        again = f"{self._again}:" if self._again > 1 else ""
         return f"{self._annex}/{again}" if self._annex else again
 
 

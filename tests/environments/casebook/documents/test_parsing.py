@@ -138,7 +138,7 @@ def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
         "<table><tr><td>3.</td><td>It was late.</td></tr></table>"
     )
     document = parse_document(html_lines(page))
-    assert outline(document) == {"Background": ["1"], "Law": ["p1", "p2"], "Findings": ["2/1", "2/2", "2/3"]}
+    assert outline(document) == {"Background": ["1"], "Law": ["p1", "p2"], "Findings": ["2:1", "2:2", "2:3"]}
     assert [paragraph.text for paragraph in document.paragraphs()] == [
         "It was lost.",
         "It protects.",
@@ -151,6 +151,12 @@ def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
         "the numbers begin again below 'Findings'",
         "2 paragraphs below headings have no number; they count as p1, p2 ...",
     ]
+
+
+def test_two_annexes_of_one_name_are_two() -> None:
+    page = "<h2>Findings</h2><p>1. Broken.</p>" + 2 * "<h2>Annex</h2><p>1. A table.</p>"
+    document = parse_document(html_lines(page))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex/1", "Annex (2)/1"]
 
 
 def test_the_first_heading_of_a_text_is_one_and_numbers_go_beyond_a_thousand() -> None:
