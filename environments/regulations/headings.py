@@ -8,10 +8,12 @@ from environments.documents.lines import Line
 __all__ = [
     "ANNEXES",
     "HEADING_WORDS",
+    "Decimal",
     "DivisionHeading",
     "UnitHeading",
     "division_heading",
     "names_unit",
+    "read_decimal",
     "unit_heading",
 ]
 
@@ -22,12 +24,22 @@ HEADING_WORDS = 30
 """A line of more words is no heading."""
 
 _UNIT = re.compile(
-    r"^(?:(?P<article>Article\s+\d+[a-z]{0,2})|(?P<section>§{1,2}\s*[\d.]*\d+[a-z]?)\.?)"
+    r"^(?:(?:Article|ARTICLE|Art\.)\s+(?P<article>(?:\d+[a-z]{0,2}|[IVXL]+)\b(?:\s+(?:bis|ter|quater)\b)?)"
+    r"|(?P<section>§{1,2}\s*[\d.]*\d+[a-z]?(?:\s*[-–]\s*[\d.]*\d+[a-z]?)?)\.?"
+    r"|(?:Section|SECTION|Sec\.|SEC\.)\s+(?P<pointed>\d+[A-Za-z]?)\.(?!\d))"
     r"(?:\s*[.:–—-])?(?:\s+(?P<heading>\S.*))?$"
 )
 _NUMBERED = re.compile(
     r"^(?P<label>(?:Section|Sec\.|Regulation|Rule|Clause)?\s*\d+(?:\.\d+)*[A-Z]?)[.:]?\s+(?P<heading>\S.*)$"
 )
+_PLAINLY_NUMBERED = re.compile(
+    r"^(?P<label>(?:(?:Section|Regulation|Rule|Clause)\s+)?\d{1,3}[A-Z]?)\s+(?P<heading>[A-Z].*)$"
+)
+_TITLE_WORDS = 12
+_DECIMAL = re.compile(
+    r"^(?P<label>(?:Provision\s+)?(?P<number>\d{1,3}(?:\.\d{1,3})+(?:-\d{1,3})?)[.:]?)\s+(?P<rest>[A-Z‘’“”\"'(\[].*)$"
+)
+_TO_PART = re.compile(r"to (?:Sub)?[Pp]art\b")
 _ORDINAL = r"(?:[IVXLC]+|\d+|[A-Z])\b"
 _ANNEX = re.compile(rf"^(?P<label>(?:annex|appendix|schedule)(?:\s+{_ORDINAL})?)\s*[:.–—-]?\s*(?P<heading>.*)$", re.I)
 _DIVISION = re.compile(
@@ -44,6 +56,22 @@ class UnitHeading:
     citation: str
     label: str
     heading: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal:
+    """A decimal number that a line begins with: as cited (``5.1``, ``Provision 5.1-2``), its label as printed, what
+    follows, and its parts."""
+
+    cited: str
+    label: str
+    rest: str
+    number: tuple[int, ...]
+
+    @property
+    def titles(self) -> bool:
+        """Whether what follows is a title, and not yet a paragraph."""
+        return _is_title(self.rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +94,31 @@ def unit_heading(line: Line, text: str, *, has_units: bool) -> UnitHeading | Non
     """The unit that the line heads, if it does. Numbered headings are units where nothing else is (``has_units``)."""
     found = _UNIT.match(text)
     if found is not None and _heads(line, found):
-        return _unit(" ".join((found["article"] or found["section"]).split()), text, found)
+        if found["section"]:
+            return _unit(" ".join(found["section"].split()), text, found)
+        number = " ".join((found["article"] or found["pointed"]).split())
+        return _unit(f"{'Article' if found['article'] else 'Section'} {number}", text, found)
     annex = _ANNEX.match(text)
-    if annex is not None and (line.level or (annex["label"].isupper() and not text.endswith("."))):
+    if annex is not None and (line.level or _heads_annex(annex, text)):
         word, _, ordinal = annex["label"].partition(" ")
         return _unit(f"{word.capitalize()} {ordinal.strip()}".strip(), text, annex)
-    numbered = _NUMBERED.match(text) if line.level and not has_units else None
-    if numbered is not None:
+    if has_units or line.level == 0:
+        return None
+    numbered = _NUMBERED.match(text) if line.level else _PLAINLY_NUMBERED.match(text)
+    if numbered is not None and (line.level or _is_title(numbered["heading"])):
         label = numbered["label"]
         return _unit(label if label[0].isalpha() else f"Section {label}", text, numbered)
     return None
+
+
+def read_decimal(text: str) -> Decimal | None:
+    """The decimal number that the line begins with, if it may be one: ``1.2 The bank ...``, and not ``1.2 million``."""
+    found = _DECIMAL.match(text)
+    if found is None:
+        return None
+    number = tuple(int(part) for part in re.split(r"[.-]", found["number"]))
+    word = "Provision " if found["label"].startswith("Provision") else ""
+    return Decimal(f"{word}{found['number']}", found["label"], found["rest"], number)
 
 
 def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeading | None:
@@ -97,7 +140,24 @@ def _heads(line: Line, found: re.Match[str]) -> bool:
     heading = found["heading"] or ""
     if line.level or not heading:
         return True
-    return heading[0].isupper() and (bool(found["section"]) or not heading.endswith((".", ",", ";")))
+    by_sections = bool(found["section"] or found["pointed"])
+    begins = heading[0].isupper() or (by_sections and heading[0] == "[")
+    return begins and (by_sections or not heading.endswith((".", ",", ";")))
+
+
+def _heads_annex(found: re.Match[str], text: str) -> bool:
+    """Whether an annex is headed where the form does not say so: *Annex I does not apply* refers to one."""
+    if text.endswith("."):
+        return False
+    if found["label"].isupper():
+        return True
+    heading = found["heading"]
+    named = " " in found["label"] and found["label"][0].isupper() and len(heading.split()) <= HEADING_WORDS
+    return named and (not heading or heading[0].isupper() or _TO_PART.match(heading) is not None)
+
+
+def _is_title(text: str) -> bool:
+    return len(text.split()) <= _TITLE_WORDS and not text.endswith((".", ":", ";", ","))
 
 
 def _unit(citation: str, text: str, found: re.Match[str]) -> UnitHeading:

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from environments.documents.numerals import roman_numeral
+
 __all__ = ["Label", "Reading", "first_of", "read_labels", "readings"]
 
 _LABEL = re.compile(
@@ -18,10 +20,6 @@ _SHAPE = re.compile(r"[0-9A-Za-z]+")
 _LARGEST_GAP = 20
 _LAST_INSERTED = "h"
 """Of the points inserted behind another: nobody inserts eight, and *(or)* and *(no)* are words."""
-_NUMERALS = (
-    *((100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
-    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
 
 Value = tuple[int, str]
 """The number, and what was inserted behind it: ``2a`` is (2, "a")."""
@@ -113,12 +111,4 @@ def _roman(text: str) -> int | None:
         return None
     values = [_ROMAN[letter] for letter in text]
     total = sum(-v if any(w > v for w in values[n + 1 : n + 2]) else v for n, v in enumerate(values))
-    return total if _written(total) == text else None
-
-
-def _written(number: int) -> str:
-    text = ""
-    for value, letters in _NUMERALS:
-        while number >= value:
-            text, number = text + letters, number - value
-    return text
+    return total if roman_numeral(total) == text else None

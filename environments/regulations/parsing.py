@@ -8,10 +8,18 @@ form tells how deep a line stands, that decides before anything else. What is no
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from environments.documents.lines import Line
 from environments.errors import InputError
-from environments.regulations.headings import ANNEXES, HEADING_WORDS, division_heading, names_unit, unit_heading
+from environments.regulations.headings import (
+    ANNEXES,
+    HEADING_WORDS,
+    division_heading,
+    names_unit,
+    read_decimal,
+    unit_heading,
+)
 from environments.regulations.labels import Label, Reading, first_of, read_labels
 from environments.regulations.tree import LegalText, Node, NodeKind
 from environments.regulations.unwrapping import unwrap_lines
@@ -20,12 +28,16 @@ __all__ = ["parse_legal_text"]
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
+_ENOUGH = 2
+"""Lines: a single decimal number is an amount or a version."""
+_CITED_NUMBER = re.compile(r"[A-Z][a-z]+ (\d{1,3}(?:\.\d{1,3})*)")
+_DUTY = re.compile(r"\b(?:shall|must)\b")
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
 
 @dataclass(slots=True)
 class _Open:
-    """A node while its lines come in. ``depth``: of the line it began with."""
+    """A node while its lines come in. ``depth``: of the line it began with. ``number``: of a unit, or in decimals."""
 
     kind: NodeKind
     label: str = ""
@@ -36,9 +48,13 @@ class _Open:
     reading: Reading | None = None
     depth: int | None = None
     rank: int = 0
+    number: tuple[int, ...] = ()
 
     def closed(self) -> Node:
         nodes = tuple(node.closed() for node in self.nodes)
+        if len(self.number) > 1 and not self.pieces and not nodes:
+            # What stands alone behind a decimal number was no title.
+            return Node(kind="point", label=self.label, citation=self.citation, text=self.heading)
         return Node(
             kind=self.kind,
             label=self.label,
@@ -67,6 +83,13 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
     )
 
 
+def _count_up(texts: Sequence[str]) -> bool:
+    """Whether lines of plain text are headed by numbers: *1 Scope*, and somewhere below it *2 Duties*."""
+    plain = (unit_heading(Line(text), text, has_units=False) for text in texts)
+    numbers = [int(found[1]) for unit in plain if unit and (found := _CITED_NUMBER.fullmatch(unit.citation))]
+    return any(later == earlier + 1 for earlier, later in pairwise(numbers))
+
+
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
         self.notes = [line.text.strip() for line in lines if line.note]
@@ -78,31 +101,73 @@ class _Parser:
         self._cited: dict[str, int] = {}
         self._passages = 0
         self._recitals = False
-        texts = [line.text.strip() for line in self._lines]
-        marked = any(line.level and names_unit(line.text.strip()) for line in self._lines)
-        self._only_marked = marked
-        self._has_units = any(map(names_unit, texts))
+        self._outside: list[str] = []
+        texts = [(line, " ".join(line.text.split())) for line in self._lines]
+        headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
+        self._only_marked = any(line.level and names_unit(text) for line, text in texts)
+        self._numbers = _count_up([text for line, text in texts if line.level is None])
+        self._decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
+        # An annex alone does not make words of the numbers before it.
+        only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
+        self._has_units = bool(headed) and not (only_annexes and (self._numbers or self._decimals))
 
     def read(self) -> None:
-        if not self._has_units:
+        if not (self._has_units or self._numbers or self._decimals):
             self.doubts.append("no article, section or annex is headed; paragraphs are cited by their own numbers")
         for place, line in enumerate(self._lines):
             text = " ".join(line.text.split())
-            if not (self._opens_unit(line, text) or self._opens_division(line, text) or self._is_heading(line, text)):
+            if not (
+                self._opens_unit(line, text)
+                or self._opens_division(line, text)
+                or self._opens_decimal(line, text)
+                or self._is_heading(line, text)
+            ):
                 self._read_text(place, line, text)
+        if self._outside:
+            self.doubts.append(
+                f"{len(self._outside)} paragraphs with a duty stand outside every article or section, and nobody can "
+                f"cite them: {self._outside[0][:80]!r}"
+            )
 
     # What opens a unit or a division.
 
     def _opens_unit(self, line: Line, text: str) -> bool:
         if line.level == 0 and self._only_marked:
             return False
-        found = unit_heading(line, text, has_units=self._has_units)
+        plain = line.level is None and not self._numbers
+        found = unit_heading(line, text, has_units=self._has_units or plain)
         if found is None:
             return False
         self._recitals = False
         while self._path[-1].kind != "division" or self._path[-1].citation:
             self._path.pop()
-        self._open(_Open("unit", found.label, self._unique(found.citation), found.heading, depth=line.depth))
+        number = tuple(map(int, cited[1].split("."))) if (cited := _CITED_NUMBER.fullmatch(found.citation)) else ()
+        citation = self._unique(found.citation)
+        self._open(_Open("unit", found.label, citation, found.heading, depth=line.depth, number=number))
+        return True
+
+    def _opens_decimal(self, line: Line, text: str) -> bool:
+        """Whether a decimal number is a label: below the unit it begins with, or where nothing else heads units."""
+        found = None if line.level else read_decimal(text)
+        if found is None:
+            return False
+        shorter = (found.number[:length] for length in range(len(found.number) - 1, 0, -1))
+        open_ = {node.number: node for node in self._path}
+        above = next((open_[number] for number in shorter if number in open_), None)
+        if above is None and (self._has_units or not self._decimals):
+            return False
+        while self._path[-1] is not above and (above is not None or self._path[-1].kind != "division"):
+            self._path.pop()
+        word = above.citation.split()[0] if above is not None else "Section"
+        citation = self._unique(found.cited if " " in found.cited else f"{word} {found.cited}")
+        opened = _Open(
+            "unit" if found.titles else "point", found.label, citation, depth=line.depth, number=found.number
+        )
+        if found.titles:
+            opened.heading = found.rest
+        else:
+            opened.pieces.append(found.rest)
+        self._open(opened)
         return True
 
     def _opens_division(self, line: Line, text: str) -> bool:
@@ -169,6 +234,7 @@ class _Parser:
                 self._loose(text)
                 return
             if current is self.root and not self.root.nodes and not self._recitals:
+                self._note_duty(text)
                 self.title.append(text)
                 return
         if _ENACTED.match(text):
@@ -279,6 +345,7 @@ class _Parser:
     def _words(self, line: Line, text: str) -> None:
         current = self._path[-1]
         if self._has_units and not self._cites():
+            self._note_duty(text)
             self._loose(text)
             return
         if current is self.root or (current.kind == "division" and not self._has_units):
@@ -308,6 +375,10 @@ class _Parser:
         while self._path[-1].kind not in {"division"}:
             self._path.pop()
         self._path[-1].nodes.append(_Open("passage", pieces=[text]))
+
+    def _note_duty(self, text: str) -> None:
+        if _DUTY.search(text):
+            self._outside.append(text)
 
     def _count(self, text: str) -> None:
         """Words that no number and no unit holds: each paragraph is counted."""

@@ -37,7 +37,7 @@ def read_legal_text(path: Path) -> LegalText:
     language = other_language(" ".join(text.words()))
     if language is not None:
         raise InputError(f"{path}: seems to be in {language}; give the English version, which tools and prompts are in")
-    if not text.provisions():
+    if not any(char.isalpha() for provision in text.provisions() for char in provision.text):
         raise InputError(f"{path}: holds no provision: nothing in it that could be cited has words of its own")
     return text
 

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from environments.documents.lines import Line
-from environments.regulations.headings import division_heading, names_unit, unit_heading
+from environments.regulations.headings import division_heading, names_unit, read_decimal, unit_heading
 from environments.regulations.labels import read_labels
 
 __all__ = ["unwrap_lines"]
 
 _WRAPPED = 0.15
-"""The share of lines that begin with a small letter above which lines are taken to be broken for width."""
+"""The share of lines that begin with a small letter (and not with ``a)``) above which they are taken to be broken for
+width."""
 _FULL = 0.85
 """Of the length that nine lines in ten do not exceed: printed lines of the same width differ in length."""
 _LONGEST_TITLE = 4
@@ -29,7 +30,8 @@ def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
     """The lines as they are, or if they were broken for width one for each paragraph."""
     texts = [" ".join(line.text.split()) for line in lines]
     marked = any(line.level is not None or line.depth is not None for line in lines)
-    if marked or sum(text[0].islower() for text in texts) <= _WRAPPED * len(texts):
+    going_on = sum(text[0].islower() and not read_labels(text)[0] for text in texts)
+    if marked or going_on <= _WRAPPED * len(texts):
         return list(lines)
     width = _FULL * sorted(map(len, texts))[len(texts) * 9 // 10]
     paragraphs: list[list[str]] = []
@@ -46,7 +48,7 @@ def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
 def _begins(text: str, paragraphs: Sequence[Sequence[str]], width: float) -> bool:
     """Whether a line begins a paragraph behind those that there are."""
     before = paragraphs[-1][-1]
-    numbered = bool(read_labels(text)[0])
+    numbered = bool(read_labels(text)[0]) or read_decimal(text) is not None
     if text[0].islower() and not numbered:
         return False
     if len(before) + 1 + len(text.split(" ", 1)[0]) < width:

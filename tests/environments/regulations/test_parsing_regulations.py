@@ -149,6 +149,51 @@ def test_a_document_without_headings_is_cited_by_its_numbers_or_counted() -> Non
     assert all("no article" in legal.doubts[0] for legal in (numbered, counted))
 
 
+@pytest.mark.parametrize(
+    ("text", "citations"),
+    [
+        ("ARTICLE 1\nSCOPE\n1. It shall look.\nARTICLE 2\n1. It shall find.\n", "Article 1(1), Article 2(1)"),
+        ("Article I\nIt shall look.\nArticle II\nIt shall find.\n", "Article I, Article II"),
+        (
+            "Art. 5\n1. It shall:\na) look;\nb) find.\nArt. 5 bis\nDone.\n",
+            "Article 5(1)(a), Article 5(1)(b), Article 5 bis",
+        ),
+        ("Section 1. Title.\nIt shall look.\nSEC. 2. DUTY.\n(a) FIND.—It shall.\n", "Section 1, Section 2(a)"),
+        ("§ 1.1 On it.\nIt shall look.\n§§ 1.2-1.3 [Reserved]\n§ 1.4 More.\nIt shall find.\n", "§ 1.1, § 1.4"),
+        (
+            "Article 1\nIt shall look.\nAnnex I\nLists\n1. One.\nAnnex II – More\n(a) Two.\n",
+            "Article 1, Annex I, (1), Annex II, (a)",
+        ),
+        ("Article 1\nIt shall look.\nAppendix A to Part 164—Table\nIt shall find.\n", "Article 1, Appendix A"),
+        (
+            "PART 3\nOn parcels\n35 Looking\n(1) It shall look.\n(2) It shall:\n(a) find;\n(b) bring.\n36 Asking\n"
+            "It shall ask.\nSCHEDULE 1\nLists\nIt shall list.\n",
+            "Section 35(1), Section 35(2)(a), Section 35(2)(b), Section 36, Schedule 1",
+        ),
+        (
+            "1 Scope\n1.1 It shall look.\n1.1.1 Twice.\n2 Duties\n2.1 It shall:\na) find;\nb) bring.\n2.2 No more.\n",
+            "Section 1.1, Section 1.1.1, Section 2.1(a), Section 2.1(b), Section 2.2",
+        ),
+        (
+            "5.1 Passwords\nProvision 5.1-1 Each shall differ.\nProvision 5.1-2 Each shall be long.\n5.2 Reports\n"
+            "Provision 5.2-1 They shall be read.\n",
+            "Provision 5.1-1, Provision 5.1-2, Provision 5.2-1",
+        ),
+        ("Article 5\n5.1 It shall look.\n5.2 It pays up to\n3.5 Million a year.\n", "Article 5.1, Article 5.2"),
+        ("It must look.\nArticle 9 shall apply to it.\nAnnex I does not apply.\n", "passage 1, passage 2, passage 3"),
+    ],
+)
+def test_whatever_style_units_are_numbered_in_they_are_cited_by_it(text: str, citations: str) -> None:
+    assert ", ".join(provisions(text)) == citations
+
+
+def test_a_duty_that_nobody_can_cite_is_a_doubt() -> None:
+    legal = parse("Everybody must look.\nArticle 1\nA carrier shall look.\n")
+    assert [provision.citation for provision in legal.provisions()] == ["Article 1"]
+    (doubt,) = legal.doubts
+    assert "nobody can cite them: 'Everybody must look.'" in doubt
+
+
 def test_a_missing_number_and_one_that_occurs_twice_are_doubts_and_nothing_is_lost() -> None:
     legal = parse("Article 3\n1. One.\n4. Four.\nArticle 3\nAgain.\n")
     assert [p.citation for p in legal.provisions()] == ["Article 3(1)", "Article 3(4)", "Article 3 [2]"]

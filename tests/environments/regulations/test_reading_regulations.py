@@ -207,6 +207,18 @@ def test_xml_expands_nothing_and_reaches_nothing(content: str) -> None:
         formex_lines(content.encode())
 
 
+def test_the_items_of_a_list_are_cited_as_the_page_numbers_them(tmp_path: Path) -> None:
+    lists = {"1": "(2)", "a": "(b)", "A": "(B)", "i": "(ii)"}
+    articles = "".join(
+        f'<h3>Article {n}</h3><p>It shall:</p><ol type="{style}"><li><p>look;</p></li><li>find.</li></ol>'
+        for n, style in enumerate(lists, 1)
+    )
+    (tmp_path / "x.html").write_text(articles, encoding="utf-8")
+    assert list(provisions(tmp_path / "x.html"))[1::2] == [
+        f"Article {n}{last}" for n, last in enumerate(lists.values(), 1)
+    ]
+
+
 def test_html_expands_nothing_that_the_page_declares(tmp_path: Path) -> None:
     declared = (
         '<!DOCTYPE html [<!ENTITY bomb "A carrier shall burst.">]><p>A carrier shall &bomb; look for parcels.</p>'
@@ -235,6 +247,7 @@ CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
         ("x.txt", GERMAN.encode(), "seems to be in German"),
         ("x.txt", b"Article 1\nOn parcels\n", "holds no provision"),
         ("x.html", b"<script>1</script>", "holds no text"),
+        ("x.txt", b"\0" * 1000, "holds no provision"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
