@@ -4,10 +4,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from environments.casebook.case import Chunk, Question
+from environments.casebook.case import Case, Chunk, Question
 
-__all__ = ["invent_name", "main_name", "rename_chunk", "rename_question"]
+__all__ = ["Renaming", "invent_name", "main_name", "rename_chunk", "rename_question", "renaming_of"]
 
 _COMMON = frozenset(
     re.findall(
@@ -32,6 +33,34 @@ _INVENTED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Names that give way to a new one: the main name of a case, and its first words where the case uses them alone."""
+
+    old: tuple[str, ...]
+    new: str
+
+
+def renaming_of(case: Case, seed: int) -> Renaming | None:
+    """The main name of the case's questions under another name; None if it has no name."""
+    questions = [question.text for question in case.questions]
+    texts = questions + [chunk.text for chunk in case.chunks]
+    name = main_name(questions)
+    if name is None:
+        return None
+    words = name.split()
+    shorter = (" ".join(words[:count]) for count in range(len(words) - 1, 0, -1))
+    return Renaming((name, *(short for short in shorter if _is_name(short, texts))), invent_name(texts, seed))
+
+
+def _is_name(words: str, texts: Iterable[str]) -> bool:
+    """Whether the words are a name by themselves: they occur with no further name behind them, and a word that is also
+    written small is none (*First* of *First Direct*)."""
+    alone, small = re.compile(_alone(words)), re.compile(rf"(?<!\w){re.escape(words.lower())}(?!\w)")
+    texts = [*texts]
+    return any(map(alone.search, texts)) and not any(map(small.search, texts))
+
+
 def main_name(texts: Iterable[str]) -> str | None:
     """The name that occurs most; of equals the longer one, then the first by letter. None if there is no name."""
     found = Counter[str]()
@@ -54,15 +83,22 @@ def invent_name(texts: Sequence[str], seed: int) -> str:
     return random.Random(seed).choice(free or ["Zebulon Zee"])
 
 
-def rename_question(question: Question, old: str, new: str) -> Question:
+def rename_question(question: Question, renaming: Renaming) -> Question:
     """The question about somebody of another name; its answer stays."""
-    options = {choice: _rename(option, old, new) for choice, option in question.options.items()}
-    return question.model_copy(update={"text": _rename(question.text, old, new), "options": options})
+    options = {choice: _rename(option, renaming) for choice, option in question.options.items()}
+    return question.model_copy(update={"text": _rename(question.text, renaming), "options": options})
 
 
-def rename_chunk(chunk: Chunk, old: str, new: str) -> Chunk:
-    return chunk.model_copy(update={"text": _rename(chunk.text, old, new)})
+def rename_chunk(chunk: Chunk, renaming: Renaming) -> Chunk:
+    return chunk.model_copy(update={"text": _rename(chunk.text, renaming)})
 
 
-def _rename(text: str, old: str, new: str) -> str:
-    return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text)
+def _rename(text: str, renaming: Renaming) -> str:
+    name, *shorter = renaming.old
+    for pattern in (rf"(?<!\w){re.escape(name)}(?!\w)", *map(_alone, shorter)):
+        text = re.sub(pattern, lambda _: renaming.new, text)
+    return text
+
+
+def _alone(words: str) -> str:
+    return rf"(?<!\w){re.escape(words)}(?!\w)(?! [A-Z])"

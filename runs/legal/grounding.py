@@ -12,7 +12,7 @@ from agents.clients.spec import ModelSpec
 from agents.clients.stack import ModelClients
 from agents.ledger import Ledger
 from environments.casebook.case import Case, Chunk, Question
-from environments.casebook.names import invent_name, main_name, rename_chunk, rename_question
+from environments.casebook.names import Renaming, rename_chunk, rename_question, renaming_of
 from environments.casebook.retrieval.words import words_of
 from runs.legal.answer import Desk
 from runs.legal.recipe import LegalRecipe
@@ -115,11 +115,11 @@ async def ask_probes(
     Without cited passages only answers that cite one can be tried; renamed, only cases that have a name.
     """
     by_id = {case.id: case for case in cases}
-    names = {case.id: _names(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
+    renamings = {case.id: renaming_of(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
 
     async def ask(row: AnswerRow, probe: Probe) -> ProbeRow | None:
         case = by_id[row.case]
-        tried = _tried(row, probe, case, names.get(row.case))
+        tried = _tried(row, probe, case, renamings.get(row.case))
         on_probe()
         if tried is None or row.choice is None:
             return None
@@ -150,9 +150,7 @@ async def ask_probes(
     return rows
 
 
-def _tried(
-    row: AnswerRow, probe: Probe, case: Case, names: tuple[str, str] | None
-) -> tuple[Question, list[Chunk]] | None:
+def _tried(row: AnswerRow, probe: Probe, case: Case, renaming: Renaming | None) -> tuple[Question, list[Chunk]] | None:
     """The question and passages as the probe changes them; None if it changes nothing."""
     question = next(asked for asked in case.questions if asked.id == row.question)
     chunks = {chunk.ref: chunk for chunk in case.chunks}
@@ -161,14 +159,7 @@ def _tried(
         cited = {citation.passage for citation in row.citations}
         kept = [chunk for chunk in passages if chunk.ref not in cited]
         return (question, kept) if len(kept) < len(passages) else None
-    if names is None:
+    if renaming is None:
         return None
-    old, new = names
-    renamed = rename_question(question, old, new), [rename_chunk(chunk, old, new) for chunk in passages]
+    renamed = rename_question(question, renaming), [rename_chunk(chunk, renaming) for chunk in passages]
     return renamed if renamed != (question, passages) else None
-
-
-def _names(case: Case, seed: int) -> tuple[str, str] | None:
-    texts = [question.text for question in case.questions] + [chunk.text for chunk in case.chunks]
-    name = main_name(question.text for question in case.questions)
-    return (name, invent_name(texts, seed)) if name else None

@@ -13,7 +13,7 @@ from agents.roles.meta_llm import question_json
 from agents.roles.team import AGENT_WORK
 from environments.casebook.balance import choose_restated
 from environments.casebook.case import Case, Context, Question, parse_context
-from environments.casebook.names import invent_name, main_name, rename_chunk, rename_question
+from environments.casebook.names import rename_chunk, rename_question, renaming_of
 from environments.casebook.retrieval.catalogue import BY_MEANING
 from runs.legal.answer import cells_of
 from runs.legal.balancing import balance_cases
@@ -200,14 +200,13 @@ def _tried(cases: Sequence[Case], probe: Probe, context: Context, seed: int) -> 
         return [case for case in cases if case.pool(context)]
     tried: list[Case] = []
     for case in cases:
-        old = main_name(question.text for question in case.questions)
-        if old is None:
+        renaming = renaming_of(case, seed)
+        if renaming is None:
             continue
-        new = invent_name([q.text for q in case.questions] + [chunk.text for chunk in case.chunks], seed)
-        chunks = tuple(rename_chunk(chunk, old, new) for chunk in case.chunks)
+        chunks = tuple(rename_chunk(chunk, renaming) for chunk in case.chunks)
         renamed = case.model_copy(update={"chunks": chunks})
         shown = renamed.pool(context) != case.pool(context)
-        pairs = [(question, rename_question(question, old, new)) for question in case.questions]
+        pairs = [(question, rename_question(question, renaming)) for question in case.questions]
         kept = tuple(after for before, after in pairs if shown or after != before)
         tried.append(renamed.model_copy(update={"questions": kept}))
     return tried

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from environments.casebook.balance import balance_question, choose_restated, shuffle_options, turn_question
 from environments.casebook.case import LETTERS, Choice
-from environments.casebook.names import invent_name, main_name, rename_chunk, rename_question
+from environments.casebook.names import Renaming, invent_name, main_name, rename_chunk, rename_question, renaming_of
 from tests.support.small_cases import BOTTLES, asked
 
 FOUR = BOTTLES.questions[1]
@@ -33,16 +33,38 @@ def test_the_name_a_case_is_about() -> None:
 
 
 def test_a_case_under_another_name_says_the_same() -> None:
-    new = invent_name([chunk.text for chunk in BOTTLES.chunks], seed=1)
-    assert new == invent_name([], seed=1)
-    question = rename_question(BOTTLES.questions[0], "Bottle Works", new)
+    renaming = renaming_of(BOTTLES, seed=1)
+    assert renaming is not None
+    assert renaming == Renaming(("Bottle Works",), invent_name([], seed=1))
+    question = rename_question(BOTTLES.questions[0], renaming)
     assert "Bottle Works" not in question.text
-    assert new in question.text
+    assert renaming.new in question.text
     assert (question.id, question.answer) == (BOTTLES.questions[0].id, "Yes")
-    assert rename_question(question, new, "Bottle Works") == BOTTLES.questions[0]
-    chunk = rename_chunk(BOTTLES.chunks[0], "Bottle", "Can")
+    assert rename_question(question, Renaming((renaming.new,), "Bottle Works")) == BOTTLES.questions[0]
+    chunk = rename_chunk(BOTTLES.chunks[0], Renaming(("Bottle",), "Can"))
     assert "Can Works" in chunk.text
-    assert rename_chunk(BOTTLES.chunks[0], "Bott", "Can") == BOTTLES.chunks[0]
+    assert rename_chunk(BOTTLES.chunks[0], Renaming(("Bott",), "Can")) == BOTTLES.chunks[0]
+
+
+def test_the_first_word_of_a_name_that_stands_for_all_of_it_is_renamed_too() -> None:
+    texts = ("Clear AI kept faces. Clear's staff, and Clear, knew.", "First, Clear AI denied it; Clear Skies did not.")
+    chunks = tuple(BOTTLES.chunks[0].model_copy(update={"ref": f"F{n}", "text": t}) for n, t in enumerate(texts))
+    questions = (asked("q1", "Did Clear AI keep faces?", {"Yes": "Yes", "No": "No"}, "Yes"),)
+    case = BOTTLES.model_copy(update={"chunks": chunks, "questions": questions})
+    renaming = renaming_of(case, seed=1)
+    assert renaming is not None
+    assert renaming.old == ("Clear AI", "Clear")
+    new = renaming.new
+    assert [rename_chunk(chunk, renaming).text for chunk in chunks] == [
+        f"{new} kept faces. {new}'s staff, and {new}, knew.",
+        f"First, {new} denied it; Clear Skies did not.",
+    ]
+    small = case.model_copy(
+        update={"chunks": (*chunks, BOTTLES.chunks[1].model_copy(update={"text": "It was clear."}))}
+    )
+    renaming = renaming_of(small, seed=1)
+    assert renaming is not None
+    assert renaming.old == ("Clear AI",)
 
 
 QUESTIONS = st.lists(st.sampled_from(("Yes", "No")), max_size=30)
