@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
 from environments.errors import FormulaError
-from environments.events import Json
 from runs.cli.output import make_table, show, show_json
 from runs.files import read_rows
 from solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
@@ -37,14 +36,21 @@ def verdicts_command(
     for number, case in enumerate(read_rows(file, _Case), 1):
         try:
             automaton = compile_formula(parse(case.formula), "free")
+            holds = automaton.accepts([{_atom(name) for name in step} for step in case.trace])
         except FormulaError as error:
             raise FormulaError(f"{file}, line {number}: {error}") from error
-        holds = automaton.accepts([{Atom(name) for name in step} for step in case.trace])
-        trace: Json = [[*step] for step in case.trace]
-        show_json({"formula": case.formula, "trace": trace, "holds": holds})
+        show_json({**case.model_dump(mode="json"), "holds": holds})
         holding += holds
     if as_json:
         show_json({"verdicts": number, "holding": holding})
+
+
+def _atom(text: str) -> Atom:
+    """An atom as formulas write it, with its condition if it has one."""
+    atom = parse(text)
+    if not isinstance(atom, Atom):
+        raise FormulaError(f"`{text}` is no atom, and a step of a trace lists atoms")
+    return atom
 
 
 @app.command("dfa")

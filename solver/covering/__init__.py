@@ -72,7 +72,7 @@ class CoverageAnalysis:
         suite: the coverage of the traces that were synthesised.
         occurrences: for each pair that occurs in the suite, in how many of its traces.
         needed: with how many traces the suite has every feasible pair; None if it lacks one.
-        bound: why no suite can do with fewer than ``bound.walks``.
+        bound: why no suite that has every pair that is feasible for certain can do with fewer than ``bound.walks``.
         rules: what the suite shows of each rule.
     """
 
@@ -135,6 +135,7 @@ def analyse_coverage(
     with stages.stage(f"pairs to prove, {profile}", len(doubtful)) as step:
         settled = _settle(Certifier(asked, encodings, length), doubtful, graph, step)
     feasible = frozenset(everything) - {certificate.pair for certificate in settled.certificates}
+    certain = feasible - {*settled.undecided}  # whether a suite could have the others at all, nobody knows
     traces = [*map(carried.events, [*suite.walks, *rare]), *settled.traces][:count]
     traces += map(carried.events, _spare_walks(product, length, count - len(traces), carried))
     measured = measure_coverage(environment, traces)
@@ -151,7 +152,7 @@ def analyse_coverage(
         occurrences=tuple((pair, sum(pair in pairs_of(walk) for walk in walks)) for pair in sorted(measured.pairs)),
         needed=_needed(walks, feasible),
         # A pair beyond the plan shows that there are walks beyond it, of which its bound does not speak.
-        bound=suite.bound.over(feasible) if feasible <= set(graph.pairs) else plain_counting(sorted(feasible), length),
+        bound=suite.bound.over(certain) if certain <= set(graph.pairs) else plain_counting(sorted(certain), length),
         rules=measure_rules(rules, product, length, traces),
     )
 

@@ -29,6 +29,7 @@ from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
 from solver.walks import Walk, draw_walk, pairs_of
 from tests.support.checks import keeps
+from tests.support.random_worlds import random_world
 from tests.support.thirteen import CLINIC, CLINIC_RULES
 
 RULES = load_rules(load_setting("banking").gold_file)
@@ -123,6 +124,18 @@ def test_the_suite_is_near_the_bound(tasks: CoverageAnalysis) -> None:
     assert 10 <= tasks.bound.walks <= tasks.needed <= tasks.bound.walks + 2
     assert tasks.suite.traces == 40
     assert dict(tasks.occurrences).keys() == tasks.feasible
+
+
+def test_what_is_not_decided_raises_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody needs a trace for a pair that may be impossible: three pairs need three traces at most."""
+    monkeypatch.setattr("solver.encoding.SOLVER_BUDGET", 1)
+    world, formulas = random_world(4)
+    rules = [Rule(id=formula, formula=formula) for formula in formulas]
+    analysis = analyse_coverage(world, rules, profile="coverage", length=3, count=10, seed=1)
+    certain = analysis.feasible - {*analysis.undecided}
+    assert (len(certain), len(analysis.undecided)) == (3, 33)
+    assert {pair for pair, _ in analysis.bound.weights} <= certain == analysis.suite.pairs
+    assert analysis.bound.walks <= 3
 
 
 def test_a_suite_that_is_cut_short_says_what_it_lacks() -> None:
