@@ -3,9 +3,12 @@
 Two states are compared up to the names of rows created on the way, leaving out what only compliance tools write and
 what depends on the order of calls. A created row is known by its content: its fields, with each mention of another
 created row replaced by that row's content in turn. So two payments made in either order are the same two payments.
+Created rows of the same content are told apart by what mentions them: two messages in one of two consultations that are
+alike are not one message in each.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import cast
@@ -60,6 +63,8 @@ def compare_states(environment: Environment, initial: State, expected: State, ac
         wanted_rows, found_rows = ({key: row for key, row in rows.items() if key in before} for rows in kept)
         differences += _compare_kept(entity, wanted_rows, found_rows, wanted, found)
         differences += _compare_created(entity, wanted, found)
+    if not differences:
+        differences += _compare_mentions(environment, (expected, wanted), (actual, found))
     return tuple(differences)
 
 
@@ -105,6 +110,110 @@ def _compare_created(entity: Entity, wanted: _Created, found: _Created) -> list[
         surplus = rows[len(here.get(content, ())) :]
         differences += [Difference(entity.table, "(created)", None, None, _shown(entity, row)) for row in surplus]
     return differences
+
+
+_Name = tuple[str, Value]
+"""A created row by its table and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """The created row ``target`` is named in a field of the row ``source``, which is None if it was there before: then
+    its name counts, and ``place`` has it beside table and field."""
+
+    source: _Name | None
+    place: str
+    target: _Name
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two states: the content of what its calls created, and where that is mentioned."""
+
+    contents: Mapping[_Name, str]
+    mentions: list[_Mention]
+
+    def mentioned(self, name: _Name) -> str:
+        """Where the row is mentioned, each mentioning row with its content; empty if nowhere."""
+        return ", ".join(
+            sorted(
+                one.place if one.source is None else f"{one.place} of {self.contents[one.source]}"
+                for one in self.mentions
+                if one.target == name
+            )
+        )
+
+
+def _compare_mentions(
+    environment: Environment, expected: tuple[State, _Created], actual: tuple[State, _Created]
+) -> list[Difference]:
+    """Of states whose created rows have the same contents: are rows that are alike also mentioned alike?"""
+    sides = [_side(environment, *of) for of in (expected, actual)]
+    if all(len(set(side.contents.values())) == len(side.contents) for side in sides):
+        return []  # no row is like another
+    numbers: dict[object, int] = {}
+    portraits = [_portraits(side, numbers) for side in sides]
+    here, there = (Counter(each.values()) for each in portraits)
+    differing = (here - there) | (there - here)
+    differences: list[Difference] = []
+    for table in environment.entities:
+        shown = [
+            sorted(side.mentioned(row) for row, number in each.items() if row[0] == table and number in differing)
+            for side, each in zip(sides, portraits, strict=True)
+        ]
+        if any(any(side) for side in shown):
+            differences.append(Difference(table, "(created)", "mentioned in", [*shown[0]], [*shown[1]]))
+    return differences
+
+
+def _portraits(side: _Side, numbers: dict[object, int]) -> dict[_Name, int]:
+    """Each created row as a number, which stands for its content, refined in turn by the portraits of the rows that
+    mention it and that it mentions. ``numbers`` is shared: the same portrait has the same number on both sides."""
+    found: Mapping[_Name, object] = side.contents
+    for _ in (None, *side.contents):
+        known = {row: numbers.setdefault(portrait, len(numbers)) for row, portrait in found.items()}
+        found = {
+            row: (
+                portrait,
+                tuple(sorted((m.place, known[m.source] if m.source else -1) for m in side.mentions if m.target == row)),
+                tuple(sorted((m.place, known[m.target]) for m in side.mentions if m.source == row)),
+            )
+            for row, portrait in known.items()
+        }
+    return {row: numbers.setdefault(portrait, len(numbers)) for row, portrait in found.items()}
+
+
+def _side(environment: Environment, state: State, created: _Created) -> _Side:
+    judged = {
+        name: entity for name, entity in environment.entities.items() if name not in environment.compliance_tables
+    }
+    contents: dict[_Name, str] = {
+        (entity.table, key): _content(entity, row, created, REFERENCE_DEPTH)
+        for key, rows in created.items()
+        for entity, row in rows
+        if entity.table in judged
+    }
+    mentions: list[_Mention] = []
+    for table, entity in judged.items():
+        for row in state.rows(table):
+            name: _Name = (table, row.values[entity.key])
+            source = name if name in contents else None
+            for field, declared in entity.fields.items():
+                if field == entity.key or declared.order_dependent:
+                    continue
+                place = f"{table}.{field}" if source else f"{table} {name[1]}.{field}"
+                for at, item in _items(place, row.values[field]):
+                    targets = ((other.table, item) for other, _ in created.get(item, ()))
+                    mentions += [_Mention(source, at, target) for target in targets if target in contents]
+    return _Side(contents, mentions)
+
+
+def _items(place: str, value: Value) -> Iterable[tuple[str, Value]]:
+    """The texts in a field, each with its place: one, or those of a list."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, tuple):
+        yield from ((f"{place}[{at}]", item) for at, item in enumerate(cast("tuple[Value, ...]", value)))
 
 
 def _by_content(entity: Entity, created: _Created) -> dict[str, list[Row]]:
