@@ -7,8 +7,11 @@ or a file of tasks says which environment it is about, and that is data: its wor
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from environments.catalogue import BUILT_IN, Setting, is_folder, load_setting
 from environments.errors import InputError
+from environments.problems import first_problem
 from runs.recipe import Recipe
 from runs.record.store import Record
 from runs.stages.rows import TaskRow
@@ -77,9 +80,21 @@ def setting_of_recipe(recipe: Recipe) -> Setting:
 def recorded_recipe(record: Record, env: str | None = None) -> Recipe:
     """The recipe of a run on record, with the folder that the user says where the run has one of the user's own.
 
-    Raises InputError if the user does not say it.
+    Raises InputError if the user does not say it, or the record is not that of a whole run.
     """
-    recipe = Recipe.model_validate(record.recipe)
+    folder, recorded = record.path.parent, record.recipe
+    if isinstance(recorded, dict) and "stage" in recorded:
+        raise InputError(
+            f"{folder}: the record of a stage that ran alone ({recorded['stage']}); give the same command again, which "
+            "goes on with it"
+        )
+    try:
+        recipe = Recipe.model_validate(recorded)
+    except ValidationError as error:
+        raise InputError(
+            f"{folder}: its recipe cannot be read ({first_problem(error)}); lawtrace {record.lawtrace_version} began "
+            "the run: go on with that one, or start a new run"
+        ) from error
     if not is_folder(recipe.environment):
         return recipe
     if env is None:

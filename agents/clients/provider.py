@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from autogen_core.models import ChatCompletionClient, CreateResult
-from autogen_ext.models.openai import AzureOpenAIChatCompletionClient, OpenAIChatCompletionClient
-from openai import pydantic_function_tool
+from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
+from openai import AsyncAzureOpenAI, AsyncOpenAI, pydantic_function_tool
 from pydantic import BaseModel
 
 from agents.clients.addresses import OPENAI_ADDRESS, Access, access_to
 from agents.clients.base import MODEL_INFO
 from agents.clients.calls import ModelCall
 from agents.clients.errors import CallFailed
+from agents.clients.rewording import RewordingClient
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from environments.errors import InputError
 
@@ -94,8 +95,8 @@ class Endpoint:
 def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     """A client for an endpoint, with its address and key from the environment.
 
-    The address is always given explicitly: without one, AutoGen sends the key of one vendor to the address of another
-    when the model's name looks like theirs. The client's own retries are off, since they would not be recorded; so is
+    The client of the openai package is ours to open: AutoGen, given a name that looks like another vendor's, would send
+    the key of the one to the address of the other. Its own retries are off, since they would not be recorded; so is
     its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the limit.
 
     Raises:
@@ -108,36 +109,41 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     match spec.provider:
         case "anthropic":
             return Endpoint(_anthropic(spec, access), access.address, json_mode=False)
         case "azure":
             return Endpoint(_azure(spec, access), access.address)
         case _:
-            client = OpenAIChatCompletionClient(
-                model=spec.name,
+            opened = AsyncOpenAI(
                 base_url=access.address,
                 api_key=access.key,
                 max_retries=0,
                 timeout=None,
-                model_info=MODEL_INFO,
-                include_name_in_message=False,
+                http_client=RewordingClient(),
             )
+            client = _compatible(spec, opened)
             return Endpoint(client, access.address, own_vendor=access.address == OPENAI_ADDRESS)
 
 
 def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     """A deployment goes by the name in the spec."""
-    return AzureOpenAIChatCompletionClient(
-        model=spec.name,
+    opened = AsyncAzureOpenAI(
         azure_deployment=spec.name,
         azure_endpoint=access.address,
         api_key=access.key,
         api_version=access.api_version or "",
         max_retries=0,
         timeout=None,
-        model_info=MODEL_INFO,
-        include_name_in_message=False,
+        http_client=RewordingClient(),
+    )
+    return _compatible(spec, opened)
+
+
+def _compatible(spec: ModelSpec, opened: AsyncOpenAI) -> ChatCompletionClient:
+    return BaseOpenAIChatCompletionClient(
+        opened, create_args={"model": spec.name}, model_info=MODEL_INFO, include_name_in_message=False
     )
 
 

@@ -97,12 +97,12 @@ def resume(
     quieten()
     folder = RunFolder(directory).existing()
     with Record.open(directory) as record:
-        legal = is_legal(record.recipe)
-    if legal:
+        begun = None if is_legal(record.recipe) else recorded_recipe(record, env)
+    if begun is None:
         resume_legal(directory, budget=budget, as_json=as_json)
         return
+    recipe = with_budget(begun, budget)
     with Record.resume(directory) as record:
-        recipe = with_budget(recorded_recipe(record, env), budget)
         check_prices(recipe, named_models(recipe))
         check_access(plan_of(recipe))
         walls_for(recipe.sandbox)

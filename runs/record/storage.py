@@ -194,7 +194,9 @@ def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
         if {"meta", "entries"} <= tables:
             raise InputError(f"{path} was written by an earlier lawtrace, before its first release; run it again")
         raise InputError(f"{path} is not a record of lawtrace; give the directory of a run")
-    about = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
+        raise InputError(f"{path} does not say which lawtrace wrote it; it is not a record of lawtrace")
     if int(about["schema_version"]) > SCHEMA_VERSION:
         raise InputError(
             f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "

@@ -183,7 +183,10 @@ class Record:
     @property
     def recipe(self) -> Json:
         """The resolved recipe that the run was started with."""
-        return json.loads(self._meta("recipe"))
+        try:
+            return json.loads(self._meta("recipe"))
+        except ValueError as error:
+            raise InputError(f"{self.path}: its recipe cannot be read ({error})") from error
 
     @property
     def created(self) -> str:
@@ -202,6 +205,8 @@ class Record:
                 return self._reader.entry(row)
         except ValidationError as error:
             raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error.errors()[0]['msg']})") from error
+        except (ValueError, TypeError, KeyError) as error:  # nothing that was ever written as an entry
+            raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error})") from error
 
     def close(self) -> None:
         """Ends writing. A finished record becomes a single file, which can be read where nothing can be written."""

@@ -312,6 +312,9 @@ def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monke
     assert (tmp_path / "attempts.jsonl").read_bytes() == before
     code, out, _ = lawtrace("messages", "attempts.record")
     assert (code, "executor" in out) == (0, True)
+    for whole_run in (("resume", "attempts.record"), ("run", "--from", "attempts.record")):
+        code, _, err = lawtrace(*whole_run)
+        assert (code, "give the same command again" in " ".join(err.split())) == (2, True)
 
 
 def test_a_key_that_is_missing_is_said_before_anything_is_begun(

@@ -1,6 +1,5 @@
 import asyncio
 import errno
-import json
 import os
 import shutil
 import signal
@@ -268,11 +267,31 @@ def test_a_newer_record_asks_for_an_upgrade(record: Record) -> None:
         Record.open(record.path.parent)
 
 
-def test_an_entry_that_cannot_be_read_is_named(record: Record, message: MessageSent) -> None:
+@pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
+def test_a_record_that_does_not_say_who_wrote_it_is_none(record: Record, edited: str) -> None:
+    record.close()
+    with sqlite3.connect(record.path) as connection:
+        connection.execute(edited)
+    connection.close()
+    with pytest.raises(InputError, match="which lawtrace wrote it"):
+        Record.open(record.path.parent)
+
+
+def test_a_recipe_that_cannot_be_read_is_said(record: Record) -> None:
+    record.close()
+    with sqlite3.connect(record.path) as connection:
+        connection.execute("UPDATE meta SET value = '{' WHERE key = 'recipe'")
+    connection.close()
+    with Record.open(record.path.parent) as edited, pytest.raises(InputError, match="its recipe cannot be read"):
+        assert edited.recipe
+
+
+@pytest.mark.parametrize("payload", ['{"kind": "dream"}', "{", "[]", "7"])
+def test_an_entry_that_cannot_be_read_is_named(record: Record, message: MessageSent, payload: str) -> None:
     record.record(message)
     record.close()
     with sqlite3.connect(record.path) as connection:
-        connection.execute("UPDATE entries SET payload = ?", (json.dumps({"kind": "dream"}),))
+        connection.execute("UPDATE entries SET payload = ?", (payload,))
     connection.close()
     with Record.open(record.path.parent) as damaged, pytest.raises(InputError, match="entry 1: cannot be read"):
         list(damaged.entries())
