@@ -194,9 +194,13 @@ class Record:
         return self._meta("created")
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Asks the file. For the modules of this package, which know its tables."""
-        with self._one_at_a_time, translated(self.path):
-            return self._connection.execute(query, values).fetchall()
+        """Asks the file. For the modules of this package, which know its tables. Raises InputError for a number that no
+        row can have."""
+        try:
+            with self._one_at_a_time, translated(self.path):
+                return self._connection.execute(query, values).fetchall()
+        except OverflowError as error:
+            raise InputError(f"{self.path}: nothing in it has a number that large") from error
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
         """The entry in a row of `runs.record.rows.COLUMNS`."""

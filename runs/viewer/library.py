@@ -57,7 +57,7 @@ class Tasks:
         for one, variant, _ in ways_of(folder):
             rows = RowFile(one.tasks, TaskRow)
             for number, line in enumerate(rows.scan()):
-                self.lines.append(_task_line(line, variant))
+                self.lines.append(_task_line(one.tasks, number, line, variant))
                 self._rows.append((rows, number))
         self.numbers = {(line.variant, line.id): number for number, line in enumerate(self.lines)}
 
@@ -156,10 +156,13 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _task_line(line: bytes, variant: str | None) -> TaskLine:
-    row: dict[str, Any] = from_json(line)
-    texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
-    return TaskLine(row["id"], variant, texts[0][:ASKS_CHARACTERS] if texts else "")
+def _task_line(path: Path, number: int, line: bytes, variant: str | None) -> TaskLine:
+    try:
+        row: dict[str, Any] = from_json(line)
+        texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
+        return TaskLine(row["id"], variant, texts[0][:ASKS_CHARACTERS] if texts else "")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}, row {number + 1}: is no task ({error})") from error
 
 
 def _about(recipe: Json) -> str:

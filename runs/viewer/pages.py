@@ -389,8 +389,8 @@ def _around(words: str, text: str) -> tuple[str, str, str]:
 
 
 def _segment(name: str) -> str:
-    """A name as one part of a path."""
-    return quote(name, safe="")
+    """A name as one part of a path; that of a folder may hold bytes that are no text."""
+    return quote(name, safe="", errors="surrogateescape")
 
 
 def _query(**values: object) -> str:

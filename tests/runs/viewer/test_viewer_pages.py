@@ -1,5 +1,6 @@
 """The pages without a browser: each link leads somewhere, nothing hostile gets through, nobody else gets in."""
 
+import os
 import re
 from html import unescape
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from agents.ledger import Context, MessageSent, ModelAsked
-from environments.errors import InputError
+from environments.errors import CannotCarryOut, InputError
 from environments.events import Json
 from runs.record.finding import Wanted, find_conversations
 from runs.record.store import Record
@@ -88,6 +89,7 @@ def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
         "/runs/small/tasks/999",
         "/runs/small/conversations/999",
         "/runs/small/messages/99999",
+        "/runs/small/messages/99999999999999999999",
         "/static/..%2fpages.py",
         "/static/pages.py",
         "/runs/hostile/report.html",
@@ -185,6 +187,25 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "not a record of lawtrace" in page
     assert "/runs/good/" in page
     assert browse.get("/runs/broken/").status_code == 404
+
+
+def test_a_folder_whose_name_is_no_text_does_not_hide_the_others(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    try:
+        Record.create(tmp_path / name, recipe=None).close()
+    except (OSError, CannotCarryOut):
+        pytest.skip("this file system takes no such name")
+    Record.create(tmp_path / "good", recipe=None).close()
+    page = TestClient(make_app(tmp_path), base_url=LOOPBACK).get("/")
+    assert page.status_code == 200
+    assert "/runs/good/" in page.text
+
+
+def test_tasks_that_cannot_be_read_are_said_with_their_row(tmp_path: Path) -> None:
+    Record.create(tmp_path / "cut", recipe=None).close()
+    (tmp_path / "cut" / "tasks.jsonl").write_text('{"id": "t1", "instru', encoding="utf-8")
+    answer = TestClient(make_app(tmp_path), base_url=LOOPBACK).get("/runs/cut/tasks")
+    assert (answer.status_code, "row 1: is no task" in answer.text) == (404, True)
 
 
 def test_a_run_that_is_through_has_begun_all_its_attempts(runs: Path) -> None:
