@@ -129,7 +129,7 @@ def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: Test
     marks = re.findall(r"/runs/small/attempts/\d+", browse.get("/runs/small/attempts?outcome=unsafe_success").text)
     page = browse.get(marks[0]).text
     assert "What it broke" in page
-    assert "Strong customer authentication is applied" in page
+    assert "Strong customer authentication stands" in page
     cause = re.search(r'class="to-cause" href="([^"]+)#m(\d+)"', page)
     assert cause
     thread = browse.get(unescape(cause[1])).text
