@@ -92,8 +92,8 @@ def recorded_recipe(record: Record, env: str | None = None) -> Recipe:
         recipe = Recipe.model_validate(recorded)
     except ValidationError as error:
         raise InputError(
-            f"{folder}: its recipe cannot be read ({first_problem(error)}); lawtrace {record.lawtrace_version} began "
-            "the run: go on with that one, or start a new run"
+            f"{folder}: its recipe cannot be read ({first_problem(error)}); go on with the lawtrace that began it, or "
+            "start a new run"
         ) from error
     if not is_folder(recipe.environment):
         return recipe
