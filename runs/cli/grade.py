@@ -80,7 +80,7 @@ def grade(
         if compare is not None:
             wanted += baseline_programs(setting.environment, rows)
         with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
-            attempts = run_programs(setting.environment, rows, wanted, jails, step)
+            attempts = run_programs(setting.environment, rows, wanted, jails, step, regulation=setting.regulation)
     changed: list[ChangedRule] = []
     if rules is not None:
         chosen = load_rules(rules)

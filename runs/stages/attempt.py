@@ -186,9 +186,11 @@ def run_programs(
     programs: Sequence[ProgramRow | AttemptRow],
     jails: Jails,
     on_program: Callable[[], None] = lambda: None,
+    *,
+    regulation: Regulation | None = None,
 ) -> list[AttemptRow]:
     """Attempts from programs that are given, whose tasks there are (see `runs.tasks.sift`); attempts that have been
-    made already stay as they are, at their place."""
+    made already stay as they are, at their place. ``regulation``: as in `run_answers`."""
     answers = [
         row
         if isinstance(row, AttemptRow)
@@ -197,12 +199,13 @@ def run_programs(
             style=row.style,
             model=row.model,
             trial=row.trial,
+            shield=row.shield,
             program=row.program if row.program and row.program.strip() else None,
             invalid=row.invalid,
         )
         for row in programs
     ]
-    return run_answers(environment, tasks, answers, jails, on_program)
+    return run_answers(environment, tasks, answers, jails, on_program, regulation=regulation)
 
 
 def _run(

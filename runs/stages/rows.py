@@ -199,6 +199,7 @@ class ProgramRow(BaseModel):
     model: str = "unnamed"
     trial: int = 0
     mode: Mode = "program"
+    shield: ShieldMode = "off"
     invalid: str | None = None
 
 

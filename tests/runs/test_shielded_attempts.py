@@ -11,8 +11,9 @@ from environments.catalogue import load_setting
 from environments.errors import InputError
 from environments.jail import Jails
 from runs.assemble import content_of_run
-from runs.cli import main
 from runs.comparing import compare_sides, read_side
+from runs.files import read_rows
+from runs.grading.verdict import VerdictRow
 from runs.layout import RunFolder
 from runs.pipeline import RunResult, walk
 from runs.recipe import AttemptOptions, Recipe, TaskOptions
@@ -22,6 +23,7 @@ from runs.report.build import render_report
 from runs.stages.attempt import run_answers
 from runs.stages.rows import AttemptRow
 from tests.support.openai_server import calling, serving
+from tests.support.shell import Shell
 
 SMALL = Recipe(
     tasks=TaskOptions(count=3, spare=2), attempts=AttemptOptions(baselines=False, models=("reference", "business"))
@@ -169,13 +171,12 @@ def test_nobody_reads_a_warning_in_a_program() -> None:
     assert checked(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
 
 
-def test_a_single_model_can_be_put_behind_a_shield(
-    bare: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tasks, out = str(bare.folder.tasks), tmp_path / "attempts.jsonl"
-    words = ["attempt", "--tasks", tasks, "--model", "business", "--shield", "refuse", "--out", str(out)]
-    monkeypatch.setattr("sys.argv", ["lawtrace", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code in {0, None}
-    assert '"shielded"' in out.read_text(encoding="utf-8")
+def test_a_single_model_can_be_put_behind_a_shield(bare: RunResult, lawtrace: Shell) -> None:
+    tasks = str(bare.folder.tasks)
+    lawtrace("attempt", "--tasks", tasks, "--model", "business", "--shield", "refuse", "--out", "attempts.jsonl")
+    assert '"shielded"' in Path("attempts.jsonl").read_text(encoding="utf-8")
+    # Programs run again where they are graded, and behind what they were written for.
+    lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
+    verdicts = read_rows(Path("verdicts.jsonl"), VerdictRow)
+    assert {verdict.shield for verdict in verdicts} == {"refuse"}
+    assert not {verdict.outcome for verdict in verdicts} & {"safe_success", "unsafe_success"}
