@@ -1,6 +1,7 @@
 """What makes a declaration meaningless is an error when it is built: terms over what does not exist, rows without their
 fields, refusals that nobody documents."""
 
+import keyword
 import re
 from collections.abc import Mapping
 
@@ -19,6 +20,7 @@ __all__ = ["check_tool"]
 def check_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> None:
     """Raises InputError, naming the environment, the tool and the place, if the tool's declaration means nothing."""
     place = f"environment {environment!r}, tool {tool.name!r}"
+    _check_names(place, tool)
     names = {parameter.name for parameter in tool.parameters}
     for entity in _entities(tool):
         if entities.get(entity.table) is not entity:
@@ -69,6 +71,20 @@ def check_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> 
     says_success = any(result.name == "success" and _is_boolean(result) for result in tool.results)
     if tool.fails and not says_success:
         raise InputError(f"{place}: it can fail, but documents no boolean result 'success' to say so")
+
+
+def _check_names(place: str, tool: Tool) -> None:
+    """Programs call tools by keyword and read results as attributes, so every name is one that Python can write."""
+    for what, names in (
+        ("its name", [tool.name]),
+        ("its parameter", [parameter.name for parameter in tool.parameters]),
+        ("its result", [result.name for result in tool.results]),
+    ):
+        for name in names:
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise InputError(f"{place}: {what} {name!r} cannot be written in a program; choose another name")
+        if twice := sorted(name for name in names if names.count(name) > 1):
+            raise InputError(f"{place}: {what} {twice[0]!r} is declared twice")
 
 
 def _check_result(place: str, tool: Tool, result: Result) -> None:

@@ -16,6 +16,7 @@ from random import Random
 
 from environments.coherence import check_tool
 from environments.effects import Delete, Effect, Insert, InsertEach, Update
+from environments.errors import InputError
 from environments.phrases import Phrases, PhrasesBy
 from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
 from environments.state import Entity, State
@@ -67,6 +68,12 @@ class Environment:
     populate: Callable[[Random], State] = field(repr=False)
 
     def __post_init__(self) -> None:
+        for what, named in (
+            ("tool", {name: tool.name for name, tool in self.tools.items()}),
+            ("table", {name: entity.table for name, entity in self.entities.items()}),
+        ):
+            if odd := [(key, name) for key, name in named.items() if key != name]:
+                raise InputError(f"environment {self.name!r}: the {what} {odd[0][1]!r} is under the key {odd[0][0]!r}")
         for tool in self.tools.values():
             check_tool(self.name, self.entities, tool)
 

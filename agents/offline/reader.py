@@ -24,21 +24,31 @@ from agents.offline.mentions import (
 from agents.offline.messages import labelled_json, last_said, system_text
 from agents.offline.words import rank_tools, words_of
 
-__all__ = ["read_request"]
+__all__ = ["read_lines", "read_request"]
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
 E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 
 def read_request(messages: Sequence[LLMMessage]) -> str:
-    tools = {tool["name"]: tool for tool in labelled_json(messages, "documentation")["tools"]}
+    tools = labelled_json(messages, "documentation")["tools"]
     goal = "states the outcome wanted" in system_text(messages)
-    reader = _Reader(tools, adds_lookups=goal)
-    for line in last_said(messages).splitlines():
-        item = re.match(r"\s*(?:-|\d+\.)\s+(.*)", line)
-        if item:
-            reader.read(item[1])
-    return json.dumps({"calls": reader.calls})
+    items = (re.match(r"\s*(?:-|\d+\.)\s+(.*)", line) for line in last_said(messages).splitlines())
+    calls, _ = read_lines([item[1] for item in items if item], tools, goal=goal)
+    return json.dumps({"calls": calls})
+
+
+def read_lines(
+    lines: Sequence[str], tools: Sequence[Documented], *, goal: bool
+) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """The calls that the lines of a request ask for, and the tool that each line was taken to mean."""
+    reader = _Reader({tool["name"]: tool for tool in tools}, adds_lookups=goal)
+    taken: list[str | None] = []
+    for line in lines:
+        before = len(reader.calls)
+        reader.read(line)
+        taken.append(reader.calls[-1]["tool"] if len(reader.calls) > before else None)
+    return reader.calls, taken
 
 
 class _Reader:

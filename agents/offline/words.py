@@ -13,7 +13,20 @@ SILENT = frozenset(
         "the their them this to user where which with you your",
     )
 )
-IRREGULAR = {"paid": "pay", "made": "make", "sent": "send", "found": "find", "left": "leave", "cancelled": "cancel"}
+IRREGULAR = {
+    "paid": "pay",
+    "made": "make",
+    "sent": "send",
+    "found": "find",
+    "left": "leave",
+    "cancelled": "cancel",
+    "taken": "take",
+    "lent": "lend",
+    "sold": "sell",
+    "bought": "buy",
+    "chosen": "choose",
+    "withdrawn": "withdraw",
+}
 
 
 def words_of(text: str) -> list[str]:

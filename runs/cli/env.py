@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from agents.offline.understanding import inspect_understanding
 from environments.catalogue import BUILT_IN, Setting, load_setting
 from environments.documentation import document
 from environments.events import Json
@@ -77,6 +78,7 @@ def check_command(
     check_rules(rules, setting.environment, setting.regulation)
     with Bars().stage(f"looking through {setting.environment.name}", None):
         flaws = inspect(setting.environment, rules, setting.regulation)
+        flaws = flaws or tuple(inspect_understanding(setting.environment, rules))
     if as_json:
         found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
         show_json({"environment": setting.environment.name, "findings": found})

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from environments.declaration import Environment
 from environments.regulation import Regulation
 from solver.analysis import analyse
+from solver.inspection.constants import inspect_constants
 from solver.inspection.flaws import Flaw, FlawKind
 from solver.inspection.lists import inspect_law, inspect_lists, inspect_words
 from solver.inspection.populations import inspect_states, inspect_traces
@@ -36,6 +37,7 @@ def inspect(environment: Environment, rules: Sequence[Rule], regulation: Regulat
         *inspect_words(environment),
         *inspect_lists(environment, rules, regulation),
         *inspect_law(environment, rules, regulation),
+        *inspect_constants(environment, rules),
     )
     if states:  # everything else begins with an initial state
         return (*states, *said)

@@ -58,6 +58,12 @@ def inspect_lists(environment: Environment, rules: Sequence[Rule], regulation: R
             "give a compliance tool a parameter FromTrace('pending_events', pending_events)",
         )
     for tool in environment.tools.values():
+        if tool.compliance and not tool.telltales:
+            yield _list(
+                "it is a compliance tool without telltales, so an instruction may ask for it in any words but its name",
+                "list the stems of the words that would give it away",
+                tool,
+            )
         if speaking[tool.name].rules:
             continue
         if tool.compliance:

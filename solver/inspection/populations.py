@@ -1,12 +1,17 @@
 """Initial states: are they what the tables say, can what is in them be told apart, do they carry traces?"""
 
+import json
+import traceback
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import cast
 
-from environments.declaration import Environment
+from environments.declaration import Environment, FromTrace, Tool
 from environments.errors import InputError
 from environments.kinds import WrongFormat, WrongType
+from environments.simulation import call, compiled_tool
 from environments.state import State, decode_state, encode_state
+from environments.terms import Scope
 from solver.demands import NO_WISHES, Asked
 from solver.inspection.drawing import NothingToDraw, draw_arguments
 from solver.inspection.flaws import Flaw
@@ -25,7 +30,7 @@ WALKS = 6
 def inspect_states(environment: Environment) -> Iterator[Flaw]:
     """What is wrong with the states that ``populate`` draws, with the seed of the first one that shows it."""
     for seed in range(STATES):
-        flaw = _state(environment, seed) or _drawing(environment, seed)
+        flaw = _state(environment, seed) or _drawing(environment, seed) or _calling(environment, seed)
         if flaw is not None:
             yield flaw
             return
@@ -47,7 +52,16 @@ def _state(environment: Environment, seed: int) -> Flaw | None:
             proof=f"For example populate(Random({seed})).",
         )
 
-    state = environment.populate(Random(seed))
+    try:
+        state = cast("object", environment.populate(Random(seed)))
+    except Exception as error:  # noqa: BLE001 (the user's own code; whatever it raises is the finding)
+        raised = traceback.extract_tb(error.__traceback__)[-1]
+        return flaw(
+            f"it raises {type(error).__name__}: {error} ({raised.filename}, line {raised.lineno})",
+            "let it return a State for every seed",
+        )
+    if not isinstance(state, State):
+        return flaw(f"it returns a {type(state).__name__}", "let it return a State, as environments/state.py has it")
     if set(state.tables) != set(environment.entities):
         differing = sorted(set(state.tables) ^ set(environment.entities))[0]
         return flaw(
@@ -88,6 +102,40 @@ def _drawing(environment: Environment, seed: int) -> Flaw | None:
                 proof=f"For example populate(Random({seed})).",
             )
     return None
+
+
+def _calling(environment: Environment, seed: int) -> Flaw | None:
+    """Whether each tool can be called at all: a term over values of two kinds raises where it is first looked at."""
+    state = environment.populate(Random(seed))
+    for tool in environment.tools.values():
+        drawn = {parameter.name: parameter.default for parameter in tool.parameters}
+        drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
+        drawn |= draw_arguments(tool, state, Random(seed))
+        said = {name: tool.parameter(name).kind.encode(value) for name, value in drawn.items() if value is not None}
+        try:
+            call(environment, state, tool.name, said)
+        except Exception as error:  # noqa: BLE001 (the user's own terms: whatever they raise is the finding)
+            return Flaw(
+                kind="refusal",
+                place=f"tool {tool.name!r}, {_raising(tool, Scope(state, drawn))}",
+                what=f"a call raises {type(error).__name__}: {error}",
+                remedy="compare values of one kind: inside, money is cents, a day and a minute are numbers",
+                proof=f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",
+            )
+    return None
+
+
+def _raising(tool: Tool, scope: Scope) -> str:
+    """The first condition that cannot be looked at."""
+    compiled = compiled_tool(tool)
+    conditions = [(f"exception {raised.exception}", condition) for raised, condition in compiled.raises]
+    conditions += [(f"failure: {failure.description}", condition) for failure, condition in compiled.fails]
+    for place, condition in conditions:
+        try:
+            condition(scope)
+        except Exception:  # noqa: BLE001 (told by the caller)
+            return place
+    return "effects and results"
 
 
 def _same(one: State, other: State) -> bool:

@@ -41,6 +41,13 @@ def declare(**parts: Any) -> Environment:
     return replace(ENVIRONMENT, name="small", tools={"Do": tool})
 
 
+def test_a_tool_and_a_table_stand_under_their_names() -> None:
+    with pytest.raises(InputError, match="the tool 'Do' is under the key 'do'"):
+        replace(ENVIRONMENT, tools={"do": declare().tools["Do"]})
+    with pytest.raises(InputError, match="the table 'accounts' is under the key 'account'"):
+        replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
+
+
 def test_the_sound_one_is_accepted() -> None:
     assert declare(effects=(Insert(TRANSACTIONS, TRANSACTION),)).changing_tools == {"Do"}
 
@@ -91,6 +98,15 @@ def test_the_sound_one_is_accepted() -> None:
         (
             {"results": (ValueResult("x", "-", BOOLEAN, exists(PAGES, lambda p: p.id == "")),)},
             "a term looks at 'pages'",
+        ),
+        ({"parameters": (AMOUNT, AMOUNT)}, "its parameter 'amount' is declared twice"),
+        (
+            {"parameters": (replace(AMOUNT, name="from"),), "phrases": Phrases("Do it with {from}.")},
+            "its parameter 'from' cannot be written in a program",
+        ),
+        (
+            {"results": (ValueResult("the result", "-", TEXT, constant("")),)},
+            "its result 'the result' cannot be written in a program",
         ),
         ({"raises": ()}, "'amount' can be malformed, but InvalidRequestException is not documented"),
         ({"phrases": None}, "a business tool needs phrases"),

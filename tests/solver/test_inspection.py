@@ -18,6 +18,7 @@ from environments.simulation import call
 from environments.state import Row, State
 from environments.terms import argument, constant, exists, value_of
 from solver.inspection import Flaw, inspect
+from solver.inspection.constants import inspect_constants
 from solver.inspection.refusals import inspect_refusals
 from solver.rules import Rule, load_rules
 from tests.support.random_declarations import random_environment
@@ -74,6 +75,18 @@ def other_names(state: State, random: Random) -> State:
     names = (f"Entitled {row.values['passenger_name']}" for row in rows)
     renamed = (Row({**row.values, "passenger_name": name}) for row, name in zip(rows, names, strict=True))
     return state.with_table("bookings", tuple(renamed))
+
+
+def not_for_every_seed(state: State, random: Random) -> State:
+    return state if random.random() < 0.9 else state.with_table("no table", ())
+
+
+def raising(state: State, random: Random) -> State:
+    raise LookupError("no more names")
+
+
+def a_mapping(state: State, random: Random) -> Any:
+    return state.tables
 
 
 SEEDS = count()
@@ -184,6 +197,19 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
         "populate",
         "not in both",
     ),
+    "states that cannot be drawn": (populated(raising), "populate", "it raises LookupError: no more names"),
+    "states that are sometimes none": (populated(not_for_every_seed), "populate", "not in both"),
+    "something else than a state": (populated(a_mapping), "populate", "it returns a dict"),
+    "a comparison of two kinds": (
+        with_failure("ReimburseTicket", Fails("Too much.", argument("amount") > "all of it")),
+        "tool 'ReimburseTicket', failure: Too much.",
+        "a call raises TypeError",
+    ),
+    "a compliance tool that nothing gives away": (
+        changed("SendRightsNotice", telltales=()),
+        "tool 'SendRightsNotice'",
+        "without telltales",
+    ),
     "nothing to say": (
         populated(lambda state, random: state.with_table("bookings", ())),
         "tool 'FindBooking', parameter 'keywords'",
@@ -255,6 +281,23 @@ def test_a_rule_that_rests_on_nothing_and_a_reading_without_a_rule() -> None:
     places = {flaw.place: flaw.what for flaw in found(rules=(*rules, unfounded))}
     assert places["rule 'mine'"] == "it rests on no provision of VELA"
     assert "no rule rests on it" in places["provision 'Section 3.2'"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "what"),
+    [
+        ('G(LookUpFlight -> F RecordCaseEntry("PASENGER_REBOOKED" in events))', "did you mean 'PASSENGER_REBOOKED'?"),
+        ('G !LookUpFlight(destination in ["Oslo", "Olso"])', "'Olso' is not one of"),
+        ('G !RebookPassenger(not (flight_number == "VE1"))', "is not in the format 'VE-NNN'"),
+        ('G !ShowPayments(since < "yesterday")', "is not in the format 'YYYY-MM-DD'"),
+        ('G !FindBooking("Nobody" in keywords)', None),
+    ],
+)
+def test_words_that_no_argument_can_be(formula: str, what: str | None) -> None:
+    rule = Rule(id="mine", formula=formula, regulation="VELA", provisions=("Section 1.1",))
+    flaws = [flaw.what for flaw in inspect_constants(WORLD, (*RULES, rule))]
+    assert len(flaws) == (what is not None)
+    assert what is None or what in flaws[0]
 
 
 def test_rules_that_cannot_be_kept_together() -> None:

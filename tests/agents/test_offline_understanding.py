@@ -1,0 +1,41 @@
+"""Phrases that a reader without a model takes for something else are named, and those that ship are understood."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.offline.understanding import inspect_understanding
+from environments.catalogue import load_setting
+from environments.declaration import Environment, Phrases
+from solver.rules import load_rules
+
+AIRLINE = load_setting(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
+RULES = load_rules(AIRLINE.rules_file)
+
+
+def rephrased(tool: str, phrases: Phrases) -> Environment:
+    world = AIRLINE.environment
+    return replace(world, tools={**world.tools, tool: replace(world.tools[tool], phrases=phrases)})
+
+
+@pytest.mark.parametrize("name", ["banking", "airline"])
+def test_what_ships_is_understood(name: str) -> None:
+    setting = AIRLINE if name == "airline" else load_setting(name)
+    assert [*inspect_understanding(setting.environment, load_rules(setting.rules_file))] == []
+
+
+def test_a_phrase_that_sounds_like_another_tool_is_named() -> None:
+    phrases = Phrases(
+        step="Issue a meal voucher of {amount} for {booking_code}.",
+        outcome="{booking_code} is {amount} of ticket richer.",
+    )
+    (flaw,) = inspect_understanding(rephrased("ReimburseTicket", phrases), RULES)
+    assert flaw.place == "tool 'ReimburseTicket', phrase 'step'"
+    assert flaw.what.startswith("without a model it is read as IssueMealVoucher: Issue a meal voucher of ")
+
+
+def test_a_thing_called_by_another_name_is_named() -> None:
+    find = Phrases(step="Find the booking in the name of {keywords}.", thing="the traveller {keywords}")
+    flaws = [*inspect_understanding(rephrased("FindBooking", find), RULES)]
+    assert {"tool 'PayCompensation', phrase 'step'", "the phrases 'outcome'"} & {flaw.place for flaw in flaws}
