@@ -9,7 +9,9 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -65,7 +67,7 @@ def make_server(watched: Watched) -> Server[Any]:
 
     async def get_prompt(_: _Context, params: GetPromptRequestParams) -> GetPromptResult:
         if request is None or params.name != REQUEST:
-            raise ValueError(f"there is no prompt {params.name[:80]!r}")
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}")
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=request))])
 
     return Server(

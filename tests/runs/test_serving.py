@@ -31,7 +31,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, TextContent
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 
 from runs.serving.server import REQUEST, make_server
 from runs.serving.watched import Assignment, Watched
@@ -151,8 +151,9 @@ async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
     watched = free(tmp_path)
     async with Client(make_server(watched)) as client:
         assert (await client.list_prompts()).prompts == []
-        with pytest.raises(MCPError):
+        with pytest.raises(MCPError, match="there is no prompt") as refused:
             await client.get_prompt(REQUEST)
+        assert refused.value.code == INVALID_PARAMS
         account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
         number = account["accounts"][0]["account_number"]
         period = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
