@@ -130,11 +130,14 @@ def funnel_table(funnel: Funnel) -> Table:
 
 
 def rule_table(rules: tuple[Rule, ...]) -> Table:
-    table = make_table("rule", "formula", "template", "provisions", "states")
+    """Formulas are long: below each stands the rest, so that a terminal of 80 columns shows it in two lines or three."""
+    table = make_table("rule", "formula; template, states; provisions")
     for rule in rules:
-        states = len(rule.automaton.verdicts)
+        about = (
+            f"{rule.template}, {len(rule.automaton.verdicts)} states; {', '.join(rule.provisions) or 'no provision'}"
+        )
         # Text, because a formula may hold brackets, which are markup in a plain string.
-        table.add_row(rule.id, Text(rule.formula), rule.template, Text(", ".join(rule.provisions)), str(states))
+        table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
     return table
 
 
