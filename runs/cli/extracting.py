@@ -130,7 +130,7 @@ def funnel_table(funnel: Funnel) -> Table:
 
 
 def rule_table(rules: tuple[Rule, ...]) -> Table:
-    """Formulas are long: below each stands the rest, so that a terminal of 80 columns shows it in two lines or three."""
+    """Formulas are long: what else there is stands below each, so that a terminal of 80 columns holds it."""
     table = make_table("rule", "formula; template, states; provisions")
     for rule in rules:
         about = (

@@ -71,6 +71,8 @@ def test_doctor_finds_the_jail(lawtrace: Shell) -> None:
         (("rules", "check", "--rules", "none.jsonl"), "none.jsonl: cannot be read"),
         (("run", "none.toml"), "none.toml: cannot be read"),
         (("report", "nowhere"), "no such run folder"),
+        (("report", "."), "holds no run"),
+        (("grade", "."), "holds no run"),
         (("messages", "nowhere"), "nowhere"),
         (("grade",), "--tasks FILE and --programs FILE"),
         (("attempt", "--tasks", "none.jsonl", "--model", "idle"), "none.jsonl"),
