@@ -1,6 +1,7 @@
 """``lawtrace rules evaluate``: precision and recall of rule sets against gold, side by side, with near misses named."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -35,9 +36,11 @@ class _RuleSet:
     def models(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.trail.head.models.values())) if self.trail else ()
 
-    @property
-    def name(self) -> str:
-        return f"{self.file.stem} ({', '.join(self.models)})" if self.models else self.file.stem
+    def name(self, beside: Sequence[Path]) -> str:
+        """What it is called in the table: the file without its ending, or as given where another is called so."""
+        shared = sum(file.stem == self.file.stem for file in beside) > 1
+        called = str(self.file) if shared else self.file.stem
+        return f"{called} ({', '.join(self.models)})" if self.models else called
 
     @property
     def drawn_by_model(self) -> bool:
@@ -62,7 +65,7 @@ def evaluate_command(
     sets = [_read(file) for file in files]
     for one in sets:
         check_rules(one.rules, setting.environment)
-    scored = {one.name: evaluate_rules(one.rules, golden) for one in sets}
+    scored = {one.name(files): evaluate_rules(one.rules, golden) for one in sets}
     drawn = next((one.trail for one in sets if one.drawn_by_model and one.trail), None)
     if baseline and drawn is not None:
         scored[BASELINE] = evaluate_rules(draw_baseline(setting, drawn), golden)

@@ -181,7 +181,8 @@ def _show_rule(trail: Trail, name: str) -> None:
         names = ", ".join(row.rule.id for row in trail.rules)
         raise InputError(f"the trail has no rule {name!r}; it has {names or 'none'}")
     show(Text(f"{row.rule.id} ({row.status}): {row.rule.formula}"))
-    for quote in row.quotes:
+    merged = (other for other in trail.rules if name in other.into)
+    for quote in dict.fromkeys(quote for one in (row, *merged) for quote in one.quotes):
         stands = "these words stand in it" if quote.checked else "these words do NOT stand in it"
         show(Text(f"{quote.citation}: “{quote.words}” ({stands})"))
     show(Text(f"rests on: {'; '.join(row.rule.provisions)}"))

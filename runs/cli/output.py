@@ -1,4 +1,7 @@
-"""What the command line prints: results to standard output, everything else to standard error."""
+"""What the command line prints: results to standard output, everything else to standard error.
+
+Much of it was written by models and found in documents: control characters in it are shown, and never obeyed.
+"""
 
 import json
 import logging
@@ -10,9 +13,12 @@ from contextlib import contextmanager
 import structlog
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.style import StyleType
 from rich.table import Table
+from rich.text import Text
 
 from environments.events import Json
+from runs.visibility import visible
 
 __all__ = [
     "OUT",
@@ -34,12 +40,30 @@ _ERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 def show(what: RenderableType) -> None:
     """A result, for people."""
-    OUT.print(what)
+    OUT.print(_harmless(what))
+
+
+def _harmless(what: RenderableType) -> RenderableType:
+    match what:
+        case str():
+            return visible(what)
+        case Text() if visible(what.plain) != what.plain:
+            return Text(visible(what.plain), style=what.style)
+        case _:
+            return what
+
+
+class _HarmlessTable(Table):
+    def add_row(
+        self, *renderables: RenderableType | None, style: StyleType | None = None, end_section: bool = False
+    ) -> None:
+        cells = (None if cell is None else _harmless(cell) for cell in renderables)
+        super().add_row(*cells, style=style, end_section=end_section)
 
 
 def make_table(*columns: str, title: str | None = None) -> Table:
     """A table that folds what does not fit, so that nothing in it is cut off."""
-    table = Table(title=title)
+    table = _HarmlessTable(title=title)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -53,7 +77,7 @@ def show_json(result: Mapping[str, Json]) -> None:
 
 def say(text: str) -> None:
     """A remark, for people, on standard error."""
-    _ERR.print(text, soft_wrap=True)
+    _ERR.print(visible(text), soft_wrap=True)
 
 
 def say_problems(problems: Sequence[object]) -> None:
@@ -84,7 +108,7 @@ def say_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
 
 def complain(text: str) -> None:
     """One sentence about what went wrong, on standard error."""
-    _ERR.print(f"lawtrace: {text}", style="red", soft_wrap=True)
+    _ERR.print(f"lawtrace: {visible(text)}", style="red", soft_wrap=True)
 
 
 def quieten() -> None:

@@ -11,6 +11,7 @@ from agents.offline import OFFLINE_ROLES
 from agents.roles import RoleName
 from environments.catalogue import load_setting
 from runs.evaluating import evaluate_rules
+from runs.files import write_rows
 from runs.trails import read_trail
 from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize
@@ -89,6 +90,8 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
     assert "scope_aligner" in out
     code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
     assert "these words stand in it" in " ".join(out.split())
+    # The rule rests on two provisions: the words of the one that was merged into it are shown as well.
+    assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
     code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
     assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
     code, _, err = lawtrace("rules", "trail", "law.txt")
@@ -141,6 +144,24 @@ def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
         assert len(server.requests) == 2
         assert lawtrace.json(*words, "--budget", "messages=100")["unread"] == 0
         assert len(server.requests) == 5
+
+
+def test_what_a_model_wrote_is_shown_in_the_terminal_and_not_obeyed(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
+
+    def clearing(request: Mapping[str, Any]) -> str:
+        text = played(request)
+        return text.replace("checkauthorization-before-transferfunds", "clear\\u001b[2J") if "formula" in text else text
+
+    with serving(clearing) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        extract = lawtrace("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    trail = lawtrace("rules", "trail", "rules.jsonl", "--rule", "clear\x1b[2J")
+    for code, out, err in (extract, trail):
+        assert (code, "\x1b[2J" in out + err, "\\u001b[2J" in "".join((out + err).split())) == (0, False, True)
 
 
 WRITER = "You write rules over tool calls"
@@ -203,6 +224,14 @@ def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
     assert found["precision"] < other["precision"] == baseline["precision"] == plain["precision"]
     code, out, _ = lawtrace("rules", "evaluate", "model.jsonl", "plain.jsonl")
     assert (code, "same text" in " ".join(out.split())) == (0, True)
+
+
+def test_files_of_one_name_are_scored_apart(lawtrace: Shell, tmp_path: Path) -> None:
+    for folder, formula in (("one", "!((!CheckAuthorization) U PayBill)"), ("other", "G(!PayBill)")):
+        (tmp_path / folder).mkdir()
+        write_rows(tmp_path / folder / "rules.jsonl", [rule("r", formula)])
+    found = lawtrace.json("rules", "evaluate", "one/rules.jsonl", "other/rules.jsonl")
+    assert (found["name"], [beside["name"] for beside in found["beside"]]) == ("one/rules.jsonl", ["other/rules.jsonl"])
 
 
 def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
