@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -17,6 +18,7 @@ from runs.cli import casework, rating
 from runs.cli.budgets import with_budget
 from runs.cli.long_run import long_run
 from runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from runs.files import read_rows
 from runs.layout import new_run_folder
 from runs.legal.baselines import Baseline, measure_baselines
 from runs.legal.layout import LegalFolder
@@ -25,7 +27,7 @@ from runs.legal.pipeline import LegalResult, check_cases, walk_legal
 from runs.legal.plan import LegalPlan, plan_of_cases
 from runs.legal.recipe import LegalRecipe, is_legal, load_legal_recipe
 from runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
-from runs.legal.rows import LEGAL_OUTCOMES
+from runs.legal.rows import LEGAL_OUTCOMES, LegalFindings
 from runs.legal.tables import ModelTable
 from runs.pipeline import check_access, check_prices
 from runs.record.store import Record
@@ -94,7 +96,7 @@ def run_command(
     resolved = _asked_for(recipe, repeated)
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
-    book = check_cases(_cases_of(cases, repeated))
+    book = _book_of(cases, repeated)
     plan = plan_of_cases(resolved, book.cases)
     check_prices(resolved, [line.model for line in plan.calls])
     if dry_run:
@@ -118,15 +120,17 @@ def _asked_for(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
         return LegalRecipe.model_validate(record.recipe)
 
 
-def _cases_of(cases: Path | None, repeated: Path | None) -> Path:
+def _book_of(cases: Path | None, repeated: Path | None) -> CaseBook:
+    """The cases given, or those of the repeated run with what could not be used in them."""
     if cases is not None:
-        return cases
+        return check_cases(cases)
     if repeated is None:
         raise InputError("which cases? Give --cases CASES, or --from RUN to take those of a run")
-    kept = LegalFolder(repeated).cases
-    if not kept.exists():
+    folder = LegalFolder(repeated)
+    if not folder.cases.exists():
         raise InputError(f"{repeated}: the run stopped before it wrote its cases down; give --cases CASES, too")
-    return kept
+    findings = read_rows(folder.findings, LegalFindings)[0]
+    return replace(check_cases(folder.cases), problems=findings.problems)
 
 
 def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:

@@ -216,12 +216,15 @@ def test_a_dry_run_asks_and_writes_nothing(
 def test_a_run_is_repeated_from_its_record(book: Path, tmp_path: Path, lawtrace: Shell) -> None:
     recipe = tmp_path / "legal.toml"
     recipe.write_text('contexts = ["F", "LR"]\nretrievers = ["bm25"]\nseed = 7\n', encoding="utf-8")
+    with book.open("a", encoding="utf-8") as rows:
+        rows.write('{"content": "", "type": "background", "source": "empty"}\n')
     lawtrace.json("legal", "run", "--cases", book, "--recipe", recipe, "--out", "first")
     book.unlink()
     recipe.unlink()
     again = lawtrace.json("legal", "run", "--from", "first", "--out", "again")
     assert again["answers"] == 2 * 3 * 5
-    for name in ("cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
+    assert b"it is empty" in (tmp_path / "again" / "findings.jsonl").read_bytes()
+    for name in ("findings.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     with Record.open(tmp_path / "again") as record:
         assert LegalRecipe.model_validate(record.recipe).seed == 7
