@@ -54,7 +54,7 @@ def map_parts(messages: Sequence[LLMMessage]) -> str:
     paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
     headings = _below_titles([paragraph["heading"].split(" > ") for paragraph in paragraphs])
     weights = [
-        _weigh(paragraph["begins"], heading, place)
+        _weigh(paragraph["paragraph"], paragraph["begins"], heading, place)
         for place, (paragraph, heading) in enumerate(zip(paragraphs, headings, strict=True))
     ]
     parts = _best_sequence(weights)
@@ -77,9 +77,11 @@ def _below_titles(paths: Sequence[Sequence[str]]) -> list[str]:
     return [path[titles] if len(path) > titles else "" for path in paths]
 
 
-def _weigh(begins: str, heading: str, place: int) -> dict[str, float]:
+def _weigh(ref: str, begins: str, heading: str, place: int) -> dict[str, float]:
     weights = {part: 0.0 for stage in _STAGES for part in stage}
     named = next((part for part, pattern in _HEADINGS.items() if pattern.search(heading)), None)
+    if "/" in ref:  # the number of a paragraph in an annex begins with the annex
+        weights["annex"] += 2 * _HEADING_WEIGHT
     if named:
         weights[named] += _HEADING_WEIGHT
     elif not heading:

@@ -79,6 +79,18 @@ async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
     assert (found.failure, found.doubts) == (None, ())
 
 
+async def test_what_stands_in_an_annex_is_annex_whatever_its_heading_says() -> None:
+    headings = {"The contravention": "1. It failed.", "Annex 1": "", "Appeals against decisions": "1. There is one."}
+    lines = [
+        Line(text, level=level)
+        for heading, below in headings.items()
+        for text, level in ((heading, 2), (below, 0))
+        if text
+    ]
+    found = await mapped(OFFLINE_ROLES["section_mapper"], document=parse_document(lines))
+    assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
+
+
 async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
     heard: list[str] = []
 

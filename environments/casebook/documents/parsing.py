@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from environments.casebook.documents.tree import Document, Paragraph, Section
 from environments.documents.lines import Line
@@ -25,11 +25,31 @@ _OPENING = re.compile(
 )
 """What a first heading says. Nothing marks it in plain text, where it stands below the title."""
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_LEANS_ON = re.compile(r"\b(?:a|an|and|by|for|from|in|of|on|or|the|to|under|with)\s*$", re.IGNORECASE)
 _HEADING_WORDS = 16
 _HEADING_LINES = 3
 _LARGEST_GAP = 2
 _DEEPEST = 99
 """The level of what stands before the first heading: no heading goes below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A heading in one line, and of how many lines it was made."""
+
+    line: Line
+    lines: int = 1
+
+    def with_more(self, line: Line) -> "_Heading | None":
+        """The heading with the rest of it from the next line, if that plainly goes on: small letters, a lone year, or
+        whatever stands behind *of* and its like."""
+        rest = line.text.strip()
+        whole = f"{self.line.text.strip()} {rest}"
+        goes_on = rest[:1].islower() or _YEAR.fullmatch(rest) or _LEANS_ON.search(self.line.text)
+        return (
+            _Heading(replace(self.line, text=whole), self.lines + 1) if goes_on and _looks_like_heading(whole) else None
+        )
 
 
 @dataclass(slots=True)
@@ -89,9 +109,9 @@ class _Parser:
         while place < len(self._lines):
             headings = self._headings(place)
             if headings:
-                for line in headings:
-                    self._begin_section(line)
-                place += len(headings)
+                for heading in headings:
+                    self._begin_section(heading.line)
+                place += sum(heading.lines for heading in headings)
                 continue
             self._read_line(self._lines[place])
             place += 1
@@ -160,32 +180,37 @@ class _Parser:
         self._path.append(section)
         self._current = None
 
-    def _headings(self, place: int) -> list[Line]:
-        """The heading that begins at this line, if one does: marked as one, or short lines between a finished paragraph
+    def _headings(self, place: int) -> list[_Heading]:
+        """The headings that begin at this line, if one does: marked as one, or short lines between a finished paragraph
         and the next number."""
         first = self._lines[place]
         if first.level is not None:
-            return [first] if first.level > 0 and (self._last is not None or self._leads_to_number(place)) else []
+            begun = self._last is not None or self._annex != ""
+            return [_Heading(first)] if first.level > 0 and (begun or self._leads_to_number(place)) else []
         if self._opens(place):
-            return [first]
+            return [_Heading(first)]
         annexed = _ANNEX.match(first.text.strip()) is not None
         if not annexed and (self._closed or not self._finished()):
             return []
-        found: list[Line] = []
+        found: list[_Heading] = []
         annex = ""
-        for line in self._lines[place : place + _HEADING_LINES + 1]:
+        for line in self._lines[place : place + 2 * _HEADING_LINES]:
             annex = annex or (_ANNEX.match(line.text.strip()) or [""])[0]
             if found and self._next_number(line.text, below_heading=True, restart=bool(annex)) is not None:
                 return found
             if len(found) == 1 and _begins_at_one(line.text):
-                below = " ".join(found[0].text.split())
+                below = " ".join(found[0].line.text.split())
                 self.doubts.append(
                     f"'1.' below {below!r} does not follow {_written(self._last)}, so both were read as part of that "
                     "paragraph; if the numbers begin again there, number the paragraphs through"
                 )
-            if len(found) == _HEADING_LINES or not _looks_like_heading(line.text):
+            longer = found[-1].with_more(line) if found else None
+            if longer is not None:
+                found[-1] = longer
+            elif len(found) < _HEADING_LINES and _looks_like_heading(line.text):
+                found.append(_Heading(line))
+            else:
                 return []
-            found.append(line)
         return []
 
     def _opens(self, place: int) -> bool:

@@ -153,6 +153,28 @@ def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
     ]
 
 
+def test_a_heading_that_goes_on_in_the_next_line_is_one() -> None:
+    text = (
+        "Notice\n\n1. It was lost.\n\nThe decision to issue a monetary\npenalty\n\n2. It is fined.\n\n"
+        "ANNEX 1\nSECTION 55 OF THE DATA PROTECTION ACT\n1998\nRIGHTS OF APPEAL AGAINST DECISIONS OF THE\n"
+        "COMMISSIONER\n1. There is an appeal.\n"
+    )
+    document = parse_document(text_lines(text))
+    assert outline(document) == {
+        "": ["1"],
+        "The decision to issue a monetary penalty": ["2"],
+        "ANNEX 1": [],
+        "ANNEX 1 > SECTION 55 OF THE DATA PROTECTION ACT 1998": [],
+        "ANNEX 1 > RIGHTS OF APPEAL AGAINST DECISIONS OF THE COMMISSIONER": ["ANNEX 1/1"],
+    }
+
+
+def test_headings_within_an_annex_are_headings() -> None:
+    page = "<h2>Findings</h2><p>1. Broken.</p><h2>Annex 1</h2><h2>The Act</h2><h2>Appeals</h2><p>1. There is one.</p>"
+    document = parse_document(html_lines(page))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex 1/1"]
+
+
 def test_two_annexes_of_one_name_are_two() -> None:
     page = "<h2>Findings</h2><p>1. Broken.</p>" + 2 * "<h2>Annex</h2><p>1. A table.</p>"
     document = parse_document(html_lines(page))
