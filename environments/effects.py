@@ -37,7 +37,8 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class InsertEach:
-    """Append a row with a generated key for each item of a list argument. ``values`` gives the terms from the item."""
+    """Append a row with a generated key for each item of a list argument, however often the list names it. ``values``
+    gives the terms from the item."""
 
     entity: Entity
     items: Argument

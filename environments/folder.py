@@ -99,7 +99,7 @@ def read_folder(folder: Path) -> Setting:
 
 def _own(folder: Path, digest: str) -> Environment:
     """What the folder declares; run once for each content that it has had."""
-    place = hashlib.sha256(str(folder).encode()).hexdigest()
+    place = hashlib.sha256(os.fsencode(folder)).hexdigest()
     name = f"lawtrace_environment_{place[:12]}_{digest[:12]}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
@@ -189,7 +189,7 @@ def _digest(folder: Path) -> str:
     whole = hashlib.sha256()
     for path in sorted(_files(folder)):
         content = path.read_bytes()
-        whole.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode())
+        whole.update(os.fsencode(path.relative_to(folder).as_posix()) + f"\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()
 

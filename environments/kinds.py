@@ -112,7 +112,8 @@ class Pattern:
         return value
 
     def schema(self) -> dict[str, Json]:
-        return {"type": "string", "pattern": f"^{self.expression}$"}
+        whole = f"(?:{self.expression})" if "|" in self.expression else self.expression
+        return {"type": "string", "pattern": f"^{whole}$"}
 
 
 @dataclass(frozen=True, slots=True)

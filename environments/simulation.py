@@ -26,7 +26,17 @@ from environments.kinds import Value, WrongFormat, WrongType
 from environments.logic import PLAIN, Logic
 from environments.results import Part
 from environments.state import Entity, Row, State
-from environments.terms import Compiled, RowVariable, Scope, Variable, bind, fresh_key, item_variable, row_variable
+from environments.terms import (
+    Compiled,
+    RowVariable,
+    Scope,
+    Variable,
+    bind,
+    distinct,
+    fresh_key,
+    item_variable,
+    row_variable,
+)
 
 __all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
 
@@ -117,12 +127,14 @@ class CompiledTool:
         return Transition(after, results)
 
     def _inserted(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        items = (None,) if effect.each is None else effect.each(scope)
-        for _ in items if effect.row is None else bind(scope, effect.row, items):
+        items = (None,) if effect.each is None else distinct(effect.each(scope))
+        for place, item in enumerate(items if effect.row is None else bind(scope, effect.row, items)):
             fields = {name: value(scope) for name, value in effect.values.items()}
             row = {name: fields.get(name) for name in effect.entity.fields}
             row[effect.entity.key] = effect.entity.generated_key(rows)
-            rows = (*rows, Row(row, scope.bound["succeeded"]))
+            again = (self._logic.equal(item, other) for other in items[:place] if not (_said(item) and _said(other)))
+            there = self._logic.negate(self._logic.any(again))
+            rows = (*rows, Row(row, self._logic.all([scope.bound["succeeded"], there])))
         return rows
 
     def _updated(self, effect: "_Effect", scope: Scope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -158,6 +170,11 @@ class CompiledTool:
     def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> Rows:
         """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
         return self._listed(self._rows[result], Scope(state, arguments, {"succeeded": True}))
+
+
+def _said(item: Value) -> bool:
+    """Whether it is a text, and not an expression of a logic that may turn out to be any."""
+    return isinstance(item, str)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class Conversation:
         self._printed = bytearray()
         self._end: End | None = None
         self._calls = 0
+        self._exchanged = 0
         self._reported = False
         self.clean = False
         """Whether the worker may run another program: this one has ended, and the jail is as it was before."""
@@ -165,6 +166,7 @@ class Conversation:
             while not self._outgoing and (body := self._reader.take()) is not None:
                 if self._end is not None:
                     raise BrokenProtocol("a message after the end")
+                self._exchanged += len(body)
                 match read_message(body):
                     case Call() as call:
                         self._answer(call)
@@ -178,12 +180,15 @@ class Conversation:
         self._check_time()
         if self._calls == self._limits.calls:
             raise _HostEnds("call_limit", f"made more than {self._limits.calls} calls")
+        if self._exchanged > self._limits.exchanged_bytes:
+            limit = self._limits.exchanged_bytes
+            raise _HostEnds("call_limit", f"made calls that hold more than {limit} bytes together with their answers")
         self._calls += 1
         reply = self._handler(call.tool, call.arguments)
-        if isinstance(reply, Returned):
-            self._outgoing += frame({"returned": reply.value})
-        else:
-            self._outgoing += frame({"raised": [reply.name, reply.message]})
+        said = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
+        answer = frame(said)
+        self._exchanged += len(answer)
+        self._outgoing += answer
         self._send()
 
     def _send(self) -> None:

@@ -46,6 +46,8 @@ class Limits:
             more is ended.
         calls: tool calls; the next one ends the program unanswered.
         message_bytes: size of one call, as JSON.
+        exchanged_bytes: size of all calls and their answers, as JSON, since the judge keeps them; the call after that
+            ends the program unanswered.
     """
 
     seconds: float = 10.0
@@ -54,6 +56,7 @@ class Limits:
     output_bytes: int = 64 * 2**10
     calls: int = 20_000
     message_bytes: int = 2**20
+    exchanged_bytes: int = 32 * 2**20
 
     def __post_init__(self) -> None:
         for limit in fields(self):

@@ -32,7 +32,7 @@ from environments.terms.build import (
     unguarded_arguments,
     value_of,
 )
-from environments.terms.rows import RowCondition, RowVariable, Variable, bind
+from environments.terms.rows import RowCondition, RowVariable, Variable, bind, distinct
 from environments.terms.tree import SUCCEEDED, Argument, Compiled, Scope, Term
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "choose",
     "constant",
     "contains_text",
+    "distinct",
     "exists",
     "fields_of",
     "fresh_key",

@@ -1,6 +1,6 @@
 """Terms that speak of rows: variables, quantifiers over tables and lists, and the key of a row to come."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ __all__ = [
     "ValueOf",
     "Variable",
     "bind",
+    "distinct",
     "field_read",
 ]
 
@@ -143,7 +144,7 @@ class AnyItem(Term):
         items, variable, condition = self.items.compile(logic), self.variable, self.condition.compile(logic)
 
         def compiled(scope: Scope) -> Value:
-            with closing(bind(scope, variable, items(scope))) as bound:
+            with closing(bind(scope, variable, distinct(items(scope)))) as bound:
                 return logic.any(condition(scope) for _ in bound)
 
         return compiled
@@ -178,6 +179,12 @@ def field_read(term: Term) -> tuple[str, str] | None:
             return term.entity.table, term.field
         case _:
             return None
+
+
+def distinct(items: Sequence[Value]) -> tuple[Value, ...]:
+    """The items, each text once: who is named twice is meant once, and a long list of one name takes no longer than it.
+    Where some are expressions, which may turn out to be equal, all stay."""
+    return tuple(dict.fromkeys(items)) if all(isinstance(item, str) for item in items) else tuple(items)
 
 
 def bind(scope: Scope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Generator[Any]:

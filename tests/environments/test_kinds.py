@@ -1,6 +1,7 @@
 """Kinds: exact inside, as a caller expects them outside, and two ways of being wrong."""
 
 import datetime as dt
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from environments.kinds import (
     TIME,
     Kind,
     ListOf,
+    Pattern,
     WrongFormat,
     WrongType,
 )
@@ -180,3 +182,9 @@ def test_a_whole_float_is_an_integer() -> None:
 def test_the_schema_names_the_json_type(kind: Kind) -> None:
     assert kind.schema()["type"] in {"string", "number", "integer", "boolean", "array"}
     assert kind.name == kind.schema()["type"]
+
+
+def test_the_schema_of_a_pattern_means_the_whole_text() -> None:
+    either = Pattern("A-N or B-N", r"A-\d|B-\d")
+    pattern = re.compile(str(either.schema()["pattern"]))
+    assert [bool(pattern.search(text)) for text in ("A-1", "B-1", "A-1x", "xB-1")] == [True, True, False, False]

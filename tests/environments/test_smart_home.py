@@ -66,6 +66,13 @@ def test_a_grant_is_one_access_for_each_guest() -> None:
     assert [access["end_time"] for access in made] == [GRANT["end_time"]] * 2
 
 
+def test_a_guest_who_is_named_often_gets_one_access() -> None:
+    named: list[Json] = [OUTSIDE, EXPIRED, *[OUTSIDE] * 50_000]
+    event, after = do("GrantGuestAccess", {**GRANT, "guest_ids": named})
+    assert event.completed
+    assert len(tables(after)["accesses"]) == len(tables(STATE)["accesses"]) + 2
+
+
 def test_a_permanent_grant_begins_now_and_never_ends_whatever_times_are_given() -> None:
     for times in ({}, {"start_time": GRANT["start_time"], "end_time": GRANT["end_time"]}):
         _, after = do("GrantGuestAccess", {"guest_ids": [OUTSIDE], "permanent": True, **times})

@@ -38,6 +38,16 @@ def test_the_call_after_the_last_is_not_answered(program: Callable[[str], Progra
         assert jail.run(program("for n in range(3): Manager.Echo(n)"), handler).status == "finished"
 
 
+def test_what_the_judge_has_to_keep_is_bounded(program: Callable[[str], Program]) -> None:
+    """By what is asked, and by what is answered: neither may fill the judge's memory."""
+    with Jail(Limits(exchanged_bytes=10_000)) as jail:
+        asked = jail.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
+        answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
+    for execution, calls in ((asked, 9), (answered, 10)):
+        assert (execution.status, execution.calls) == ("call_limit", calls)
+        assert execution.error == "made calls that hold more than 10000 bytes together with their answers"
+
+
 def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -> None:
     assert run("print('x' * 999)").status == "finished"
     execution = run("print('x' * 1000)\nManager.Echo(1)")
