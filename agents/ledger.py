@@ -130,7 +130,7 @@ class ModelCalled(_Frozen):
     """One answered call of a model.
 
     Attributes:
-        request_hash: identifies the request (see `agents.clients.requests.hash_request`).
+        request_hash: identifies the request (see `agents.clients.calls.hash_request`).
         occurrence: how many times this very request was made before, from the same seat of the same conversation.
         answer: the text; empty if the model called functions instead.
         thought: reasoning text that came beside the answer.

@@ -11,7 +11,7 @@ __all__ = ["judge"]
 
 
 def judge(environment: Environment, task: TaskRow, attempt: AttemptRow) -> VerdictRow:
-    """The verdict on one attempt (DESIGN.md, section 1, *Outcomes* and *Failure modes*), whichever way it was made.
+    """The verdict on one attempt (README.md, *What a verdict says*), whichever way it was made.
 
     In a denied session the goal is that nothing changes and no critical action is performed.
     A program that died, or a conversation that a limit ended, has not reached the goal even if the state matches; its

@@ -100,7 +100,7 @@ class VerdictRow(BaseModel):
 
     Attributes:
         profile: how it was reached.
-        outcome: DESIGN.md section 1.
+        outcome: README.md, *What a verdict says*.
         goal_reached: None if nothing was judged.
         rules: one entry for every rule of the task, in its order; empty if nothing was judged.
         differences: in what the final state differs from the target; empty if the goal is reached.

@@ -1,6 +1,6 @@
 """The `published` grading profile: the published definitions, quirk by quirk, so that verdicts can be compared.
 
-What differs from `strict` (DESIGN.md, section 3), as the published evaluation decided it:
+What differs from `strict` (docs/published.md), as the published evaluation decided it:
 
 - the mock tools answer, with all their leniency (`runs.published.mocks`);
 - *executed* means that the program ran to its end without any exception, SystemExit included;

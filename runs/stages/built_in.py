@@ -1,4 +1,4 @@
-"""The built-in models under test: what each says, and what it calls (DESIGN.md section 3, *Models are named*)."""
+"""The built-in models under test: what each says, and what it calls (docs/models.md)."""
 
 from collections.abc import Sequence
 
