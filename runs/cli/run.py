@@ -189,7 +189,7 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
         return
     show(outcome_table(content.verdicts, planned=content.planned_in_all))
     say_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
-    if any(row.outcome == "invalid" and row.reason.startswith("endpoint") for row in content.verdicts):
+    if any(row.outcome == "invalid" and row.reason.startswith(("endpoint", "deadline")) for row in content.verdicts):
         say(f"`lawtrace resume {result.folder.path}` asks again where no answer came.")
     if result.findings.deletions is not None:
         deletions = result.findings.deletions

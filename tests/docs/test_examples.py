@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 import typer
+from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from runs.cli.app import app
@@ -99,3 +100,23 @@ def test_a_folder_tells_of_what_is_in_it(page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_the_recipe_page_has_every_key_with_its_default() -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert Recipe.model_validate(tomllib.loads(block)) == Recipe()
+    in_full = re.sub(r"^# ", "", block, flags=re.MULTILINE)
+    example = Recipe.model_validate({key: value for key, value in tomllib.loads(in_full).items() if key != "ablation"})
+    assert _unset(example.model_dump(exclude_unset=True), example) == []
+
+
+def _unset(said: dict[str, object], options: BaseModel, place: str = "") -> list[str]:
+    """The keys of the options, and of those within, that were not said."""
+    missing: list[str] = []
+    for key in type(options).model_fields:
+        inner = getattr(options, key)
+        if key not in said and key not in {"schema_version", "ablation"}:
+            missing.append(f"{place}{key}")
+        elif isinstance(inner, BaseModel):
+            missing += _unset(cast("dict[str, object]", said[key]), inner, f"{place}{key}.")
+    return missing
