@@ -154,17 +154,31 @@ def _axis_lines(judged: Sequence[Judged]) -> Iterable[AxisLine]:
     for axis, values in _axes(judged).items():
         others = {_rest(one, axis): one for one in judged if one.variant.changes[axis] == values[0]}
         for value in values[1:]:
-            met = [
+            met = _once_each(
                 (others[_rest(one, axis)], one)
                 for one in judged
                 if one.variant.changes[axis] == value and _rest(one, axis) in others
-            ]
+            )
             for model, family in _contenders(judged):
                 sides = [(one.of(model, family), other.of(model, family)) for one, other in met]
                 for figure, holds in _FIGURES.items():
                     compared = compare_pooled(sides, holds)
                     if compared is not None:
                         yield AxisLine(axis, values[0], value, model, family, figure, compared)
+
+
+def _once_each(met: Iterable[tuple[Judged, Judged]]) -> list[tuple[Judged, Judged]]:
+    """Of pairs of variants that share the attempts of both sides, the first: the same attempts met again are no further
+    evidence, and a test that counted them again would find certainty in copies."""
+    pairs: dict[tuple[int, int], tuple[Judged, Judged]] = {}
+    for one, other in met:
+        pairs.setdefault((_tried_by(one), _tried_by(other)), (one, other))
+    return list(pairs.values())
+
+
+def _tried_by(one: Judged) -> int:
+    """The variant whose attempts it has: its own, or an earlier one's."""
+    return one.variant.made_by.get("attempts", one.variant.number)
 
 
 def _axes(judged: Sequence[Judged]) -> Mapping[str, list[Json]]:

@@ -70,9 +70,12 @@ def test_every_variant_has_files_and_all_are_over_the_same_tasks(
 def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     shields = {(line.model, line.figure): line.compared for line in ablation.axes if line.axis == "attempts.shield"}
     reference = shields["reference", "Pass@1"]
-    assert (reference.pairs, reference.first, reference.second) == (12, 1.0, 1.0)
+    # With or without an evaluator the attempts are the same ones: met twice, they are no more evidence than once.
+    assert (reference.pairs, reference.first, reference.second) == (6, 1.0, 1.0)
     gap = shields["business", "gap"]
-    assert (gap.first, gap.second, gap.p_value) == (1.0, 0.0, 2 / 2**12)
+    assert (gap.first, gap.second, gap.p_value) == (1.0, 0.0, 2 / 2**6)
+    evaluators = [line.compared for line in ablation.axes if line.axis == "conversation.evaluator"]
+    assert {(one.pairs, one.difference, one.p_value) for one in evaluators} == {(12, 0.0, 1.0)}
     unshielded, _, shielded, _ = (line for line in ablation.lines if line.model == "business")
     # What a shield refuses is no success: the business model stops breaking rules, and reaches nothing.
     assert unshielded.workflow.inference_gap == 1.0
