@@ -56,7 +56,7 @@ class Limits:
     output_bytes: int = 64 * 2**10
     calls: int = 20_000
     message_bytes: int = 2**20
-    exchanged_bytes: int = 32 * 2**20
+    exchanged_bytes: int = 8 * 2**20
 
     def __post_init__(self) -> None:
         for limit in fields(self):

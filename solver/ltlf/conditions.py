@@ -26,8 +26,8 @@ import json
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, TypeGuard
 
@@ -53,6 +53,7 @@ __all__ = [
     "condition_fields",
     "condition_parts",
     "condition_variables",
+    "indexed",
     "is_value",
     "meetings",
     "with_operands",
@@ -77,6 +78,8 @@ class _Missing:
 
 
 _MISSING: Final = _Missing()
+_SHORT: Final = 8
+"""A list of so many elements is as quickly read as indexed."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -246,6 +249,8 @@ class Comparison:
         if isinstance(left, _Missing) or isinstance(right, _Missing):
             return False
         if self.operator == "in":
+            if isinstance(right, _Indexed) and is_value(left):
+                return right.has(left)
             return isinstance(right, list) and any(_same(left, element) for element in right)
         kind = _kind(left)
         if kind != _kind(right):
@@ -306,6 +311,29 @@ Condition = IsTrue | Comparison | No | All | Anyone
 def _within(part: Condition, level: int) -> str:
     """The text of a part, in parentheses where it binds less tightly than its place demands."""
     return str(part) if part.level >= level else f"({part})"
+
+
+class _Indexed(list[Json]):
+    """A list that finds a value without looking at each of its elements."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, elements: Sequence[Json]) -> None:
+        super().__init__(elements)
+        self._known = frozenset((_kind(element), element) for element in elements if is_value(element))
+
+    def has(self, value: Scalar) -> bool:
+        return (_kind(value), value) in self._known
+
+
+def indexed(event: Event) -> Event:
+    """The same event, to be asked about many values: a long list in its arguments is read once, and not for each."""
+    long = {
+        name: _Indexed(value)
+        for name, value in event.arguments.items()
+        if isinstance(value, list) and len(value) > _SHORT
+    }
+    return replace(event, arguments={**event.arguments, **long}) if long else event
 
 
 def condition_parts(condition: Condition) -> tuple[Condition, ...]:

@@ -19,7 +19,7 @@ from typing import Final
 
 from environments.events import Event
 from solver.ltlf.automaton import Automaton, Verdict
-from solver.ltlf.conditions import Scalar
+from solver.ltlf.conditions import Scalar, indexed
 
 __all__ = ["Column", "Instances"]
 
@@ -63,7 +63,7 @@ class Instances:
 
     def feed(self, event: Event, index: int) -> None:
         """One more event; `index` counts them from 0."""
-        automaton, columns = self._automaton, self._columns
+        automaton, columns, event = self._automaton, self._columns, indexed(event)
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys((isinstance(value, bool), value) for value in automaton.alphabet.occurring(event)):
             number = self._leave(key)

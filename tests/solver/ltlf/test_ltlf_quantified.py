@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from environments.errors import FormulaError
-from environments.events import Event
+from environments.events import Event, Json
 from solver.ltlf import (
     Always,
     And,
@@ -34,7 +34,7 @@ from solver.ltlf import (
     occurring,
     parse,
 )
-from solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable
+from solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable, indexed
 from solver.ltlf.instances import Instances
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
@@ -299,6 +299,27 @@ def test_the_first_event_to_blame_is_where_an_instance_was_lost(rule: ForAll, tr
 @given(rules)
 def test_a_printed_rule_parses_back(rule: ForAll) -> None:
     assert parse(str(rule)) == rule
+
+
+ELEMENTS = st.sampled_from([True, False, 0, 1, 1.0, 0.5, 2**60, float(2**60), "", "1", "true", None, [], [1], {"a": 1}])
+
+
+@given(elements=st.lists(ELEMENTS, max_size=25), other=ELEMENTS)
+def test_a_list_that_is_indexed_holds_what_it_held(elements: list[Json], other: Json) -> None:
+    event = Event("Delete", {"ids": elements, "id": other})
+    member = Comparison(Field(("id",)), "in", Field(("ids",)))
+    anyone = Comparison(Variable("g"), "in", Field(("ids",)))
+    assert indexed(event) == event
+    assert member.holds(indexed(event)) == member.holds(event)
+    for value in (True, False, 0, 1, 1.0, "1", 2**60):
+        assert anyone.holds(indexed(event), value) == anyone.holds(event, value)
+
+
+def test_an_event_with_thousands_of_values_is_read_once() -> None:
+    """For each value through the list of all of them, this would take minutes."""
+    guests = [f"guest_{number}" for number in range(20_000)]
+    status = watch(ADDED, add(guests[0]), delete(*guests)).status("rule")
+    assert status.values == tuple(guests[1:])
 
 
 def test_the_cost_of_an_event_does_not_grow_with_the_values_met() -> None:
