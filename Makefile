@@ -15,6 +15,7 @@ $(READY): pyproject.toml constraints.txt
 # The whole way on the embedded default: banking law to verdicts and a report, no key, no network.
 demo: $(READY)
 	$(BIN)/lawtrace run
+	@echo "The command is at $(BIN)/lawtrace."
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto

@@ -80,7 +80,7 @@ def dfa_command(
 
 
 def _table(automaton: Automaton) -> Table:
-    letters = [automaton.alphabet.text(letter) for letter in automaton.letters]
+    letters = [automaton.alphabet.text(letter) if letter else "any other call" for letter in automaton.letters]
     table = make_table("state", "verdict", *letters, title=str(automaton.formula))
     for state, row in enumerate(automaton.table):
         table.add_row(str(state), automaton.verdict(state), *map(str, row))
