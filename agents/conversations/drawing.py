@@ -252,10 +252,10 @@ class _PieceOfWork:
             citation = candidate.proposed.citation
             quote = candidate.proposed.quote or quotes.get(citation, "")
             self.candidates.append(DrawnRule(candidate, quote, self._number))
-            dropped = candidate.because is not None
-            self._settle(
-                citation, "no_rule", f"its rule was dropped: {candidate.because}" if dropped else "", refined=True
-            )
+            if citation in part.by_citation:  # a rule that cites what nobody mapped says nothing of that provision
+                dropped = candidate.because is not None
+                because = f"its rule was dropped: {candidate.because}" if dropped else ""
+                self._settle(citation, "no_rule", because, refined=True)
 
     async def _propose(
         self,

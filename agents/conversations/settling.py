@@ -133,7 +133,7 @@ def _fate(fate: Fate, kept: Sequence[Rule], cases: Sequence[_Case]) -> Fate:
     because = fate.because
     if ids:
         because = f"{', '.join(ids)} rest{'s' if len(ids) == 1 else ''} on it"
-    elif own:
+    elif own and fate.fate != "out_of_scope":
         because = "; ".join(f"{case.rule.id}: {case.because or case.status}" for case in own)
     return Fate(citation=fate.citation, fate=name, because=because, scope=fate.scope, refined=fate.refined)
 

@@ -271,6 +271,15 @@ async def test_a_rule_that_says_less_stands_when_the_rule_that_said_more_gives_w
     }
 
 
+async def test_a_rule_that_cites_what_is_out_of_scope_changes_nothing_of_that_provision() -> None:
+    rules = [{"id": "penalty", "formula": "G(TransferFunds -> F RecordAuditEvent)", "citation": "Article 4"}]
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
+    assert [(trail.status, "cites 'Article 4'" in trail.because) for trail in settled.candidates] == [("invalid", True)]
+    article = settled.provisions[3].fate
+    assert (article.fate, article.because, article.refined) == ("out_of_scope", "the tools do not set prices", False)
+    assert (funnel(settled).in_scope, funnel(settled).refined) == (3, 3)
+
+
 async def test_the_same_law_gives_the_same_trail() -> None:
     one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
     assert one == other
