@@ -25,6 +25,7 @@ __all__ = [
     "read_text",
     "read_usable_lines",
     "read_usable_rows",
+    "refuse_device",
     "write_rows",
 ]
 
@@ -134,7 +135,8 @@ def _first(error: ValidationError) -> str:
 
 
 def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
-    """Write the rows and return how many there were. The file appears whole or not at all."""
+    """Write the rows and return how many there were. The file appears whole or not at all. Raises CannotCarryOut."""
+    refuse_device(path)
     partial = path.with_name(path.name + ".partial")
     count = 0
     try:
@@ -150,6 +152,12 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
         with suppress(OSError):
             partial.unlink()
     return count
+
+
+def refuse_device(path: Path) -> None:
+    """What appears whole takes the place of what was there: done to ``/dev/null``, that harms the whole machine."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise CannotCarryOut(f"{path}: cannot be written: it is a device or a pipe; name a file")
 
 
 def digest(path: Path) -> str:

@@ -1,6 +1,7 @@
 """The command line: one grammar, a file a verb. Exit codes: 0 done, 1 findings, 2 usage, 3 could not be carried out."""
 
 import sys
+from io import TextIOWrapper
 
 from environments.errors import LawtraceError
 from runs.cli.app import app
@@ -11,6 +12,9 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """The entry point of the command ``lawtrace``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no § shows its number
     try:
         app()
     except LawtraceError as error:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from environments.errors import CannotCarryOut
+from runs.files import refuse_device
 from runs.report.events import monitor_cells
 from runs.report.texts import (
     counted,
@@ -54,6 +55,7 @@ def render_page(template: str, **values: object) -> str:
 
 def write_page(text: str, path: Path) -> None:
     """Write a page. It appears whole or not at all. Raises CannotCarryOut."""
+    refuse_device(path)
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,7 @@
 """Stage files: whole or not at all, and errors that name the line."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from environments.errors import CannotCarryOut, InputError
 from runs.files import read_rows, write_rows
+from runs.report.page import write_page
 
 
 class Pebble(BaseModel):
@@ -34,6 +37,18 @@ def test_a_failure_halfway_leaves_the_old_file(tmp_path: Path) -> None:
         write_rows(path, breaking())
     assert read_rows(path, Pebble) == [Pebble(weight=1)]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_or_pipe_is_never_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    writers: list[Callable[[Path], object]] = [
+        lambda path: write_rows(path, [Pebble(weight=1)]),
+        lambda path: write_page("a page", path),
+    ]
+    for write in writers:
+        with pytest.raises(CannotCarryOut, match="it is a device or a pipe"):
+            write(tmp_path / "pipe.jsonl")
+    assert (tmp_path / "pipe.jsonl").is_fifo()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """``lawtrace rules extract``, ``trail`` and ``evaluate``: a law as published in, rules with their trail out."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -96,6 +99,15 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
     assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
     code, _, err = lawtrace("rules", "trail", "law.txt")
     assert code == 2
+
+
+def test_a_terminal_that_has_no_paragraph_sign_shows_its_number(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
+    lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
+    command = [sys.executable, "-c", "from runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
+    assert (shown.returncode, "\\xa7 1.1" in shown.stdout) == (0, True)
 
 
 def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: Path) -> None:
