@@ -141,7 +141,7 @@ def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables
     assert (one.above(tables.best), two.above(tables.best)) == (1, 2)
     refused = two.lines["AR"]["BM25@1"].refusals
     assert refused is not None
-    assert (refused.low, refused.high) == (1, 1)
+    assert refused == wilson_interval(4, 4)
 
 
 def test_the_mean_over_cases_weighs_a_case_once_and_is_drawn_by_case(tables: LegalTables) -> None:
