@@ -71,10 +71,13 @@ class BalancedBaseline:
 
 @dataclass(frozen=True, slots=True)
 class BalancedTables:
+    """``invalid``: balanced questions that no answer came to through no fault of a model; they count as not correct."""
+
     restating: tuple[Restating, ...]
     refusals: tuple[tuple[str, int], ...]
     baselines: tuple[BalancedBaseline, ...]
     lines: tuple[BalancedLine, ...]
+    invalid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ def compare_balanced(
         tuple(Counter(row.refused for row in restated if row.refused).most_common()),
         _baselines(written, asked),
         _lines(written, asked, plain_answers, balanced_answers),
+        sum(row.outcome == "invalid" for row in balanced_answers),
     )
 
 

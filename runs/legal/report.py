@@ -187,4 +187,7 @@ def _notices(content: LegalContent) -> list[str]:
     invalid = sum(line.score.count("invalid") for table in content.tables.models for line in table.cells)
     if invalid:
         notices.append(f"{invalid} questions got no answer through no fault of a model; they count as not correct.")
+    if content.balanced and content.balanced.invalid:
+        unanswered = f"{content.balanced.invalid} balanced questions got no answer through no fault of a model"
+        notices.append(f"{unanswered}; they count as not correct.")
     return notices

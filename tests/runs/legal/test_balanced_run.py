@@ -14,7 +14,9 @@ from runs.legal.pipeline import LegalResult, walk_legal
 from runs.legal.recipe import LegalRecipe
 from runs.legal.report import content_of_legal_run, render_legal_report
 from runs.legal.rows import AnswerRow, RestatedRow
+from runs.recipe import ConversationOptions
 from runs.record.store import Record
+from tests.support.openai_server import Status, serving
 from tests.support.small_cases import BOOK, BOTTLES, asked
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"
@@ -125,3 +127,20 @@ def test_on_the_published_cases_always_yes_falls_to_one_half(tmp_path: Path) -> 
     by_form = next(line for line in content.balanced.baselines if line.name.startswith("Yes, No where restated"))
     assert round(100 * (by_form.yes_no.balanced or 0), 2) == 73.10
     assert by_form.yes_no.even == pytest.approx(0.5)
+
+
+def test_balanced_questions_without_an_answer_are_counted_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(lambda request: '{"answer": "Yes"}') as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        server.then(*[None] * 7, Status(400))
+        one_by_one = ConversationOptions(concurrency=1)
+        recipe = RECIPE.model_copy(update={"models": ("openai:some",), "conversation": one_by_one})
+        result = run(tmp_path / "run", recipe)
+    content = content_of_legal_run(result.folder.path)
+    assert content.balanced is not None
+    assert content.balanced.invalid == 1
+    page = render_legal_report(content)
+    assert "1 balanced questions got no answer through no fault of a model; they count as not correct." in page
