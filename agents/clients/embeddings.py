@@ -9,7 +9,7 @@ import asyncio
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class EmbeddingEndpoint:
     client: AsyncOpenAI
     model: str
     address: str
+    key: str = field(default="", repr=False)
 
     async def ask(self, call: ModelCall) -> CreateResult:
         texts = [message.content for message in readable(call.request.messages)]
@@ -60,7 +61,7 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
         raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
     access = access_to(spec.provider, environment, spec)
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
-    return EmbeddingEndpoint(client, spec.name, access.address)
+    return EmbeddingEndpoint(client, spec.name, access.address, access.key)
 
 
 class EndpointEncoder:

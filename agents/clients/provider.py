@@ -1,11 +1,11 @@
 """The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-from autogen_core.models import ChatCompletionClient, CreateResult
+from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
 from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
 from openai import AsyncAzureOpenAI, AsyncOpenAI, pydantic_function_tool
 from pydantic import BaseModel
@@ -18,7 +18,9 @@ from agents.clients.rewording import RewordingClient
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from environments.errors import InputError
 
-__all__ = ["Direct", "Endpoint", "connect"]
+__all__ = ["SAID_NOTHING", "Direct", "Endpoint", "connect"]
+
+SAID_NOTHING = "(nothing)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,14 @@ class Endpoint:
         address: where it is; part of what a cached answer is found by.
         own_vendor: it is OpenAI's own, which has its own name for a parameter.
         json_mode: it knows ``response_format``; others are told in words alone.
+        key: what opens it, so that it can be kept out of what is written down.
     """
 
     client: ChatCompletionClient
     address: str
     own_vendor: bool = False
     json_mode: bool = True
+    key: str = field(default="", repr=False)
 
     async def ask(self, call: ModelCall) -> CreateResult:
         request = call.request
@@ -69,7 +73,7 @@ class Endpoint:
                 json_output = True
         try:
             return await self.client.create(
-                request.messages,
+                _with_words(request.messages),
                 tools=request.tools,
                 tool_choice=request.tool_choice,
                 json_output=json_output,
@@ -112,9 +116,9 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     match spec.provider:
         case "anthropic":
-            return Endpoint(_anthropic(spec, access), access.address, json_mode=False)
+            return Endpoint(_anthropic(spec, access), access.address, json_mode=False, key=access.key)
         case "azure":
-            return Endpoint(_azure(spec, access), access.address)
+            return Endpoint(_azure(spec, access), access.address, key=access.key)
         case _:
             opened = AsyncOpenAI(
                 base_url=access.address,
@@ -124,7 +128,8 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
                 http_client=RewordingClient(),
             )
             client = _compatible(spec, opened)
-            return Endpoint(client, access.address, own_vendor=access.address == OPENAI_ADDRESS)
+            own_vendor = access.address == OPENAI_ADDRESS
+            return Endpoint(client, access.address, own_vendor=own_vendor, key=access.key)
 
 
 def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
@@ -153,6 +158,16 @@ def _anthropic(spec: ModelSpec, access: Access) -> ChatCompletionClient:
     return AnthropicChatCompletionClient(
         model=spec.name, base_url=access.address, api_key=access.key, max_retries=0, timeout=None, model_info=MODEL_INFO
     )
+
+
+def _with_words(messages: Sequence[LLMMessage]) -> list[LLMMessage]:
+    """A model that said nothing and is asked again: some endpoints refuse a message without words."""
+    return [
+        message.model_copy(update={"content": SAID_NOTHING})
+        if isinstance(message, AssistantMessage) and not message.content
+        else message
+        for message in messages
+    ]
 
 
 def _response_format(schema: type[BaseModel]) -> dict[str, Any]:

@@ -22,6 +22,9 @@ from agents.ledger import CallRetried, Ledger
 
 __all__ = ["RetryPolicy", "Retrying"]
 
+_SHORTEST_KEY = 8
+"""Characters. What stands in for a key where none is needed is a word that may occur."""
+
 log: FilteringBoundLogger = structlog.get_logger(__name__)
 
 
@@ -38,12 +41,16 @@ class RetryPolicy:
 class Retrying:
     """Retries transport faults, records each retry, and turns the last fault into `CallFailed`.
 
-    A wait that would outlast `deadline_seconds` is not begun.
+    A wait that would outlast `deadline_seconds` is not begun. Some endpoints repeat the ``key`` that they refuse; it
+    goes into no record and no log.
     """
 
-    def __init__(self, inner: Answerer, ledger: Ledger, policy: RetryPolicy, deadline_seconds: float) -> None:
+    def __init__(
+        self, inner: Answerer, ledger: Ledger, policy: RetryPolicy, deadline_seconds: float, key: str = ""
+    ) -> None:
         self._inner = inner
         self._ledger = ledger
+        self._key = key
         self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
         self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
 
@@ -61,7 +68,7 @@ class Retrying:
             if not is_from_endpoint(error):
                 raise
             tries = f" after {call.progress.tries} tries" if call.progress.tries > 1 else ""
-            raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {explain(error)}") from error
+            raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {self._explain(error)}") from error
 
     async def _try(self, call: ModelCall) -> CreateResult:
         call.progress.tries += 1
@@ -74,7 +81,7 @@ class Retrying:
 
     def _note(self, call: ModelCall, state: RetryCallState) -> None:
         error = _error(state)
-        text = call.progress.last_error = explain(error) if error else "no answer"
+        text = call.progress.last_error = self._explain(error) if error else "no answer"
         retried = CallRetried(
             context=call.context, try_number=state.attempt_number, error=text, waited_seconds=state.upcoming_sleep
         )
@@ -86,6 +93,10 @@ class Retrying:
             error=text,
             wait_seconds=round(retried.waited_seconds, 3),
         )
+
+    def _explain(self, error: BaseException) -> str:
+        text = explain(error)
+        return text.replace(self._key, "[the key]") if len(self._key) >= _SHORTEST_KEY else text
 
 
 def _error(state: RetryCallState) -> BaseException | None:

@@ -187,8 +187,9 @@ class ModelClients:
         self, innermost: Answerer, context: Context, parameters: ModelParameters, model_info: ModelInfo = MODEL_INFO
     ) -> RecordedClient:
         seconds = self._settings.deadline_seconds
-        inner: Answerer = Retrying(innermost, self._ledger, self._settings.retry, seconds)
         paid = isinstance(innermost, Endpoint | EmbeddingEndpoint)
+        key = innermost.key if paid else ""
+        inner: Answerer = Retrying(innermost, self._ledger, self._settings.retry, seconds, key)
         if paid:
             inner = Announced(inner, self._ledger)
         inner = Limit(Deadline(inner, seconds), self._slots, self._clock)

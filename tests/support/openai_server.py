@@ -61,6 +61,7 @@ class Status:
     code: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     error_code: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(request)
             match server.behaviour():
-                case Status(code, headers, error_code):
-                    self._reply(code, {"error": {"message": f"status {code}", "code": error_code}}, headers)
+                case Status(code, headers, error_code, text):
+                    message = f"status {code}{text}"
+                    self._reply(code, {"error": {"message": message, "code": error_code}}, headers)
                 case Drop():
                     self.close_connection = True
                 case Raw(body, content_type):

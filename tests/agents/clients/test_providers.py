@@ -7,13 +7,13 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from autogen_core.models import SystemMessage, UserMessage
+from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from pydantic import BaseModel
 
 from agents.clients import addresses
 from agents.clients.addresses import access_to
 from agents.clients.errors import CallFailed
-from agents.clients.provider import connect
+from agents.clients.provider import SAID_NOTHING, connect
 from agents.clients.retry import RetryPolicy
 from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
 from agents.clients.stack import CallSettings, ModelClients
@@ -23,7 +23,7 @@ from agents.roles.independent_reader import Reading
 from agents.roles.instruction_generator import Draft
 from agents.roles.policy_extractor import Proposal
 from environments.errors import InputError
-from tests.support.openai_server import OpenAIServer, Raw
+from tests.support.openai_server import OpenAIServer, Raw, Status
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]
 QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))
@@ -131,6 +131,32 @@ async def test_a_schema_is_strict_wherever_it_can_be(
         client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
         await client.create(MESSAGES, json_output=answer)
     assert server.requests[0]["response_format"]["json_schema"].get("strict") == strict
+
+
+@pytest.mark.parametrize("status", [401, 500])
+async def test_a_key_that_an_endpoint_repeats_is_written_nowhere(
+    server: OpenAIServer, context: Context, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = MemoryLedger()
+    server.then(*[Status(status, text=": the key sk-secret-0123 is unknown")] * 3)
+    environment = {**server.environment, "OPENAI_API_KEY": "sk-secret-0123"}
+    async with ModelClients(ledger, settings=QUICK, environment=environment) as clients:
+        with pytest.raises(CallFailed, match=r"the key \[the key\] is unknown") as failed:
+            await clients.client_for(ModelSpec.parse("openai:m"), context).create(MESSAGES)
+    written = [*(entry.model_dump_json() for entry in ledger.entries), *capsys.readouterr(), str(failed.value)]
+    assert len(ledger.entries) >= 2
+    assert not any("secret" in text for text in written)
+
+
+async def test_a_model_that_said_nothing_can_be_asked_again(server: OpenAIServer, context: Context) -> None:
+    """Anthropic's endpoint, and some compatible ones, refuse a request with an empty message in it."""
+    ledger = MemoryLedger()
+    asked = [*MESSAGES, AssistantMessage(content="", source="m"), UserMessage(content="Again", source="user")]
+    async with ModelClients(ledger, settings=QUICK, environment=server.environment) as clients:
+        await clients.client_for(ModelSpec.parse("openai:m"), context).create(asked)
+    assert [sent["content"] for sent in server.requests[0]["messages"]] == ["Be brief.", "Hello", SAID_NOTHING, "Again"]
+    (called,) = (entry for entry in ledger.entries if isinstance(entry, ModelCalled))
+    assert [message.content for message in called.request] == ["Be brief.", "Hello", "", "Again"]
 
 
 @pytest.mark.parametrize(
