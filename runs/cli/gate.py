@@ -88,6 +88,6 @@ def _say_result(rows: Sequence[QualityRow], problems: Sequence[Problem], out: Pa
             table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))
         show(table)
         say_grouped((task, str(finding)) for task, finding in failed)
-        show(f"{passed} of {len(rows)} tasks pass, {len(problems)} rows or files are invalid.")
+        show(f"{passed} of {len(rows)} pairs pass, {len(problems)} rows or files are invalid.")
         say(f"Written: {out}")
     say_problems(problems)

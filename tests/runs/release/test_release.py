@@ -124,7 +124,7 @@ def test_a_manifest_that_was_touched_is_held_against_the_tasks(lawtrace: Shell, 
     (folder / "banking.jsonl").unlink()
     code, out, err = lawtrace("tasks", "check", folder)
     assert (code, "banking.jsonl: missing" in err) == (1, True)
-    assert "0 of 0 tasks pass" in out
+    assert "0 of 0 pairs pass" in out
 
 
 def test_hugging_face_reads_the_tables(lawtrace: Shell, tmp_path: Path) -> None:
