@@ -97,6 +97,8 @@ class Abstraction:
         """Whether there are classes of rows at all."""
         self.counts_only = not self.tells_rows_apart and not self._of_state and not self._used_up
         """Whether rows are only counted and nothing else is looked at, so that what a call leads to is sure."""
+        self.touched = {name: self._touched_by(tool) for name, tool in environment.tools.items()}
+        """For each tool the tables of whose rows a call finds, takes or makes some, or changes the class."""
 
     def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> bool:
         """Note what the term can be asked about; False if it does not depend on the state, one row and few other
@@ -138,6 +140,16 @@ class Abstraction:
             for table in sorted(counts)
         }
 
+    def _touched_by(self, tool: Tool) -> frozenset[str]:
+        sources = [parameter.source for parameter in tool.parameters]
+        written = {effect.entity.table for effect in tool.effects}
+        return frozenset(
+            {source.entity.table for source in sources if isinstance(source, FromLookup)}
+            | {lookup.entity.table for lookup in tool.lookups}
+            | written
+            | {table for table, looked_at in self._looked_at.items() if written & {*looked_at}}
+        )
+
     def facts(self, situation: Situation) -> Facts:
         followed: set[Key] = set()
         tables = tuple(self._table(situation, table, cap, followed) for table, cap in self.caps.items())
@@ -155,6 +167,25 @@ class Abstraction:
             for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True)
         )
         return tables, truths, values
+
+    def uncounted(self, situation: Situation) -> set[tuple[str, object]]:
+        """What there is more of than the facts count, each by its table: rows of a class that the caller knows or could
+        still look up, and new values."""
+        more: set[tuple[str, object]] = {
+            (domain.entity.table, number)
+            for number, domain in enumerate(self._used_up)
+            if len(domain.words(situation.state)) > 1
+        }
+        for table in (table for table, cap in self.caps.items() if cap > 1):
+            known, counts = situation.known.get(table, {}), Counter[tuple[bool, Class]]()
+            findable = situation.findable.get(table, ())
+            for row in situation.state.rows(table):
+                key = row.values[self._keys[table]]
+                if key in known or key in findable or not self.tells_rows_apart:
+                    counts[key in known, self._class(situation, table, key)] += 1
+            enough = {True: self.caps[table], False: 1}
+            more |= {(table, kind) for kind, count in counts.items() if count > enough[kind[0]]}
+        return more
 
     def sort(self, situation: Situation, table: str, keys: Sequence[Value]) -> Mapping[Class, Sequence[Value]]:
         """Rows by their class, for whoever chooses among them."""

@@ -49,7 +49,7 @@ def nearest_length(asked: Asked, lengths: Iterable[int]) -> int | None:
     for length in lengths:
         if product is None or asked.wishes.compliance is not None:
             try:
-                product = Product(asked.environment, asked.automata(length))
+                product = Product(asked.environment, asked.automata(length), generous=True)
             except SearchError:  # no whole number of that many calls is such a share
                 continue
         if product.can_finish(0, length):

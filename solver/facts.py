@@ -10,6 +10,8 @@ once, with calls before it after which there is something.
 A refusal that depends on what the facts leave out, such as an amount, excludes no call: another situation with the same
 facts may have more money. So the graph allows what the world may refuse, and is a plan: whoever carries it out checks
 each step (`solver.arguments`). What it may exclude wrongly, see docs/decisions/0016-facts-by-execution.md.
+A plan goes by one situation for each facts, so that walks can be carried out. What is claimed to be impossible goes by
+the *generous* graph, which also follows situations in which there is more than the facts count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,8 +56,10 @@ class FactGraph:
         keeping: for each number whether all values of quantified rules are satisfied.
     """
 
-    def __init__(self, environment: Environment, interest: Interest) -> None:
+    def __init__(self, environment: Environment, interest: Interest, *, generous: bool = False) -> None:
+        """`generous`: whether situations in which there is more than the facts count are followed, too."""
         self._environment = environment
+        self._generous = generous
         self._interest = interest
         self.abstraction = Abstraction(environment, interest)
         self.chooser = Chooser(environment, interest, self.abstraction.sort)
@@ -65,7 +69,8 @@ class FactGraph:
         self._numbers: dict[tuple[Facts, object], int] = {}
         self._edges: list[dict[Edge, None]] = []
         self.keeping: list[bool] = []
-        self._situations: list[Situation] = []
+        self._situations: list[tuple[int, Situation, frozenset[str] | None]] = []
+        self._uncounted: list[set[tuple[str, object]]] = []
         self._lenient = _lenient(environment, self.abstraction.left_out)
         self._random = Random(f"{environment.name}/facts")
         states = [environment.populate(self._random) for _ in range(STARTS)]
@@ -93,13 +98,23 @@ class FactGraph:
         return self.abstraction.facts(situation), derived
 
     def _reached(self, situation: Situation) -> int:
+        """The number of the facts of a situation. The first with them is explored; and in a generous graph, with the
+        tools that have to do with these rows, each in which there is more of some than in those before: where three
+        guests are known and two are counted, two are left after one is gone."""
         facts = self._facts(situation)
-        if facts not in self._numbers:
-            self._numbers[facts] = len(self._situations)
-            self._situations.append(situation)
+        number = self._numbers.setdefault(facts, len(self._numbers))
+        uncounted = self.abstraction.uncounted(situation) if self._generous else set[tuple[str, object]]()
+        tables = None
+        if number == len(self._edges):
             self._edges.append({})
+            self._uncounted.append(set())
             self.keeping.append(bool(self.abstraction.keeps(situation)))
-        return self._numbers[facts]
+        else:
+            tables = frozenset(table for table, _ in uncounted - self._uncounted[number])
+        if tables is None or tables:
+            self._uncounted[number] |= uncounted
+            self._situations.append((number, situation, tables))
+        return number
 
     def _explore(self) -> None:
         """Breadth first with the tools that take nothing derived; then with the others, as soon as there is something
@@ -112,12 +127,13 @@ class FactGraph:
 
     def _explore_from(self, tools: Sequence[Tool], first: int) -> int:
         """Make the calls of some tools from each situation from number ``first`` on; how many have been looked at."""
-        if any(self.derived.history(tool, self._situations[0]) is None for tool in tools):
+        if any(self.derived.history(tool, self._situations[0][1]) is None for tool in tools):
             return first
-        for number, situation in enumerate(self._situations):  # grows while it is read
-            if number >= first:
+        for place, (number, situation, tables) in enumerate(self._situations):  # grows while it is read
+            if place >= first:
                 for tool in tools:
-                    self._call(number, situation, tool)
+                    if tables is None or tables & self.abstraction.touched[tool.name]:
+                        self._call(number, situation, tool)
         return len(self._situations)
 
     def _call(self, number: int, situation: Situation, tool: Tool) -> None:
@@ -162,9 +178,9 @@ def _lenient(environment: Environment, left_out: Mapping[str, Sequence[Term]]) -
     return replace(environment, tools=tools)
 
 
-def fact_graph(environment: Environment, interest: Interest) -> FactGraph:
+def fact_graph(environment: Environment, interest: Interest, *, generous: bool = False) -> FactGraph:
     """The graph, made once for each environment and interest."""
-    return _graph(_Asked(environment, interest, interest.identity))
+    return _graph(_Asked(environment, interest, interest.identity), generous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,5 +197,5 @@ class _Asked:
 
 
 @lru_cache(maxsize=64)
-def _graph(asked: _Asked) -> FactGraph:
-    return FactGraph(asked.environment, asked.interest)
+def _graph(asked: _Asked, generous: bool) -> FactGraph:
+    return FactGraph(asked.environment, asked.interest, generous=generous)

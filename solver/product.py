@@ -51,12 +51,15 @@ class Product:
         moves: for each node the calls from there.
         interest: what the automata look at in calls.
         graph: the facts.
+        generous: whether it follows more than one situation for each facts.
     """
 
-    def __init__(self, environment: Environment, automata: Sequence[Automaton]) -> None:
+    def __init__(self, environment: Environment, automata: Sequence[Automaton], *, generous: bool = False) -> None:
+        """`generous`: for what is claimed to be impossible, see `solver.facts`."""
         self.environment: Final = environment
+        self.generous: Final = generous
         self.interest: Final = Interest(automata)
-        self.graph: Final[FactGraph] = fact_graph(environment, self.interest)
+        self.graph: Final[FactGraph] = fact_graph(environment, self.interest, generous=generous)
         self._automata: Final = tuple(automata)
         self._control: Final = Control(self.graph, self.interest, automata)
         self._joined: Final = Joined(self.graph, self._control)

@@ -15,7 +15,7 @@ from solver.rules import Rule
 from solver.traces import Trace
 from solver.walks import Pair, Walk, draw_walk, pairs_of
 
-__all__ = ["product_through", "synthesize", "try_to_fill"]
+__all__ = ["plan", "product_through", "synthesize", "try_to_fill"]
 
 STATES_A_WALK = 20
 WALKS = 5
@@ -41,9 +41,7 @@ def synthesize(
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
     asked = Asked(environment, tuple(rules), profile, wishes)
-    product = Product(environment, asked.automata(length))
-    if not product.can_finish(0, length):
-        raise explain_impossible(asked, length)
+    product = plan(asked, length)
     wanted = product.adjacent_pairs(length)
     targets = [pair for pair in dict.fromkeys(wishes.pairs) if pair in wanted]
     walks: list[Walk] = []
@@ -82,19 +80,31 @@ def _walk(
 ) -> tuple[Walk, Product]:
     """A walk that brings something that is still wanted, and the product that it was drawn from."""
     missing = next((pair for pair in targets if pair in wanted), None)
-    here = product if missing is None else product_through(asked, missing, length)
+    here = product if missing is None else product_through(asked, missing, length, generous=product.generous)
     walk = draw_walk(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
     if wanted and not pairs_of(walk) & wanted:
         # The beam has lost sight of what is missing: go there straight.
-        here = product_through(asked, min(wanted), length)
+        here = product_through(asked, min(wanted), length, generous=product.generous)
         walk = draw_walk(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
     return walk, here
 
 
-def product_through(asked: Asked, pair: Pair, length: int) -> Product:
+def plan(asked: Asked, length: int) -> Product:
+    """The product of what is asked for, with a walk of that length in it: the generous one where the other has none.
+
+    Raises SearchError where neither has, with what stands in the way.
+    """
+    for generous in (False, True):
+        product = Product(asked.environment, asked.automata(length), generous=generous)
+        if product.can_finish(0, length):
+            return product
+    raise explain_impossible(asked, length)
+
+
+def product_through(asked: Asked, pair: Pair, length: int, *, generous: bool = False) -> Product:
     """The product whose walks have that pair: one more automaton."""
     through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
-    return Product(asked.environment, [*asked.automata(length), through])
+    return Product(asked.environment, [*asked.automata(length), through], generous=generous)
 
 
 def try_to_fill(product: Product, walk: Walk, random: Random, states: int = STATES_A_WALK) -> Trace | None:

@@ -82,7 +82,7 @@ def free_scope(environment: Environment) -> Scope:
 
 def environment_scope(environment: Environment) -> Scope:
     """The sequences of calls that meet the preconditions of the environment."""
-    product = Product(environment, ())
+    product = Product(environment, (), generous=True)
     start = frozenset({_START})
     numbers = {start: _START}
     places: list[Mapping[str, int]] = []

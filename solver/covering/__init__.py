@@ -14,7 +14,6 @@ from typing import Protocol
 from environments.declaration import Environment
 from environments.events import Event
 from environments.state import State
-from solver.conflicts import explain_impossible
 from solver.coverage import Coverage, measure_coverage
 from solver.covering.certificates import Certificate, Certifier
 from solver.covering.graph import Graph
@@ -26,7 +25,7 @@ from solver.facts import STARTS
 from solver.product import Product
 from solver.profiles import Profile
 from solver.rules import Rule
-from solver.synthesis import product_through, try_to_fill
+from solver.synthesis import plan, product_through, try_to_fill
 from solver.traces import Trace
 from solver.walks import Pair, Walk, draw_walk, pairs_of
 
@@ -120,15 +119,13 @@ def analyse_coverage(
     """
     stages = stages or _Silent()
     asked = Asked(environment, tuple(rules), profile)
-    product = Product(environment, asked.automata(length))
-    if not product.can_finish(0, length):
-        raise explain_impossible(asked, length)
+    product = plan(asked, length)
     graph = Graph(product, length)
     carried = _Carried(product, f"{environment.name}/{profile}/{length}/{seed}")
     with stages.stage(f"suite, {profile}", None):
         suite = cover(graph, product, seed=str(seed), carries=carried.carries)
     with stages.stage(f"rare pairs, {profile}", None):
-        rare = _rare_walks(asked, length, set(graph.pairs) - _pairs(suite.walks), carried)
+        rare = _rare_walks(asked, product, length, set(graph.pairs) - _pairs(suite.walks), carried)
     encodings = _encodings(asked, product, length, seed)
     everything = [(first, second) for first in environment.tools for second in environment.tools]
     doubtful = [pair for pair in everything if pair not in _pairs([*suite.walks, *rare])]
@@ -224,13 +221,13 @@ class _Carried:
         return walk in self.traces
 
 
-def _rare_walks(asked: Asked, length: int, missing: set[Pair], carried: _Carried) -> list[Walk]:
+def _rare_walks(asked: Asked, product: Product, length: int, missing: set[Pair], carried: _Carried) -> list[Walk]:
     """A walk straight to each pair that the suite lacks, as far as a few tries find one that is carried."""
     found: list[Walk] = []
     while missing:
         pair = min(missing)
         missing = missing - {pair}
-        through = product_through(asked, pair, length)
+        through = product_through(asked, pair, length, generous=product.generous)
         for number in range(WALKS_A_PAIR):
             walk = draw_walk(through, length, Random(f"{pair}/{number}"), missing)
             if carried.carries(walk):

@@ -6,13 +6,14 @@ from random import Random
 import pytest
 
 from environments.catalogue import BUILT_IN, load_setting
+from solver.analysis import analyse
 from solver.demands import Asked
 from solver.encoding import Encoding
 from solver.interest import Interest
 from solver.ltlf import compile_formula, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_formulas
-from solver.rules import load_rules
+from solver.rules import Rule, load_rules
 from solver.synthesis import synthesize, try_to_fill
 from solver.walks import draw_walk
 from tests.support.checks import check_trace
@@ -46,6 +47,17 @@ def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
         for seed in range(40)
     ]
     assert sum(carried) >= 38
+
+
+def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> None:
+    """Of guests without access the facts count two; three can be added, and given access one after the other."""
+    environment = load_setting("smart_home").environment
+    rule = Rule(id="three", formula="F(GrantGuestAccess & X(GrantGuestAccess & X GrantGuestAccess))")
+    assert analyse(environment, [rule]).findings == ()
+    asked = Asked(environment, (rule,), "coverage")
+    assert not Product(environment, asked.automata(LENGTH)).can_finish(0, LENGTH)
+    (trace,) = synthesize(environment, [rule], count=1, length=LENGTH, seed=1, profile="coverage")
+    check_trace(environment, trace, [rule], (), LENGTH)
 
 
 @pytest.mark.parametrize(("profile", "length"), [("coverage", 4), ("tasks", 6)])

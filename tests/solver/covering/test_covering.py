@@ -1,6 +1,5 @@
 """Coverage: ceilings and suites that brute force confirms, bounds that no walk breaks, certificates that hold."""
 
-from collections.abc import Sequence
 from itertools import product as all_words
 from random import Random
 
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
-from environments.declaration import Environment
 from environments.errors import SearchError
 from environments.state import Row, State
 from solver.covering import CoverageAnalysis, analyse_coverage
@@ -22,7 +20,7 @@ from solver.covering.rules import measure_rules
 from solver.covering.suite import cover, heaviest
 from solver.demands import Asked
 from solver.encoding import Encoding
-from solver.ltlf import Automaton, Monitor, compile_formula, parse
+from solver.ltlf import Monitor, compile_formula, parse
 from solver.product import Product
 from solver.profiles import Profile, profile_formulas
 from solver.rules import Rule, load_rules
@@ -188,10 +186,10 @@ def test_a_pair_that_the_plan_lacks_and_z3_has_is_feasible(monkeypatch: pytest.M
     lost = ("CheckAuthorization", "SearchPayee")
     avoids = compile_formula(parse("G !(CheckAuthorization & X SearchPayee)"))
 
-    def planned(environment: Environment, automata: Sequence[Automaton]) -> Product:
-        return Product(environment, [*automata, avoids])
+    def planned(asked: Asked, length: int) -> Product:
+        return Product(asked.environment, [*asked.automata(length), avoids])
 
-    monkeypatch.setattr("solver.covering.Product", planned)
+    monkeypatch.setattr("solver.covering.plan", planned)
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=6, count=40, seed=1)
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
