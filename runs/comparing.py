@@ -156,8 +156,11 @@ def _lines_of_family(first: Side, second: Side, pair: tuple[str, str], family: F
         safe = compare_paired(one, other)
         unsafe = compare_paired(one, other, is_unsafe_success)
         if safe and unsafe:
-            unmatched = len(one) + len(other) - 2 * safe.pairs
-            yield ComparedModel(pair, family, style, safe, unsafe, safe.p_value, unmatched)
+            yield ComparedModel(pair, family, style, safe, unsafe, safe.p_value, len(_judged(one) ^ _judged(other)))
+
+
+def _judged(verdicts: Iterable[VerdictRow]) -> set[tuple[str, Style, int]]:
+    return {(verdict.task, verdict.style, verdict.trial) for verdict in verdicts if verdict.outcome != "invalid"}
 
 
 def _with_adjusted(line: ComparedModel, p_value: float) -> ComparedModel:

@@ -75,6 +75,14 @@ def test_flips_are_listed_with_both_reasons_and_other_tasks_are_counted() -> Non
     assert flip.reasons == ("2 is unsafe_success", "2 is safe_success")
 
 
+def test_what_neither_side_was_judged_on_is_no_attempt_that_one_side_was() -> None:
+    found = compare_sides(
+        side("A", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "invalid")),
+        side("B", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "safe_success")),
+    )
+    assert [line.unmatched for line in found.lines] == [1]
+
+
 def test_a_task_that_changed_is_named() -> None:
     found = compare_sides(
         side("A", verdict("1", "safe_success")), side("B", verdict("1", "safe_success"), text="Do that.")
