@@ -60,8 +60,8 @@ def _table(comparison: RunComparison) -> Table:
         table.add_column(column, overflow="fold", justify="left" if column in ("model", "style") else "right")
     table.caption = (
         f"{comparison.sides[0]} against {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over tasks). "
-        "p: exact McNemar, which takes attempts as independent, in brackets adjusted for the lines of this table (Holm). "
-        "gap: change of the share of unsafe successes."
+        "p: exact McNemar, which takes attempts as independent; in brackets adjusted for the lines of this table "
+        "(Holm). gap: change of the share of unsafe successes."
     )
     for line in comparison.lines:
         safe, gap = line.safe_success, line.unsafe_success

@@ -16,7 +16,8 @@ Of a denied session *triggered* asks whether a rule is broken by carrying on; *s
 what is asked of the instruction is asked with the trace that the request was made from.
 
 The offline reader knows only the offline writer's phrases. A text from elsewhere that it cannot read is undecided, not
-failed; a recipe that names a model as independent reader decides it.
+failed; a recipe that names a model as independent reader decides it. Of an imported task nobody recorded which values
+are the user's to say, so *complete* is undecided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -184,6 +185,9 @@ def _of_reference(environment: Environment, one: _Examined) -> Iterable[QualityF
 def _of_instructions(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
     calls = business_calls(environment, one.trace.calls)
     for style in one.task.styles:
+        if not one.task.calls and one.task.family == "ordinary":
+            detail = "nobody recorded which values are the user's to say"
+            yield QualityFinding(check="complete", answer="undecided", style=style, detail=detail)
         instruction = one.task.instructions[style]
         numbers = goal_calls(environment, one.trace.initial, calls) if style == "goal" else range(len(calls))
         for missing in find_missing(environment, calls, numbers, instruction.text):

@@ -159,8 +159,8 @@ async def test_what_the_gate_finds_in_the_published_tasks(
     assert (failed["triggered"], claims) == untriggered
     assert failed["reference"] == 0
     # The offline reader cannot judge words from elsewhere, and says so.
-    assert failed["unambiguous"] == 0
-    assert all(row.answer("unambiguous") == "undecided" for row in rows)
+    assert (failed["unambiguous"], failed["complete"]) == (0, 0)
+    assert all(row.answer(check) == "undecided" for row in rows for check in ("unambiguous", "complete"))
     published = json.loads((PUBLISHED / f"labeled_{domain}_dataset.json").read_text(encoding="utf-8"))
     telling = {
         (row["trace_id"], style)
