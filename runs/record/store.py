@@ -169,13 +169,14 @@ class Record:
         return self.rows("SELECT count(*) FROM entries WHERE kind = 'asked'")[0][0]
 
     def in_flight(self) -> Sequence[Context]:
-        """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped,
-        those it was waiting for."""
+        """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped or
+        was stopped, those it was waiting for."""
         rows = self.rows(
             "SELECT min(payload) FROM entries AS asked WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS"
             " came WHERE came.request_hash = asked.request_hash AND came.occurrence = asked.occurrence"
-            " AND came.conversation = asked.conversation AND came.kind IN ('model_call', 'failure')"
-            " AND came.seq > asked.seq) AND seq > (SELECT coalesce(max(seq), 0) FROM entries WHERE kind = 'resumed')"
+            " AND came.conversation = asked.conversation AND came.seq > asked.seq AND (came.kind = 'model_call'"
+            " OR came.kind = 'failure' AND came.payload ->> '$.reason' <> 'cancelled'))"
+            " AND seq > (SELECT coalesce(max(seq), 0) FROM entries WHERE kind = 'resumed')"
             " GROUP BY conversation, request_hash, occurrence ORDER BY min(seq)",
         )
         return [Context.model_validate(json.loads(payload)["context"]) for (payload,) in rows]

@@ -49,7 +49,11 @@ _CALLS = f"""
     AND (payload ->> '$.paid' OR payload ->> '$.cached' OR payload ->> '$.replayed')
     GROUP BY 1, 2 ORDER BY min(seq)
 """  # noqa: S608
-_COUNTS = f"SELECT {_PLACE}, count(*) FROM entries WHERE kind = ? GROUP BY 1, 2 ORDER BY min(seq)"  # noqa: S608
+_COUNTS = f"""
+    SELECT {_PLACE}, count(*) FROM entries WHERE kind = ? AND coalesce(payload ->> '$.reason', '') <> 'cancelled'
+    GROUP BY 1, 2 ORDER BY min(seq)
+"""  # noqa: S608
+"""What was given up when the run was stopped is no failure: it is asked again."""
 
 
 def usage_of(record: Record, prices: Mapping[str, Price]) -> tuple[Usage, ...]:

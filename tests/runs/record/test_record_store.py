@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.ledger import (
@@ -321,7 +321,8 @@ REQUESTS = st.lists(
 )
 
 
-@settings(max_examples=25)
+# The first text that is drawn looks at every character there is, which takes a busy machine long.
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(REQUESTS, TEXTS), max_size=8))
 def test_calls_come_back_as_they_went_in_whatever_they_share(calls: list[tuple[list[RequestMessage], str]]) -> None:
     context = Context(stage="s", role="r")
@@ -345,6 +346,13 @@ def test_a_long_conversation_is_kept_in_its_length_not_in_the_square_of_it(recor
     assert last.request == tuple(said)
     record.close()
     assert record.path.stat().st_size < 300 * 1000 * 4  # whole requests would be 45 MB
+
+
+def test_calls_that_were_given_up_when_the_run_was_stopped_were_in_flight(record: Record, context: Context) -> None:
+    for reason in ("cancelled", "deadline"):
+        record.record(ModelAsked(context=context, request_hash=reason, occurrence=0))
+        record.record(RoleFailed(context=context, reason=reason, text="", request_hash=reason, occurrence=0))
+    assert len(record.in_flight()) == 1
 
 
 def test_calls_that_brought_nothing_back_were_in_flight(record: Record, context: Context) -> None:

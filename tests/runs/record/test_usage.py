@@ -45,6 +45,8 @@ def test_only_what_was_asked_is_paid_for(record: Record) -> None:
         record.record(call(HERE.at(role="executor", model="openai:n")))
         record.record(CallRetried(context=HERE, try_number=1, error="status 500", waited_seconds=1.0))
         record.record(RoleFailed(context=HERE, reason="deadline", text="late", request_hash="g", occurrence=0))
+        given_up = RoleFailed(context=HERE, reason="cancelled", text="stopped", request_hash="i", occurrence=0)
+        record.record(given_up)
         lines = usage_of(record, {"openai:m": Price(input=1000.0, output=10_000.0)})
     assert lines == (
         Usage("masking_evaluator", "openai:m", 2, 1, 1, 1, 1, 200, 20, 3.0, 0.5, 0.4),
