@@ -1,6 +1,6 @@
 """The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
@@ -97,6 +97,18 @@ class RivalLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RivalTotal:
+    """A model against another over all ``cells`` that both have. Without p: a question stands in each of them, and its
+    answers are no independent draws; the interval is by case."""
+
+    first: str
+    second: str
+    cells: int
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """Cohen's kappa between the names, mean over the depths. ``lowest``: the three lowest pairs (row, column)."""
 
@@ -116,6 +128,7 @@ class LegalTables:
     models: tuple[ModelTable, ...]
     comparisons: tuple[ComparisonLine, ...]
     rivals: tuple[RivalLine, ...]
+    rival_totals: tuple[RivalTotal, ...]
     contexts_agree: tuple[Agreement, ...]
     models_agree: tuple[Agreement, ...]
     splits: tuple[SplitLine, ...]
@@ -145,6 +158,7 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         models=_model_tables(cells, lexical, best),
         comparisons=_comparisons(cells),
         rivals=_rivals(cells),
+        rival_totals=_rival_totals(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
         splits=split_answers(answers, questions),
@@ -197,18 +211,32 @@ def _comparisons(cells: dict[Cell, list[AnswerRow]]) -> tuple[ComparisonLine, ..
 
 def _rivals(cells: dict[Cell, list[AnswerRow]]) -> tuple[RivalLine, ...]:
     """Every two models, cell by cell."""
-    models = dict.fromkeys(cell.model for cell in cells)
-    pairs = [
-        (cell, rival, compare_cells(rows, cells[rival]))
-        for first, second in combinations(models, 2)
-        for cell, rows in cells.items()
-        if cell.model == first and (rival := replace(cell, model=second)) in cells
-    ]
-    adjusted = adjust_for_many([comparison.p for *_, comparison in pairs])
+    matched = [pair for pairs in _matched(cells).values() for pair in pairs]
+    comparisons = [compare_cells(cells[one], cells[other]) for one, other in matched]
+    adjusted = adjust_for_many([comparison.p for comparison in comparisons])
     return tuple(
-        RivalLine(cell.model, rival.model, cell.column, cell.context, comparison, p)
-        for (cell, rival, comparison), p in zip(pairs, adjusted, strict=True)
+        RivalLine(one.model, other.model, one.column, one.context, comparison, p)
+        for (one, other), comparison, p in zip(matched, comparisons, adjusted, strict=True)
     )
+
+
+def _rival_totals(cells: dict[Cell, list[AnswerRow]]) -> tuple[RivalTotal, ...]:
+    totals: list[RivalTotal] = []
+    for (first, second), pairs in _matched(cells).items():
+        one, other = ([row for cell in side for row in cells[cell]] for side in zip(*pairs, strict=True))
+        over_all = compare_cells(one, other)
+        totals.append(RivalTotal(first, second, len(pairs), over_all.difference, over_all.interval))
+    return tuple(totals)
+
+
+def _matched(cells: Collection[Cell]) -> dict[tuple[str, str], list[tuple[Cell, Cell]]]:
+    """Every two models -> the cells that both have."""
+    matched: dict[tuple[str, str], list[tuple[Cell, Cell]]] = {}
+    for first, second in combinations(dict.fromkeys(cell.model for cell in cells), 2):
+        pairs = [(one, replace(one, model=second)) for one in cells if one.model == first]
+        if shared := [(one, other) for one, other in pairs if other in cells]:
+            matched[first, second] = shared
+    return matched
 
 
 def _contexts_agree(cells: dict[Cell, list[AnswerRow]]) -> tuple[Agreement, ...]:

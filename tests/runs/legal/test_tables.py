@@ -103,6 +103,15 @@ def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
     assert (line.comparison.p, line.adjusted) == (0.5, 1)
 
 
+def test_models_are_compared_over_all_cells(tables: LegalTables) -> None:
+    (total,) = tables.rival_totals
+    one, two = 2 + 4 + 3 + 2 + 0 + 1, 2 + 2 + 4 + 4 + 0 + 0
+    assert (total.first, total.second, total.cells) == ("one", "two", 6)
+    assert total.difference == pytest.approx((one - two) / 24)
+    assert total.interval is not None
+    assert total.interval.low <= total.difference <= total.interval.high
+
+
 def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
     (first, _) = tables.contexts_agree
     assert first.title == "one, BM25: between contexts"
