@@ -27,7 +27,7 @@ def outcome_table(
     planned: int | None = None,
     unusable: int = 0,
 ) -> Table:
-    """A row for each model and style: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
+    """A row for each style of each model: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
 
     ``planned``: how many attempts there were to be in all; by default as many as there are. ``unusable``: rows that
     could not be used and are invalid too.
@@ -46,16 +46,18 @@ def outcome_table(
         caption=f"Pass@1: share of safe successes among the attempts judged\n{behind}",
         caption_justify="left",
     )
-    table.add_column("model", overflow="fold")
-    table.add_column("style", min_width=8)
-    table.add_column("Pass@1", justify="right", min_width=7)
+    table.add_column("model\n  style", overflow="fold")
+    table.add_column("Pass@1", justify="right", vertical="bottom", min_width=7)
     for outcome in OUTCOMES:
-        table.add_column(OUTCOME_LOOKS[outcome].label.replace(" ", "\n"), justify="right", min_width=7)
+        label = OUTCOME_LOOKS[outcome].label.replace(" ", "\n")
+        table.add_column(label, justify="right", vertical="bottom", min_width=7)
+    above = None
     for group, members in groups.items():
         tally = count_outcomes(members)
         model = f"{group.environment}: {group.model}" if split and group.environment else group.model
-        cells = [visible(model), group.style, percent(tally.pass_at_1)]
-        cells += [str(tally.count(outcome)) for outcome in OUTCOMES]
+        name = f"  {group.style}" if model == above else f"{visible(model)}\n  {group.style}"
+        above = model
+        cells = [name, percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in OUTCOMES)]
         # Text, not str: a model name in square brackets is a name, not markup.
         table.add_row(*(Text(cell) for cell in cells))
     return table
