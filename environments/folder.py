@@ -24,11 +24,14 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from types import ModuleType
+from typing import cast
 
 from environments.declaration import Environment
 from environments.errors import InputError
 from environments.regulation import Regulation, load_regulation
+from environments.state import State
 
 __all__ = ["DECLARATION", "REGULATION", "RULES", "Setting", "read_built_in", "read_folder"]
 
@@ -112,7 +115,7 @@ def _own(folder: Path, digest: str) -> Environment:
         try:
             with _no_bytecode():
                 spec.loader.exec_module(module)
-            return _declared(module, folder)
+            module.__dict__["ENVIRONMENT"] = _answerable(_declared(module, folder), folder, name)
         except BaseException as error:
             for loaded in [other for other in sys.modules if other == name or other.startswith(f"{name}.")]:
                 del sys.modules[loaded]
@@ -120,6 +123,22 @@ def _own(folder: Path, digest: str) -> Environment:
                 raise InputError(_what_went_wrong(folder, name, error)) from error
             raise
     return _declared(sys.modules[name], folder)
+
+
+def _answerable(environment: Environment, folder: Path, package: str) -> Environment:
+    """``populate`` runs long after the folder was read; what it does wrong is the folder's fault all the same."""
+
+    def populate(random: Random) -> State:
+        try:
+            state = cast("object", environment.populate(random))
+        except Exception as error:
+            raise InputError(f"populate: {_what_went_wrong(folder, package, error)}") from error
+        if not isinstance(state, State):
+            place = folder / DECLARATION
+            raise InputError(f"{place}: populate returns a {type(state).__name__}; let it return a State")
+        return state
+
+    return replace(environment, populate=populate)
 
 
 class _NotDeclared(InputError):

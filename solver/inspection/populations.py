@@ -54,6 +54,8 @@ def _state(environment: Environment, seed: int) -> Flaw | None:
 
     try:
         state = cast("object", environment.populate(Random(seed)))
+    except InputError as error:  # the loader of folders has named file and line
+        return flaw(f"it fails: {error}", "let it return a State for every seed")
     except Exception as error:  # noqa: BLE001 (the user's own code; whatever it raises is the finding)
         raised = traceback.extract_tb(error.__traceback__)[-1]
         return flaw(

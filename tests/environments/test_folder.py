@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -141,6 +142,20 @@ def test_a_declaration_that_is_refused_says_where_it_stands(write: Write) -> Non
     refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
     with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': a business tool needs phrases"):
         load_setting(write(**{"__init__.py": refused}))
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("    return State(drawn)", r"populate: .*tables\.py, line 8: NameError: name 'drawn'"),
+        ("    return {}", r"shop/__init__\.py: populate returns a dict; let it return a State"),
+    ],
+)
+def test_what_populate_does_wrong_is_the_folder_s_fault(write: Write, body: str, complaint: str) -> None:
+    tables = TABLES.replace("    return State({})", body)
+    environment = load_setting(write(**{"tables.py": tables})).environment
+    with pytest.raises(InputError, match=complaint):
+        environment.populate(Random(1))
 
 
 def test_a_repaired_folder_loads(write: Write) -> None:
