@@ -183,16 +183,23 @@ class CodeCheck(BaseChatAgent, Generic[Answer]):
         self._check = check
         self._about = about
         self._slow = slow
+        self.stopped_by: LawtraceError | None = None
+        """As of a `RoleSpeaker`: what the code was given cannot be used, and no answer of a model would mend it."""
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (StructuredMessage[self._answer],)
+        return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         contents = [content_of(message) for message in messages]
         concerning = [content for content in contents if self._about is None or isinstance(content, self._about)]
         content = concerning[-1]
-        answer = await aside(lambda: self._check(content)) if self._slow else self._check(content)
+        try:
+            answer = await aside(lambda: self._check(content)) if self._slow else self._check(content)
+        except LawtraceError as error:
+            self.stopped_by = error
+            failure = RoleFailure(role=self.name, reason=str(error), answered=False)
+            return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
         return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:

@@ -71,8 +71,9 @@ def check_inputs(recipe: Recipe) -> None:
         check_rules(curated_rules(variant.recipe, setting), setting.environment, setting.regulation)
         variant.recipe.prompts.prompts().check()
         options.wishes.check(setting.environment)
+        initial = setting.environment.populate(Random(variant.recipe.seed))
         if "denied" in options.families:
-            deny_authorization(setting.environment, setting.environment.populate(Random(variant.recipe.seed)))
+            deny_authorization(setting.environment, initial)
         check_prices(variant.recipe, named_models(variant.recipe))
 
 

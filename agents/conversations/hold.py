@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from agents.clients.scripted import ScriptedClient
 from agents.ledger import Context, Ledger, MessageSent, RoleFailed
-from agents.speaker import RoleFailure, RoleSpeaker, content_of
+from agents.speaker import CodeCheck, RoleFailure, RoleSpeaker, content_of
 
 __all__ = ["ANSWER_CHECK", "NextSpeaker", "Said", "hold_conversation", "record_sent_back"]
 
@@ -93,6 +93,9 @@ async def hold_conversation(
     speakers: dict[str, RoleSpeaker[Any]] = {
         agent.name: agent for agent in participants if isinstance(agent, RoleSpeaker)
     }
+    stoppable: list[RoleSpeaker[Any] | CodeCheck[Any]] = [
+        agent for agent in participants if isinstance(agent, RoleSpeaker | CodeCheck)
+    ]
     given_up = CancellationToken()
 
     async def listen() -> None:
@@ -102,8 +105,8 @@ async def hold_conversation(
             async for message in stream:
                 if not isinstance(message, BaseChatMessage):
                     continue
-                if any(speaker.stopped_by for speaker in speakers.values()):
-                    break  # nothing that was said: the run stops, and the role speaks when it is resumed
+                if any(agent.stopped_by for agent in stoppable):
+                    break  # nothing that was said: the run stops, and the agent speaks when it is resumed
                 content = content_of(message)
                 speaker = speakers.get(message.source)
                 if speaker is not None:
@@ -117,9 +120,9 @@ async def hold_conversation(
                 await stream.aclose()
 
     await _unless_cancelled(listen(), given_up)
-    for speaker in speakers.values():
-        if speaker.stopped_by is not None:
-            raise speaker.stopped_by
+    for agent in stoppable:
+        if agent.stopped_by is not None:
+            raise agent.stopped_by
     return said
 
 

@@ -17,7 +17,7 @@ from agents.ledger import Context, Entry, MemoryLedger, MessageSent
 from agents.speaker import CodeCheck, RoleSpeaker
 from environments.banking import ENVIRONMENT
 from environments.catalogue import load_setting
-from environments.errors import CannotCarryOut
+from environments.errors import CannotCarryOut, InputError
 from environments.session import Session
 from prompts.loader import load_prompt
 from solver.masking import Instruction
@@ -126,3 +126,19 @@ async def test_one_whose_record_is_full_ends_at_once(
             await asyncio.sleep(0.2)  # what would still be said behind our back
         assert len(server.requests) <= 2
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
+
+
+async def test_code_that_was_given_what_it_cannot_use_ends_the_conversation_with_its_own_error() -> None:
+    def refuse(content: BaseModel | str) -> Word:
+        raise InputError("populate: tables.py, line 84: no names left")
+
+    ledger = MemoryLedger()
+    with pytest.raises(InputError, match=r"tables\.py, line 84"):
+        await hold_conversation(
+            [CodeCheck("echo", Word, refuse), CodeCheck("other", Word, lambda content: Word(word="never"))],
+            opening="Begin.",
+            next_speaker=lambda said: "echo" if len(said) == 1 else "other",
+            context=CONTEXT,
+            ledger=ledger,
+        )
+    assert {entry.source for entry in ledger.entries if isinstance(entry, MessageSent)} <= {"user"}

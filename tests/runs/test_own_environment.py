@@ -57,6 +57,14 @@ def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp
     lawtrace.json("grade", "run", "--env", "./moved")
 
 
+def test_a_run_whose_states_cannot_be_drawn_is_not_begun(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+    with (mine / "__init__.py").open("a") as declaration:
+        declaration.write("def populate(random):\n    1 / 0\nENVIRONMENT = replace(ENVIRONMENT, populate=populate)\n")
+    code, _, err = lawtrace("run", "recipes/mine.toml", "--out", "run")
+    assert (code, "__init__.py, line 5: ZeroDivisionError" in " ".join(err.split())) == (2, True)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, mine: Path) -> None:
     lawtrace.json("run", "recipes/mine.toml", "--out", "run")
     with (mine / "__init__.py").open("a") as file:
