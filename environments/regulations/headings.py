@@ -1,7 +1,9 @@
 """What heads a unit or a division: ``Article 7``, ``§ 164.312 Safeguards.``, ``ANNEX II``, ``CHAPTER 2 Duties``."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from environments.documents.lines import Line
 
@@ -10,8 +12,10 @@ __all__ = [
     "HEADING_WORDS",
     "Decimal",
     "DivisionHeading",
+    "Forms",
     "UnitHeading",
     "division_heading",
+    "forms_of",
     "names_unit",
     "read_decimal",
     "unit_heading",
@@ -46,6 +50,9 @@ _DIVISION = re.compile(
     rf"^(?P<label>(?:part|title|chapter|section|subpart|subchapter|book)\s+{_ORDINAL})\s*[:.–—-]?\s*(?P<heading>.*)$",
     re.I,
 )
+_CITED_NUMBER = re.compile(r"[A-Z][a-z]+ (\d{1,3}(?:\.\d{1,3})*)")
+_ENOUGH = 2
+"""Lines: a single decimal number is an amount or a version."""
 _RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
 
 
@@ -56,6 +63,12 @@ class UnitHeading:
     citation: str
     label: str
     heading: str
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The parts of its number; empty if it has none, or a letter in it."""
+        cited = _CITED_NUMBER.fullmatch(self.citation)
+        return tuple(map(int, cited[1].split("."))) if cited else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +95,38 @@ class DivisionHeading:
     label: str
     heading: str
     rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """How a text heads what can be cited.
+
+    Attributes:
+        units: by articles, sections or annexes; numbers are then numbers of points.
+        numbers: lines of plain text count up: *1 Scope*, and somewhere below it *2 Duties*.
+        decimals: by *1.1*, *1.2*, and nothing else.
+        marked: the form marks headings, so that no other line is one.
+    """
+
+    units: bool
+    numbers: bool
+    decimals: bool
+    marked: bool
+
+
+def forms_of(lines: Sequence[Line]) -> Forms:
+    texts = [(line, " ".join(line.text.split())) for line in lines]
+    headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
+    numbers = _count_up([text for line, text in texts if line.level is None])
+    decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
+    # An annex alone does not make words of the numbers before it.
+    only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
+    return Forms(
+        units=bool(headed) and not (only_annexes and (numbers or decimals)),
+        numbers=numbers,
+        decimals=decimals,
+        marked=any(line.level and names_unit(text) for line, text in texts),
+    )
 
 
 def names_unit(text: str) -> bool:
@@ -133,6 +178,13 @@ def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeadi
     if word.lower() == "section" and not has_units:
         return None
     return DivisionHeading(f"{word.capitalize()} {ordinal}", label, heading, _RANKS[word.lower()])
+
+
+def _count_up(texts: Sequence[str]) -> bool:
+    """Whether one unit that a number heads is followed by the next, somewhere below it."""
+    plain = (unit_heading(Line(text), text, has_units=False) for text in texts)
+    numbers = [unit.number for unit in plain if unit and len(unit.number) == 1]
+    return any(later == earlier + 1 for (earlier,), (later,) in pairwise(numbers))
 
 
 def _heads(line: Line, found: re.Match[str]) -> bool:

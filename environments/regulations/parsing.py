@@ -8,7 +8,6 @@ form tells how deep a line stands, that decides before anything else. What is no
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from environments.documents.lines import Line
 from environments.errors import InputError
@@ -16,6 +15,7 @@ from environments.regulations.headings import (
     ANNEXES,
     HEADING_WORDS,
     division_heading,
+    forms_of,
     names_unit,
     read_decimal,
     unit_heading,
@@ -28,9 +28,6 @@ __all__ = ["parse_legal_text"]
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)
-_ENOUGH = 2
-"""Lines: a single decimal number is an amount or a version."""
-_CITED_NUMBER = re.compile(r"[A-Z][a-z]+ (\d{1,3}(?:\.\d{1,3})*)")
 _DUTY = re.compile(r"\b(?:shall|must)\b")
 _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
@@ -83,13 +80,6 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
     )
 
 
-def _count_up(texts: Sequence[str]) -> bool:
-    """Whether lines of plain text are headed by numbers: *1 Scope*, and somewhere below it *2 Duties*."""
-    plain = (unit_heading(Line(text), text, has_units=False) for text in texts)
-    numbers = [int(found[1]) for unit in plain if unit and (found := _CITED_NUMBER.fullmatch(unit.citation))]
-    return any(later == earlier + 1 for earlier, later in pairwise(numbers))
-
-
 class _Parser:
     def __init__(self, lines: Sequence[Line]) -> None:
         self.notes = [line.text.strip() for line in lines if line.note]
@@ -102,17 +92,10 @@ class _Parser:
         self._passages = 0
         self._recitals = False
         self._outside: list[str] = []
-        texts = [(line, " ".join(line.text.split())) for line in self._lines]
-        headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
-        self._only_marked = any(line.level and names_unit(text) for line, text in texts)
-        self._numbers = _count_up([text for line, text in texts if line.level is None])
-        self._decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
-        # An annex alone does not make words of the numbers before it.
-        only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
-        self._has_units = bool(headed) and not (only_annexes and (self._numbers or self._decimals))
+        self._forms = forms_of(self._lines)
 
     def read(self) -> None:
-        if not (self._has_units or self._numbers or self._decimals):
+        if not (self._forms.units or self._forms.numbers or self._forms.decimals):
             self.doubts.append("no article, section or annex is headed; paragraphs are cited by their own numbers")
         for place, line in enumerate(self._lines):
             text = " ".join(line.text.split())
@@ -132,18 +115,17 @@ class _Parser:
     # What opens a unit or a division.
 
     def _opens_unit(self, line: Line, text: str) -> bool:
-        if line.level == 0 and self._only_marked:
+        if line.level == 0 and self._forms.marked:
             return False
-        plain = line.level is None and not self._numbers
-        found = unit_heading(line, text, has_units=self._has_units or plain)
+        plain = line.level is None and not self._forms.numbers
+        found = unit_heading(line, text, has_units=self._forms.units or plain)
         if found is None:
             return False
         self._recitals = False
         while self._path[-1].kind != "division" or self._path[-1].citation:
             self._path.pop()
-        number = tuple(map(int, cited[1].split("."))) if (cited := _CITED_NUMBER.fullmatch(found.citation)) else ()
         citation = self._unique(found.citation)
-        self._open(_Open("unit", found.label, citation, found.heading, depth=line.depth, number=number))
+        self._open(_Open("unit", found.label, citation, found.heading, depth=line.depth, number=found.number))
         return True
 
     def _opens_decimal(self, line: Line, text: str) -> bool:
@@ -154,7 +136,7 @@ class _Parser:
         shorter = (found.number[:length] for length in range(len(found.number) - 1, 0, -1))
         open_ = {node.number: node for node in self._path}
         above = next((open_[number] for number in shorter if number in open_), None)
-        if above is None and (self._has_units or not self._decimals):
+        if above is None and (self._forms.units or not self._forms.decimals):
             return False
         while self._path[-1] is not above and (above is not None or self._path[-1].kind != "division"):
             self._path.pop()
@@ -171,9 +153,9 @@ class _Parser:
         return True
 
     def _opens_division(self, line: Line, text: str) -> bool:
-        if line.level == 0 and self._only_marked:
+        if line.level == 0 and self._forms.marked:
             return False
-        found = division_heading(line, text, has_units=self._has_units)
+        found = division_heading(line, text, has_units=self._forms.units)
         if found is None:
             return False
         annex = next((node for node in self._path if node.citation.startswith(ANNEXES)), None)
@@ -191,7 +173,7 @@ class _Parser:
         if line.level:
             if bare and current.kind in {"unit", "division"}:
                 current.heading = text
-            elif self._has_units and current is self.root and not self.root.nodes:
+            elif self._forms.units and current is self.root and not self.root.nodes:
                 self.title.append(text)
             elif current.kind == "unit" and not current.pieces and not current.nodes:
                 current.heading = f"{current.heading} {text}".strip()
@@ -206,7 +188,7 @@ class _Parser:
         ):
             return False
         looks = len(text.split()) <= HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
-        if bare and looks and (line.level is None or not self._only_marked):
+        if bare and looks and (line.level is None or not self._forms.marked):
             current.heading = text
             return True
         return False
@@ -214,12 +196,12 @@ class _Parser:
     def _begin_headed(self, text: str, level: int) -> None:
         """A heading that nothing numbers."""
         rank = 10 + level
-        inside = self._has_units and any(node.kind == "unit" for node in self._path)
+        inside = self._forms.units and any(node.kind == "unit" for node in self._path)
         while len(self._path) > 1 and (self._path[-1].kind == "point" or self._path[-1].rank >= rank):
             if inside and self._path[-1].kind == "unit":
                 break
             self._path.pop()
-        citation = "" if self._has_units and not inside else self._unique(text)
+        citation = "" if self._forms.units and not inside else self._unique(text)
         if inside:
             citation = self._unique(f"{self._path[-1].citation}, {text}")
         self._open(_Open("division", "", citation, text, rank=rank))
@@ -228,7 +210,7 @@ class _Parser:
 
     def _read_text(self, place: int, line: Line, text: str) -> None:
         current = self._path[-1]
-        if self._has_units and not any(node.kind in {"unit", "recital"} or node.citation for node in self._path):
+        if self._forms.units and not any(node.kind in {"unit", "recital"} or node.citation for node in self._path):
             if _WHEREAS.match(text) or _ENACTED.match(text):
                 self._recitals = text.lower().startswith("whereas")
                 self._loose(text)
@@ -256,7 +238,7 @@ class _Parser:
 
     def _cites(self) -> bool:
         """Whether what is open can be cited, so that a point of it can."""
-        return not self._has_units or any(node.citation for node in self._path)
+        return not self._forms.units or any(node.citation for node in self._path)
 
     def _point(self, place: int, line: Line, label: Label) -> None:
         if self._recitals:
@@ -275,9 +257,7 @@ class _Parser:
         while self._path[-1].kind in {"passage", "note"}:
             self._path.pop()
         above = self._path[-1]
-        inner = above.kind == "point" or (
-            above.kind == "unit" and not above.citation.startswith(("Annex", "Append", "Sched"))
-        )
+        inner = above.kind == "point" or (above.kind == "unit" and not above.citation.startswith(ANNEXES))
         if above is self.root or not above.citation:
             citation = f"paragraph {label.cited}"
         else:
@@ -344,11 +324,11 @@ class _Parser:
 
     def _words(self, line: Line, text: str) -> None:
         current = self._path[-1]
-        if self._has_units and not self._cites():
+        if self._forms.units and not self._cites():
             self._note_duty(text)
             self._loose(text)
             return
-        if current is self.root or (current.kind == "division" and not self._has_units):
+        if current is self.root or (current.kind == "division" and not self._forms.units):
             self._count(text)
             return
         if line.depth is not None:
