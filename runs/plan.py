@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.clients.budget import Budget, Price
+from agents.clients.budget import Price
 from agents.clients.spec import ModelSpec
 from agents.conversations.drawing import PROVISIONS_AT_ONCE
 from agents.conversations.writing import AT_A_TIME, UNUSABLE_IN_A_ROW
@@ -81,7 +81,7 @@ class CallTally:
     nothing."""
 
     def __init__(self, recipe: CallOptions) -> None:
-        self._recipe = recipe
+        self._budget = recipe.call_settings().budget
         self._lines: dict[Seat, PlannedCalls] = {}
 
     def add(self, seat: Seat, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
@@ -91,7 +91,7 @@ class CallTally:
         spec = ModelSpec.parse(model)
         if spec.built_in or not most:
             return
-        price = Price(0, 0) if spec.provider == "replay" else self._recipe.call_settings().budget.prices.get(model)
+        price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(model)
         known = price is not None and (answer is not None or spec.provider == "replay")
         cost = price.of(prompts, most * (answer or 0)) if price and known else None
         line = self._lines.get(seat, PlannedCalls(role=role, model=model, expected=0, most=0, ceiling=0))
@@ -109,7 +109,7 @@ class CallTally:
 
     @property
     def budget(self) -> dict[str, float]:
-        return {**Budget(**self._recipe.budget.model_dump()).limits}
+        return {**self._budget.limits}
 
 
 def plan_of(recipe: Recipe) -> Plan:

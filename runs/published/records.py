@@ -6,6 +6,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from environments.problems import first_problem
 from runs.grading.verdict import FailureMode, Outcome, VerdictRow
 from runs.stages.rows import ProgramRow
 from solver.masking import Style
@@ -128,8 +129,7 @@ def what_is_amiss(error: Exception) -> str:
         case KeyError():
             return f"there is no {error}"
         case ValidationError():
-            first = error.errors()[0]
-            return f"{first['loc'][0]}: {first['msg']}"
+            return first_problem(error)
         case _:
             return str(error)
 

@@ -1,6 +1,6 @@
 """What all pages of a review have in common: who you are, the frame, the forms. Every page works without a script."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
@@ -60,6 +60,20 @@ class Desk:
         """A page: the template, filled, in the frame."""
         text = self._templates.get_template(f"{template}.html.jinja").render(reviewer=reviewer_of(request), **values)
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
+
+    def to_next(self, request: Request, order: Sequence[str], waiting_for: Callable[[str], Sequence[str]]) -> Response:
+        """To the next item in the order that waits for the reviewer; with ``?after=`` to the next behind that one,
+        around the end; to the overview if none waits."""
+        reviewer = reviewer_of(request)
+        if reviewer is None:
+            return RedirectResponse("/", 303)
+        waiting = waiting_for(reviewer)
+        if not waiting:
+            return RedirectResponse("/items", 303)
+        left = request.query_params.get("after", "")
+        behind = order.index(left) if left in order else -1
+        chosen = next((name for name in waiting if order.index(name) > behind), waiting[0])
+        return RedirectResponse(f"/items/{quote(chosen)}", 303)
 
     async def _start(self, request: Request) -> Response:
         """Who are you? Names are chosen, not proved: an opinion is signed with what somebody called themselves."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from typing import get_args
-from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -51,18 +50,8 @@ class Pages(Desk):
         ]
 
     async def _go_on(self, request: Request) -> Response:
-        """To the next that waits; with ``?after=`` to the next behind that one, around the end."""
-        reviewer = reviewer_of(request)
-        if reviewer is None:
-            return RedirectResponse("/", 303)
-        waiting = [item.id for item in self._ballot.waiting_for(reviewer)]
-        if not waiting:
-            return RedirectResponse("/items", 303)
         order = [item.id for item in self._ballot.items]
-        left = request.query_params.get("after", "")
-        behind = order.index(left) if left in order else -1
-        chosen = next((name for name in waiting if order.index(name) > behind), waiting[0])
-        return RedirectResponse(f"/items/{quote(chosen)}", 303)
+        return self.to_next(request, order, lambda name: [item.id for item in self._ballot.waiting_for(name)])
 
     async def _overview(self, request: Request) -> Response:
         reviewer = reviewer_of(request)

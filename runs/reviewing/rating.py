@@ -1,7 +1,6 @@
 """The pages on which people rate questions of the legal benchmark, yes or no on each criterion (M 4.3, Table 1)."""
 
 from collections.abc import Callable, Sequence
-from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -43,17 +42,7 @@ class RatingPages(Desk):
         ]
 
     async def _go_on(self, request: Request) -> Response:
-        rater = reviewer_of(request)
-        if rater is None:
-            return RedirectResponse("/", 303)
-        waiting = self._waiting_for(rater)
-        if not waiting:
-            return RedirectResponse("/items", 303)
-        order = list(self._sample)
-        left = request.query_params.get("after", "")
-        behind = order.index(left) if left in self._sample else -1
-        chosen = next((name for name in waiting if order.index(name) > behind), waiting[0])
-        return RedirectResponse(f"/items/{quote(chosen)}", 303)
+        return self.to_next(request, [*self._sample], self._waiting_for)
 
     async def _overview(self, request: Request) -> Response:
         rater, rows = reviewer_of(request), self._rows()
