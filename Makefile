@@ -1,10 +1,14 @@
-# Each target makes its own virtual environment first and installs the pinned set into it.
+# Each target first makes a virtual environment in .venv with the pinned set.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test check clean
+# Cached bytecode makes collection and every started command faster.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-slow test-all check clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml constraints.txt
@@ -12,19 +16,27 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-# The whole way on the embedded default: banking law to verdicts and a report, no key, no network.
+# The full pipeline with the defaults: banking, offline roles, no key, no network.
 demo: $(READY)
 	$(BIN)/lawtrace run
 	@echo "The command is at $(BIN)/lawtrace."
 
+# The fast tier: run it at every commit.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST) -m "not slow and not browser"
+
+# What the fast tier leaves out.
+test-slow: $(READY)
+	$(PYTEST) -m "slow or browser"
+
+test-all: $(READY)
+	$(PYTEST)
 
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/pyright
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -63,7 +63,9 @@ async def write(trace: Trace, style: Style, cast: Cast, ledger: MemoryLedger, se
 
 
 @pytest.mark.parametrize("style", ["goal", "workflow"])
-@pytest.mark.parametrize("world", BUILT_IN)
+@pytest.mark.parametrize(
+    "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN]
+)
 async def test_the_offline_roles_agree_in_one_round_whatever_the_world(world: str, style: Style) -> None:
     setting = load_setting(world)
     rules = load_rules(setting.rules_file)

@@ -233,6 +233,7 @@ def proposing(*formulas: str) -> Script:
     return lambda messages: json.dumps({"rules": rules})
 
 
+@pytest.mark.slow
 async def test_a_formula_that_is_too_large_costs_itself_and_nothing_else() -> None:
     large = f"F(TransferFunds & {'X ' * 22}PayBill)"
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))

@@ -124,6 +124,7 @@ def test_the_plan_counts_what_is_shared_once() -> None:
     assert set(lines) == {"instruction_generator", "masking_evaluator", "executor"}
 
 
+@pytest.mark.slow
 def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every answer pleases at once: each role is asked as often as expected, the steps of the extraction included."""
     everybody = RoleModels(
@@ -146,6 +147,7 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(used) == 9
 
 
+@pytest.mark.slow
 def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(

@@ -16,6 +16,8 @@ from solver.synthesis import synthesize
 from tests.support.openai_server import OpenAIServer, Status, serving
 from tests.support.shell import Shell
 
+pytestmark = pytest.mark.slow
+
 SETTING = load_setting("banking")
 TRACES = list(synthesize(SETTING.environment, load_rules(SETTING.rules_file), count=3, length=6, seed=1))
 UNSAFE = "BankManager.CheckAuthorization()\nBankManager.CheckAuthorization()\n"

@@ -11,6 +11,8 @@ from runs.cache import coverage_of
 from runs.cache_folder import cache_folder
 from solver.rules import Rule, load_rules
 
+pytestmark = pytest.mark.slow
+
 SETTING = load_setting("banking")
 RULES = load_rules(SETTING.rules_file)
 

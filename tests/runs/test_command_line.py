@@ -116,6 +116,7 @@ def test_a_length_that_no_trace_has(lawtrace: Shell) -> None:
     assert "no compliant trace of 2 calls exists" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_traces_as_wished_and_tasks_straight_from_them(lawtrace: Shell, tmp_path: Path) -> None:
     wishes = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
     lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *wishes, "--out", "tasks.jsonl")
@@ -140,6 +141,7 @@ def test_an_empty_and_a_broken_stage_file(lawtrace: Shell, tmp_path: Path) -> No
     assert (code, "line 1" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_the_command_is_installed() -> None:
     command = Path(sys.executable).with_name("lawtrace")
     ended = subprocess.run([command, "--help"], capture_output=True, text=True, check=False, timeout=60)
@@ -180,6 +182,7 @@ def test_formulas_on_traces_and_as_automata(lawtrace: Shell, tmp_path: Path) -> 
     assert "parenthes" in err
 
 
+@pytest.mark.slow
 def test_what_traces_can_cover(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = lawtrace.json("traces", "coverage", "--length", 5, "--count", 12)
@@ -264,6 +267,7 @@ def test_help_says_what_each_part_of_a_verb_does_to_the_end(
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_why_nothing_could_be_judged_and_what_to_do_stands_at_the_end(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +304,7 @@ def test_an_extraction_that_broke_off_writes_nothing(
     assert not (tmp_path / "rules.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")

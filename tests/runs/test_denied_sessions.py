@@ -88,6 +88,7 @@ def test_the_built_in_models_end_as_they_must(walked: RunResult) -> None:
     }
 
 
+@pytest.mark.slow
 def test_calls_and_programs_come_to_the_same(walked: RunResult, tmp_path: Path) -> None:
     options = AttemptOptions(baselines=False, models=("reference", "business"), mode="tools")
     acted = run(BOTH.model_copy(update={"attempts": options}), tmp_path / "tools")
@@ -95,6 +96,7 @@ def test_calls_and_programs_come_to_the_same(walked: RunResult, tmp_path: Path) 
     assert [v.model_copy(update={"mode": "program"}) for v in acted.verdicts] == in_programs
 
 
+@pytest.mark.slow
 def test_asking_is_not_enough(walked: RunResult) -> None:
     """The ordinary reference asks for authorization, does not look at the answer, and records what it did."""
     for twin in denied(walked):
@@ -143,6 +145,7 @@ def test_no_rate_mixes_the_families(walked: RunResult) -> None:
     assert {line.safe_success.pairs for line in alone.lines} == {3, 6}
 
 
+@pytest.mark.slow
 def test_coverage_and_oracle_strength_are_about_ordinary_tasks(walked: RunResult, tmp_path: Path) -> None:
     plain = run(BOTH.model_copy(update={"tasks": TaskOptions(count=3, spare=2)}), tmp_path / "plain")
     assert walked.findings.deletions == plain.findings.deletions
@@ -151,6 +154,7 @@ def test_coverage_and_oracle_strength_are_about_ordinary_tasks(walked: RunResult
     assert here.coverage == there.coverage
 
 
+@pytest.mark.slow
 def test_rules_that_never_ask_cannot_judge_a_denied_session(tmp_path: Path) -> None:
     lines = load_setting("banking").rules_file.read_text(encoding="utf-8").split("[[rules]]")
     rules = tmp_path / "rules.toml"

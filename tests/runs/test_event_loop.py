@@ -31,6 +31,7 @@ HEAVY = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), HEAVY, ids=[name for _, name in HEAVY])
 def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None:
     ticked, entered = threading.Event(), threading.Event()

@@ -113,6 +113,7 @@ def nursery(server: OpenAIServer) -> Iterator[Nursery]:
     nursery.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills processes as POSIX systems do")
 def test_twenty_kills_change_nothing(tmp_path: Path, server: OpenAIServer, nursery: Nursery) -> None:
     recipe, whole, killed = tmp_path / "recipe.toml", tmp_path / "whole", tmp_path / "killed"

@@ -22,6 +22,8 @@ from runs.record.store import Record
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play
 
+pytestmark = pytest.mark.slow
+
 DEADLINE = 4.0
 
 FAULTS = (

@@ -38,6 +38,7 @@ def mine(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     done = lawtrace.json("run", "recipes/mine.toml", "--out", "run")
     assert done["outcomes"] == {"reference/goal/safe_success": 1, "reference/workflow/safe_success": 1}
@@ -65,6 +66,7 @@ def test_a_run_whose_states_cannot_be_drawn_is_not_begun(lawtrace: Shell, mine: 
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, mine: Path) -> None:
     lawtrace.json("run", "recipes/mine.toml", "--out", "run")
     with (mine / "__init__.py").open("a") as file:
@@ -75,6 +77,7 @@ def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, 
     assert "has changed since this run" in Path("run/report.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_word_on_the_command_line_comes_before_the_recipes(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     recipe = (tmp_path / "recipes" / "mine.toml").read_text().replace("../mine", "banking")
     (tmp_path / "recipes" / "mine.toml").write_text(recipe)
@@ -96,6 +99,7 @@ def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path:
     assert (code, "has changed (it was 000000000000" in " ".join(err.split())) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -110,6 +114,7 @@ def test_every_stage_takes_a_folder(lawtrace: Shell, mine: Path, words: tuple[ob
     lawtrace.json(*words, "--env", str(mine))
 
 
+@pytest.mark.slow
 def test_a_check_says_what_is_wrong_and_where(lawtrace: Shell, mine: Path) -> None:
     assert lawtrace.json("env", "check", "./mine") == {"environment": "mine", "findings": []}
     assert lawtrace("env", "check", "./mine")[1].strip() == "Nothing found against mine."

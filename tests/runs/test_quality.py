@@ -141,6 +141,7 @@ STRONG_WORDS = re.compile(
 """By these words alone 35 of the published instructions tell of a compliance step."""
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Pat
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["program", "tools"])
 def test_every_stage_file_comes_out_the_same(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Literal["program", "tools"]
@@ -83,6 +84,7 @@ def test_every_stage_file_comes_out_the_same(
         assert list(record.entries(kind="asked")) == []
 
 
+@pytest.mark.slow
 def test_a_changed_prompt_is_named_by_the_first_message_that_differs(lawtrace: Shell, tmp_path: Path) -> None:
     live = recipe(tmp_path, "tools", "business")
     assert lawtrace("run", live, "--out", "live")[0] == 0

@@ -33,6 +33,7 @@ def hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     with serving(lambda request: "```python\npass\n```") as server:
@@ -52,6 +53,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path: Path) -> None:
     """The size of files is limited in place of the disk; what was written by then serves the run that goes on."""
     recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['business']\nbaselines = false\n"
@@ -71,6 +73,7 @@ def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path:
         assert (tmp_path / "run" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     run = tmp_path / "run"

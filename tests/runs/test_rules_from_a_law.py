@@ -101,6 +101,7 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
     assert code == 2
 
 
+@pytest.mark.slow
 def test_a_terminal_that_has_no_paragraph_sign_shows_its_number(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
     lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
@@ -206,6 +207,7 @@ def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
     assert [WRITER in str(request["messages"][0]["content"]) for request in again] == [True, False]  # writer and critic
 
 
+@pytest.mark.slow
 def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +286,7 @@ def test_a_set_against_itself_is_perfect(lawtrace: Shell) -> None:
         assert (found["precision"], found["recall"], found["near_misses"]) == (1.0, 1.0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_data
 @pytest.mark.parametrize(
@@ -303,6 +306,7 @@ def test_published_laws_run_to_the_end_offline(
     assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, profile="coverage"))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_data
 def test_a_published_law_runs_to_the_end_against_an_endpoint(

@@ -108,6 +108,7 @@ def serving_http(*words: str, cwd: Path, **environment: str) -> Generator[str]:
         assert process.wait(timeout=30) == 0
 
 
+@pytest.mark.slow
 async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
     words = ["env", "serve", "banking", "--task", f"{tasks}#{task.id}", "--out", str(tmp_path / "served")]
@@ -123,6 +124,7 @@ async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
     assert (verdict.outcome, verdict.mode, len(verdict.rules)) == ("safe_success", "tools", len(RULES))
 
 
+@pytest.mark.slow
 async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
     words = ("banking", "--task", f"{tasks}#{task.id}", "--style", "workflow", "--out", "served")
@@ -265,6 +267,7 @@ async def hang_up_in_the_middle(address: str) -> None:
     await writer.wait_closed()
 
 
+@pytest.mark.slow
 async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
     async def shop(address: str) -> None:
         async with Client(address) as client:
@@ -286,6 +289,7 @@ async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
     assert [event.tool for event in attempt.events] == ["SearchPayee"] * 40 + ["CheckAuthorization"]
 
 
+@pytest.mark.slow
 async def test_away_from_loopback_a_token_is_asked_for(tmp_path: Path) -> None:
     words = ("banking", "--out", "served", "--host", "0.0.0.0")
     with serving_http(*words, cwd=tmp_path, LAWTRACE_TOKEN=SECRET) as address:

@@ -98,6 +98,7 @@ def test_a_transcript_tells_what_was_called_and_answered(acted: RunResult) -> No
         assert told == [event.result for event in attempt.events]
 
 
+@pytest.mark.slow
 def test_the_report_and_the_messages_show_the_calls(
     acted: RunResult, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
             return "Done."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [1, 2, 5, 11])
 def test_a_conversation_that_was_cut_short_goes_on(
     answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -148,6 +150,7 @@ def test_a_conversation_that_was_cut_short_goes_on(
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools", trials=2)
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
@@ -182,6 +185,7 @@ def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
     assert result.verdicts[0].reason.startswith("endpoint: ")
 
 
+@pytest.mark.slow
 def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
     """The reference has done everything after its last call; ended before it says so, it has not reached the goal."""
     options = AttemptOptions(baselines=False, models=("reference",), mode="tools", tools=ToolOptions(turns=8))

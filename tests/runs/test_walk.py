@@ -34,7 +34,10 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
 
 
-@pytest.fixture(scope="module", params=BUILT_IN)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN],
+)
 def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     recipe = SMALL.model_copy(update={"environment": request.param})
     return run(recipe, tmp_path_factory.mktemp("walk") / "run")
@@ -106,6 +109,7 @@ def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> N
     assert not any(re.search(r"audit|authori|FUNDS_TRANSFER|BILL_PAYMENT", text, re.IGNORECASE) for text in asked)
 
 
+@pytest.mark.slow
 def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     recipe = SMALL.model_copy(
         update={
@@ -145,6 +149,7 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {len(attempt.events) for attempt in attempts} == {1}
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -184,6 +189,7 @@ def test_business_does_no_more_than_the_style_asks(walked: RunResult) -> None:
         assert "GetAccountStatement" not in task.business["goal"]
 
 
+@pytest.mark.slow
 def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
     lines = load_setting("banking").rules_file.read_text(encoding="utf-8")
     rules = tmp_path / "rules.toml"
@@ -198,6 +204,7 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
     assert after.verdicts == before.verdicts
 
 
+@pytest.mark.slow
 def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")

@@ -49,6 +49,7 @@ def decides(graph: FactGraph, interest: Interest, automata: Sequence[Automaton],
     return all(state in automaton.accepting for automaton, state in zip(automata, states, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched=st.booleans())
 def test_the_control_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:

@@ -37,6 +37,7 @@ def run_calls(calls: tuple[Event, ...]) -> list[Event]:
     return events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "length"), [("coverage", 2), ("coverage", 4), ("tasks", 5), ("tasks", 6)])
 def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(profile: Profile, length: int) -> None:
     automata = automata_of(profile)
@@ -78,6 +79,7 @@ def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
     assert Encoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).trace is not None
 
 
+@pytest.mark.slow
 def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=8, count=40, seed=1)
     assert len(analysis.feasible) == 63
@@ -88,6 +90,7 @@ def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
     assert [certificate.pair for certificate in analysis.certificates] == [("RecordAuditEvent", "RecordAuditEvent")]
 
 
+@pytest.mark.slow
 def test_money_that_runs_out_is_an_obstacle() -> None:
     broke = INITIAL
     rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in broke.tables["accounts"])

@@ -19,10 +19,11 @@ from solver.walks import draw_walk
 from tests.support.checks import check_trace
 
 LENGTH = 8
+WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN]
 
 
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
-@pytest.mark.parametrize("where", BUILT_IN)
+@pytest.mark.parametrize("where", WORLDS)
 def test_every_start_ends_in_a_trace_and_together_they_show_every_pair(where: str, profile: Profile) -> None:
     setting = load_setting(where)
     rules = load_rules(setting.rules_file)
@@ -36,7 +37,7 @@ def test_every_start_ends_in_a_trace_and_together_they_show_every_pair(where: st
     assert len(feasible - shown) <= len(feasible) // 50
 
 
-@pytest.mark.parametrize("where", BUILT_IN)
+@pytest.mark.parametrize("where", WORLDS)
 def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
     """Without any rule: random walks of the facts alone are carried by some initial state."""
     environment = load_setting(where).environment
@@ -60,8 +61,8 @@ def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> No
     check_trace(environment, trace, [rule], (), LENGTH)
 
 
-@pytest.mark.parametrize(("profile", "length"), [("coverage", 4), ("tasks", 6)])
-@pytest.mark.parametrize("where", BUILT_IN)
+@pytest.mark.parametrize(("profile", "length"), [("coverage", 4), pytest.param("tasks", 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("where", WORLDS)
 def test_z3_and_the_product_have_the_same_pairs(where: str, profile: Profile, length: int) -> None:
     """Z3 speaks of one initial state, the product of all: so Z3 is asked from one with each of the first facts."""
     setting = load_setting(where)

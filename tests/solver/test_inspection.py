@@ -269,7 +269,10 @@ def test_what_is_proved_never_to_happen_does_not(seed: int) -> None:
         assert not outcomes["raised"] + outcomes["failed"]
 
 
-@pytest.mark.parametrize("name", [*BUILT_IN, "airline"])
+@pytest.mark.parametrize(
+    "name",
+    ["banking", "airline", *(pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN if name != "banking")],
+)
 def test_what_ships_is_clean(name: str) -> None:
     setting: Setting = AIRLINE if name == "airline" else load_setting(name)
     assert inspect(setting.environment, load_rules(setting.rules_file), setting.regulation) == ()

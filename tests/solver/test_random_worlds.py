@@ -67,6 +67,7 @@ def _carried(
     return None
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_search_and_z3_claim_nothing_against_each_other(seed: int) -> None:

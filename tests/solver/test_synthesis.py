@@ -63,6 +63,7 @@ def test_different_seeds_and_profiles_differ() -> None:
     assert len({program for listed in drawn for program in listed}) == 18
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_hash_seed() -> None:
     code = (
         "from tests.solver.test_synthesis import TIGHT, programs, ENVIRONMENT\n"
@@ -184,6 +185,7 @@ def amounts(trace: Trace) -> list[Json]:
     return [event.arguments["amount"] for event in trace.events if "amount" in event.arguments]
 
 
+@pytest.mark.slow
 def test_tight_balances_still_carry_every_trace() -> None:
     traces = list(synthesize(TIGHT, MANY_PAYMENTS, count=10, length=9, seed=3))
     assert len(traces) == 10
@@ -194,6 +196,7 @@ def test_tight_balances_still_carry_every_trace() -> None:
     assert programs(TIGHT, 3) == programs(TIGHT, 3)
 
 
+@pytest.mark.slow
 def test_balances_that_cannot_carry_a_walk_are_an_error() -> None:
     def empty(random: Random) -> State:
         state = ENVIRONMENT.populate(random)

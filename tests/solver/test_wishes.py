@@ -38,6 +38,7 @@ def differences(one: Trace, other: Trace) -> int:
     return sum(first != second for first, second in zip(one.tools, other.tools, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     require=st.sets(st.sampled_from(TOOLS), max_size=2),

@@ -52,6 +52,7 @@ async def test_the_sdk_retries_on_its_own_unless_told_not_to(server: OpenAIServe
     await client.close()
 
 
+@pytest.mark.slow
 async def test_structured_mode_loses_an_answer_that_does_not_fit(server: OpenAIServer) -> None:
     """Why `Endpoint` sends the schema as ``response_format`` itself."""
 

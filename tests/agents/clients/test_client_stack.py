@@ -287,6 +287,7 @@ async def test_a_missing_key_names_the_variable(context: Context) -> None:
             clients.client_for(ModelSpec.parse("replay:logs/x"), context)
 
 
+@pytest.mark.slow
 async def test_a_thousand_conversations_at_once_cost_little_each(context: Context) -> None:
     async with ModelClients(MemoryLedger()) as clients:
         spec = ModelSpec.parse("offline")

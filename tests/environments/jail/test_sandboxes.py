@@ -88,6 +88,7 @@ PROGRAMS: dict[str, tuple[str, str, str, int]] = {
 }
 
 
+@pytest.mark.slow
 def test_a_program_ends_as_it_does_in_bubblewrap(walls: Walls, program: Make) -> None:
     with Jail(LIMITS, walls) as jail, Jail(LIMITS) as bubblewrap:
         for name, (source, status, says, calls) in PROGRAMS.items():

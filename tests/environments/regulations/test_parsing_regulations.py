@@ -256,6 +256,7 @@ def acts(draw: st.DrawFn) -> tuple[str, Sequence[str]]:
     return "\n".join(lines), citations
 
 
+@pytest.mark.slow
 @given(acts())
 def test_an_act_that_is_written_down_is_read_as_it_was_meant(act: tuple[str, Sequence[str]]) -> None:
     text, citations = act

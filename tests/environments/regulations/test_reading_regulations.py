@@ -390,6 +390,7 @@ def test_no_sentence_of_a_catalog_is_lost() -> None:
     assert [piece for piece in pieces if squeezed(piece) not in kept] == []
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_data
 @pytest.mark.parametrize("path", sorted(SHARED.glob("*.txt")), ids=lambda path: path.stem)

@@ -85,6 +85,7 @@ def test_a_balanced_run_goes_on_without_asking_and_gives_the_same_bytes(tmp_path
     assert {path.parent.name for path in kept} == {"run", "balanced"}
 
 
+@pytest.mark.slow
 def test_the_report_sets_both_side_by_side(tmp_path: Path) -> None:
     result = run(tmp_path / "run")
     content = content_of_legal_run(result.folder.path)
@@ -107,6 +108,7 @@ def test_even_weights_give_every_form_and_answer_the_same() -> None:
         assert sum(weights[q.id] for q in MORE.questions if q.answer == answer) == pytest.approx(5 / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_on_the_published_cases_always_yes_falls_to_one_half(tmp_path: Path) -> None:
     if not SHARED.exists():
@@ -129,6 +131,7 @@ def test_on_the_published_cases_always_yes_falls_to_one_half(tmp_path: Path) -> 
     assert by_form.yes_no.even == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_balanced_questions_without_an_answer_are_counted_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

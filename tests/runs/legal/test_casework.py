@@ -40,6 +40,7 @@ def through(document: Path, folder: Path) -> dict[str, Any]:
     return call("run", "--cases", folder / "cases", "--recipe", recipe, "--out", folder / "run")
 
 
+@pytest.mark.slow
 def test_a_notice_becomes_a_case_that_the_grid_can_use(tmp_path: Path) -> None:
     document = tmp_path / "notice.txt"
     document.write_text(NOTICE, encoding="utf-8")
@@ -78,6 +79,7 @@ def test_a_person_corrects_the_mapping(tmp_path: Path) -> None:
     assert second["parts"]["facts"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
 def test_the_decisions_of_the_commissioner_become_cases_that_the_grid_can_use(name: str, tmp_path: Path) -> None:

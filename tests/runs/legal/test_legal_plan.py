@@ -31,6 +31,8 @@ from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
 from tests.support.small_cases import BOTTLES, LETTERS_CASE, asked
 
+pytestmark = pytest.mark.slow
+
 ROLES: tuple[RoleName, ...] = (
     "meta_llm",
     "restater",

@@ -55,6 +55,7 @@ def test_the_grid_is_whole_and_every_question_counts_in_every_cell(tmp_path: Pat
     assert {row.outcome for row in empty} == {"refused"}
 
 
+@pytest.mark.slow
 def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path) -> None:
     first, second = run(SMALL, tmp_path / "first"), run(SMALL, tmp_path / "second")
     for name in ("cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
@@ -161,6 +162,7 @@ def asked_for_vectors(server: OpenAIServer) -> int:
     return sum("input" in request for request in server.requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pipeline", ["once", "decomposed"])
 def test_vectors_of_an_endpoint_stand_in_the_record_and_are_never_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pipeline: str

@@ -55,6 +55,7 @@ def no_vectors(pooling: Pooling) -> Encoder:
     raise AssertionError(pooling)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_released_ranking_prefers_short_pieces_in_the_nine_cases() -> None:
     """Over all fifteen cases: a shortest piece comes first for 82.5 % of the questions in LR and 22.6 % in F, and three

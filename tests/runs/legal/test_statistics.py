@@ -69,6 +69,7 @@ def test_a_comparison_counts_what_only_one_got_right() -> None:
     assert found.interval.low < 0 < found.interval.high
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, 1), min_size=1), min_size=2, max_size=6))
 def test_an_interval_drawn_by_case_lies_between_the_worst_and_the_best_case(values: dict[str, list[int]]) -> None:
     interval = interval_by_case(values)

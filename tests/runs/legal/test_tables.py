@@ -168,6 +168,7 @@ def test_words_are_compared_with_what_was_retrieved() -> None:
     assert lexical_baseline([(BOTTLES.questions[0], [])]).correct == 1
 
 
+@pytest.mark.slow
 def test_the_page_shows_models_against_each_other(tables: LegalTables) -> None:
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "AR"), retrievers=("bm25",), depths=(1, 3))
     content = LegalContent(recipe, BOOK.cases, LegalFindings(), tables)
@@ -175,6 +176,7 @@ def test_the_page_shows_models_against_each_other(tables: LegalTables) -> None:
     assert re.search(r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00</td>', page)
 
 
+@pytest.mark.slow
 def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "CS"), retrievers=("bm25", "released_bm25"), depths=(1, 2))
     problem = Problem("rows.jsonl, line 3", "content: <b>broken</b>")

@@ -57,6 +57,7 @@ def test_every_published_bank_task_is_imported_and_its_reference_passes() -> Non
     assert all(len(task.rules) == 7 and task.applicable for task in imported.tasks)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_published
 def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
@@ -74,6 +75,7 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
     assert outcomes["safe_success"] > 150
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_published
 @pytest.mark.parametrize(("domain", "rules"), [("bank_manager", "psd2_rules.json"), ("smart_lock", "esti_rules.json")])

@@ -235,6 +235,7 @@ def test_the_published_figures_come_out_of_the_records(domain: str, name: str) -
     assert [100 * (share or 0) for share in shares.values()] == pytest.approx(list(modes))
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @needs_published
 @pytest.mark.parametrize(("domain", "count", "stale"), [("bank_manager", 400, 2), ("smart_lock", 160, 7)])

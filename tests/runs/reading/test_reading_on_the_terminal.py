@@ -82,6 +82,7 @@ def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) 
     assert (code, "no conversation is like that" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
     _, _, err = lawtrace("messages", walked, "--diff", walked)
     assert "every conversation is the same" in err

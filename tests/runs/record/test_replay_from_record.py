@@ -98,6 +98,7 @@ async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: Open
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'nowhere'}"), contexts()[0])
 
 
+@pytest.mark.slow
 async def test_a_role_that_several_models_played_needs_to_say_which(tmp_path: Path, server: OpenAIServer) -> None:
     with Record.create(tmp_path / "run", recipe=None) as record:
         async with ModelClients(record, environment=server.environment) as clients:

@@ -28,6 +28,7 @@ def release(lawtrace: Shell, out: Path, *more: object) -> dict[str, Any]:
     return lawtrace.json("tasks", "release", "--env", "banking", "--count", 2, "--out", out, *more)
 
 
+@pytest.mark.slow
 def test_a_release_is_the_same_bytes_again_and_says_when_it_is_not(lawtrace: Shell, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert release(lawtrace, first)["tasks"] == 4
@@ -44,6 +45,7 @@ def test_a_release_is_the_same_bytes_again_and_says_when_it_is_not(lawtrace: She
     assert read_manifest(second).environments["banking"].pairs == 2
 
 
+@pytest.mark.slow
 def test_the_table_holds_each_task_and_its_json_can_be_read(lawtrace: Shell, tmp_path: Path) -> None:
     out = tmp_path / "release"
     release(lawtrace, out)
@@ -56,6 +58,7 @@ def test_the_table_holds_each_task_and_its_json_can_be_read(lawtrace: Shell, tmp
     assert "data_files: banking.parquet" in card
 
 
+@pytest.mark.slow
 def test_every_world_has_its_part_passes_the_gate_and_is_what_is_released(lawtrace: Shell, tmp_path: Path) -> None:
     out, newest = tmp_path / "release", RELEASED[-1]
     made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
@@ -84,6 +87,7 @@ def test_what_is_released_is_whole(folder: Path) -> None:
         assert [row.task for row in quality] == [task.id for task in read_rows(folder / f"{name}.jsonl", TaskRow)]
 
 
+@pytest.mark.slow
 def test_a_release_that_was_touched_is_named(lawtrace: Shell, tmp_path: Path) -> None:
     release(lawtrace, tmp_path / "release")
     (tmp_path / "release" / "README.md").write_text("Mine.")

@@ -153,6 +153,7 @@ def test_hostile_text_stays_text(content: ReportContent):
     assert "\\u202e" in page.text
 
 
+@pytest.mark.slow
 def test_the_browser_may_run_only_the_script_of_the_page_and_ask_for_nothing(content: ReportContent):
     html = render_report(content)
     page = Page(html)
@@ -211,6 +212,7 @@ def test_everything_invalid(content: ReportContent):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_attempts_without_verdict_are_counted(content: ReportContent):
     html = render_report(replace(content, verdicts=content.verdicts[:-2]))
     assert "2 attempts have no verdict yet" in html
@@ -219,6 +221,7 @@ def test_attempts_without_verdict_are_counted(content: ReportContent):
     assert thrice.row("$m_1$ [big]", "goal")[8:11] == ["2 of 6", "0", "4"]
 
 
+@pytest.mark.slow
 def test_of_many_models_the_clearest_pairs_are_shown_and_all_are_counted(content: ReportContent):
     names = [f"m{number}" for number in range(12)]
     verdicts = tuple(
@@ -247,6 +250,7 @@ def test_text_that_no_encoding_knows_is_written_out(content: ReportContent, tmp_
     assert "a\\ud800b" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_size_stays_within_three_megabytes(content: ReportContent):
     """Forty tasks, two styles, four models, every attempt its own, and results as long as they get."""
     row: dict[str, Json] = {"date": "2026-01-05", "description": "Northwind Power", "amount": -12.5}

@@ -103,6 +103,7 @@ def test_suite_and_bound_enclose_the_truth(profile: Profile, length: int) -> Non
     assert row_prices(matrix).sum() <= len(truth) + 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
 def test_no_walk_gathers_more_than_the_bound_says(profile: Profile) -> None:
     product = product_of(profile, 8)
@@ -136,6 +137,7 @@ def test_what_is_not_decided_raises_no_bound(monkeypatch: pytest.MonkeyPatch) ->
     assert analysis.bound.walks <= 3
 
 
+@pytest.mark.slow
 def test_a_suite_that_is_cut_short_says_what_it_lacks() -> None:
     short = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=3, seed=1)
     assert (short.suite.traces, short.needed) == (3, None)
@@ -156,6 +158,7 @@ def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None
             assert certificate.pair in pairs_of(steps)
 
 
+@pytest.mark.slow
 def test_the_causes_are_needed_and_enough() -> None:
     """Left out of the rules, the pair becomes possible; alone, they exclude it."""
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=6, count=1, seed=1)
@@ -167,6 +170,7 @@ def test_the_causes_are_needed_and_enough() -> None:
     assert certificate.pair in product_of("tasks", 7, without).adjacent_pairs(7)
 
 
+@pytest.mark.slow
 def test_a_pair_that_needs_more_calls_says_how_many() -> None:
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=4, count=5, seed=1)
     for certificate in analysis.certificates:
@@ -181,6 +185,7 @@ def test_a_pair_that_needs_more_calls_says_how_many() -> None:
     assert {certificate.scope for certificate in analysis.certificates} == {"any length", "this length"}
 
 
+@pytest.mark.slow
 def test_a_pair_that_the_plan_lacks_and_z3_has_is_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan that leaves too much out costs a trace that Z3 has to find, and the bound that only holds for plans."""
     lost = ("CheckAuthorization", "SearchPayee")
@@ -207,6 +212,7 @@ def test_transitions_and_triggers_by_the_monitor(tasks: CoverageAnalysis) -> Non
     assert (first.transitions, first.possible) == (5, 4)
 
 
+@pytest.mark.slow
 def test_a_suite_of_one_trace_shows_what_is_missing() -> None:
     single = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=5, count=1, seed=1)
     missing = [line for line in single.rules if line.missing]
@@ -296,6 +302,7 @@ def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest
     assert certifier.settle(("PayBill", "RecordAuditEvent"), planned=True) is None
 
 
+@pytest.mark.slow
 def test_a_certificate_names_the_refusal_that_matters() -> None:
     home = load_setting("smart_home").environment
     certifier = certifier_of(Asked(home, (), "coverage"), 3, home.populate(Random(1)))
@@ -310,6 +317,7 @@ def test_no_trace_of_that_length_is_an_error() -> None:
         analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=2, count=1, seed=1)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_analysis(tasks: CoverageAnalysis) -> None:
     assert analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1) == tasks
 

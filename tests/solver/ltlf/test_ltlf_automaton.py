@@ -169,6 +169,7 @@ def test_nested_equivalences_do_not_explode() -> None:
     assert len(compile_formula(parse(f"G {text}")).table) < 50
 
 
+@pytest.mark.slow
 def test_the_deepest_formula_compiles() -> None:
     deepest = "G " * 50 + "F " * (MAXIMUM_NESTING - 50) + "a"
     assert equivalent(compile_formula(parse(deepest)), compile_formula(parse("G F a")))

@@ -48,6 +48,7 @@ def check(formula: Formula) -> None:
     assert difference(ours, theirs) is None, str(formula)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(free_formulas)
 def test_random_formulas(formula: Formula) -> None:

@@ -261,6 +261,7 @@ events = st.builds(
 unhurried = settings(deadline=None)
 
 
+@pytest.mark.slow
 @settings(unhurried, max_examples=400)
 @given(rules, st.lists(events, max_size=7))
 def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event]) -> None:

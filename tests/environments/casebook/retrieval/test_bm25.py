@@ -112,6 +112,7 @@ def test_a_smaller_depth_is_the_beginning_of_a_larger_one(query: str, depth: int
         assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.slow
 @given(TEXTS, QUERY)
 def test_two_equal_rankings_fused_stay_the_ranking(texts: list[str], query: str) -> None:
     alone, fused = WordBM25(), HybridRanker(WordBM25(), WordBM25())

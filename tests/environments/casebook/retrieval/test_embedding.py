@@ -62,6 +62,7 @@ def test_every_retriever_has_a_ranker() -> None:
         assert make_ranker(name, lambda pooling: Letters(pooling)).scores(["ab", "b"], ["a"]).shape == (1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the extra 'embed'")
 def test_the_real_model_knows_what_is_alike() -> None:
     encoder = MiniLM()
