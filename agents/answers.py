@@ -13,9 +13,7 @@ from typing import TypeVar
 import json5
 from pydantic import BaseModel, ValidationError
 
-from environments.problems import first_problem
-
-__all__ = ["UnusableAnswer", "parse_answer"]
+from lawtrace.environments.problems import first_problem
 
 _DECODER = json.JSONDecoder(strict=False)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["aside"]
-
 Result = TypeVar("Result")
 
 _ONE = ThreadPoolExecutor(1, thread_name_prefix="aside")

@@ -5,15 +5,13 @@ from typing import Protocol
 
 from autogen_core.models import ChatCompletionClient
 
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Context
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from prompts.loader import OUR_PROMPTS, Prompt, Prompts
-
-__all__ = ["Casting", "FixedCasting", "OfflineCasting"]
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Context
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompt, Prompts
 
 
 class Casting(Protocol):

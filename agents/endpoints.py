@@ -4,12 +4,10 @@ from collections.abc import Mapping
 
 from openai import AzureOpenAI, OpenAI
 
-from agents.clients.addresses import Access, access_to, missing_package
-from agents.clients.faults import explain, is_from_endpoint
-from agents.clients.spec import ENDPOINTS, EndpointProvider
-from environments.errors import InputError
-
-__all__ = ["check_endpoints"]
+from lawtrace.agents.clients.addresses import Access, access_to, missing_package
+from lawtrace.agents.clients.faults import explain, is_from_endpoint
+from lawtrace.agents.clients.spec import ENDPOINTS, EndpointProvider
+from lawtrace.environments.errors import InputError
 
 PATIENCE_SECONDS = 3.0
 

@@ -1,7 +1,7 @@
 """What is recorded while agents talk, and the one method that records it.
 
-An entry says what happened, where (`Context`), and nothing about how it is stored: `runs.record` keeps entries in a
-file, `MemoryLedger` in a list, `NullLedger` nowhere. All entries are frozen and told apart by ``kind``.
+An entry says what happened, where (`Context`), and nothing about how it is stored: `lawtrace.runs.record` keeps
+entries in a file, `MemoryLedger` in a list, `NullLedger` nowhere. All entries are frozen and told apart by ``kind``.
 """
 
 from collections.abc import Mapping
@@ -9,29 +9,7 @@ from typing import Annotated, Literal, Protocol, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from agents.clients.spec import ModelParameters
-
-__all__ = [
-    "BudgetName",
-    "BudgetReached",
-    "CallRetried",
-    "Context",
-    "Entry",
-    "EntryKind",
-    "FailureReason",
-    "FunctionCalled",
-    "Ledger",
-    "MemoryLedger",
-    "MessageSent",
-    "ModelAsked",
-    "ModelCalled",
-    "NullLedger",
-    "RequestMessage",
-    "RoleFailed",
-    "RunResumed",
-    "StageFinished",
-    "entry_of",
-]
+from lawtrace.agents.clients.spec import ModelParameters
 
 FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
 """Why a role could not go on: its answer is unusable, no answer came in time, the endpoint is gone or refuses, or the
@@ -130,7 +108,7 @@ class ModelCalled(_Frozen):
     """One answered call of a model.
 
     Attributes:
-        request_hash: identifies the request (see `agents.clients.calls.hash_request`).
+        request_hash: identifies the request (see `lawtrace.agents.clients.calls.hash_request`).
         occurrence: how many times this very request was made before, from the same seat of the same conversation.
         answer: the text; empty if the model called functions instead.
         thought: reasoning text that came beside the answer.

@@ -17,13 +17,11 @@ from autogen_core import CancellationToken
 from autogen_core.models import AssistantMessage, ChatCompletionClient, LLMMessage, SystemMessage, UserMessage
 from pydantic import BaseModel, ConfigDict
 
-from agents.answers import UnusableAnswer, parse_answer
-from agents.aside import aside
-from agents.clients.errors import CallFailed
-from environments.errors import LawtraceError
-from prompts.loader import Prompt
-
-__all__ = ["CodeCheck", "RoleFailure", "RoleSpeaker", "SentBack", "content_of", "hear_objections"]
+from lawtrace.agents.answers import UnusableAnswer, parse_answer
+from lawtrace.agents.aside import aside
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.environments.errors import LawtraceError
+from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Attend = Callable[[BaseModel | str], str | None]

@@ -30,8 +30,6 @@ from autogen_core.models import (
 )
 from autogen_core.tools import ToolSchema
 
-__all__ = ["ToolUser"]
-
 
 class ToolUser(BaseChatAgent):
     """A model with tools. It remembers the whole conversation, so it must not be used for two attempts.

@@ -1,7 +1,8 @@
 """OpenTelemetry spans around what takes time: a model call, a stage. AutoGen makes spans of its own for its agents.
 
 Only the API is used here, which AutoGen brings along and which does nothing until somebody installs an SDK
-(``pip install 'lawtrace[otel]'``; `runs.cli.tracing` sets it up). What was said is in the record, never in a span.
+(``pip install 'lawtrace[otel]'``; `lawtrace.runs.cli.tracing` sets it up). What was said is in the record, never in
+a span.
 """
 
 from collections.abc import Generator, Mapping
@@ -10,9 +11,7 @@ from contextlib import contextmanager
 from opentelemetry import trace
 from opentelemetry.trace import Span
 
-from agents.ledger import Context, ModelCalled
-
-__all__ = ["call_span", "span", "tell_usage"]
+from lawtrace.agents.ledger import Context, ModelCalled
 
 Attribute = str | int | float | bool
 

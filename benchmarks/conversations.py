@@ -24,15 +24,15 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.conversations.hold import Said, hold_conversation
-from agents.ledger import Context
-from agents.roles.instruction_generator import Draft, Objections, seat_instruction_generator
-from agents.speaker import CodeCheck
-from environments.catalogue import load_setting
-from prompts.loader import load_prompt
-from runs.record.store import Record
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.conversations.hold import Said, hold_conversation
+from lawtrace.agents.ledger import Context
+from lawtrace.agents.roles.instruction_generator import Draft, Objections, seat_instruction_generator
+from lawtrace.agents.speaker import CodeCheck
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.runs.record.store import Record
 
 SPEC = ModelSpec.parse("openai:loopback")
 BANKING = load_setting("banking").environment

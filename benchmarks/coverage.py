@@ -9,11 +9,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from environments.catalogue import BUILT_IN, load_setting
-from environments.declaration import Environment
-from solver.covering import analyse_coverage
-from solver.profiles import PROFILES
-from solver.rules import Rule, load_rules
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.covering import analyse_coverage
+from lawtrace.solver.profiles import PROFILES
+from lawtrace.solver.rules import Rule, load_rules
 from tests.support.thirteen import CLINIC, CLINIC_RULES
 
 

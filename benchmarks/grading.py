@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.published_evaluator import MEASURED, evaluate
-from environments.catalogue import load_setting
-from environments.declaration import Environment
-from environments.jail import Execution, Jail, Jails, Program, Returned, Toolset
-from runs.grading.judge import judge
-from runs.programs import read_programs
-from runs.published.logisafetybench import DOMAINS, import_tasks
-from runs.stages.attempt import run_programs
-from runs.stages.rows import ProgramRow, TaskRow
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.jail import Execution, Jail, Jails, Program, Returned, Toolset
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.programs import read_programs
+from lawtrace.runs.published.domains import DOMAINS
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.rows import ProgramRow, TaskRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import statistics
 import time
 from collections.abc import Callable
 
-from environments.events import Json
-from environments.jail import Jail, Program, Reply, Returned, Toolset
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Program, Reply, Returned, Toolset
 
 SOURCE = """
 accounts = Bank.GetAccounts(owner="Ada")["accounts"]

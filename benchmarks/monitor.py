@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from statistics import median
 from time import perf_counter
 
-from environments.events import Event, Json
-from solver.ltlf import And, Automaton, Formula, Monitor, compile_formula, parse
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.ltlf import And, Automaton, Formula, Monitor, compile_formula, parse
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN = (

@@ -2,7 +2,8 @@
 
     python benchmarks/published_accuracies.py [CASES]
 
-No model is asked. The rules without a model are those of `runs.legal.baselines`, over the labels of all 950 questions;
+No model is asked. The rules without a model are those of `lawtrace.runs.legal.baselines`, over the labels of all 950
+questions;
 all but one need only their counts, and for the one that goes by the longest option the published share is taken. With
 CASES, what each ranking retrieves stands beside the accuracies: of the cases at hand, which may be fewer than the
 fifteen behind the tables.
@@ -18,13 +19,13 @@ from typing import Any
 
 from scipy.stats import spearmanr  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from environments.casebook.book import load_casebook
-from environments.casebook.retrieval.catalogue import RetrieverName
-from environments.casebook.retrieval.embedding import Encoder
-from environments.casebook.retrieval.minilm import Pooling
-from runs.legal.recipe import LegalRecipe
-from runs.legal.retrieve import retrieve
-from runs.legal.retrieved import retrieval_lines
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.retrieval.catalogue import RetrieverName
+from lawtrace.environments.casebook.retrieval.embedding import Encoder
+from lawtrace.environments.casebook.retrieval.minilm import Pooling
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.retrieve import retrieve
+from lawtrace.runs.legal.retrieved import retrieval_lines
 
 QUESTIONS = 950
 YES, NO, LETTERS = 502, 145, (52, 114, 106, 31)

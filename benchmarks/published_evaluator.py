@@ -18,12 +18,10 @@ from typing import Any, Literal
 from lark import Lark, Token, Transformer
 from pydantic import BaseModel, ConfigDict
 
-from environments.events import Json
-from environments.jail import Returned
-from runs.published.mocks import MOCKS, PublishedMock
-from runs.stages.rows import PublishedCase, TaskRow
-
-__all__ = ["MEASURED", "evaluate"]
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Returned
+from lawtrace.runs.published.mocks import MOCKS, PublishedMock
+from lawtrace.runs.stages.rows import PublishedCase, TaskRow
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}
 """Median milliseconds of a program in the original, by the object that its programs call (on a machine like this)."""

@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from agents.ledger import Context, MessageSent, ModelAsked, ModelCalled, RequestMessage
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, MessageSent, ModelAsked, ModelCalled, RequestMessage
+from lawtrace.runs.record.store import Record
 
 TURNS = 25
 TEXT = "I look the account up, check that the payment is authorized, and tell the user what I have done. " * 5

@@ -17,20 +17,20 @@ from random import Random
 from time import perf_counter, process_time
 from typing import TypeVar
 
-from runs.assemble import content_of_run
-from runs.comparing import compare_sides, read_side
-from runs.files import read_rows, write_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.pipeline import walk
-from runs.recipe import Recipe, RuleOptions, TaskOptions
-from runs.record.store import Record
-from runs.report.build import render_report
-from runs.report.comparisons import compare_within
-from runs.report.summary import summarize
-from runs.report.tasks import task_pages
-from runs.report.terminal import outcome_table
-from runs.stages.rows import AttemptRow
+from lawtrace.runs.assemble import content_of_run
+from lawtrace.runs.comparing import compare_sides, read_side
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.build import render_report
+from lawtrace.runs.report.comparisons import compare_within
+from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.tasks import task_pages
+from lawtrace.runs.report.terminal import outcome_table
+from lawtrace.runs.stages.rows import AttemptRow
 
 TRIALS = 5
 SEED = 1

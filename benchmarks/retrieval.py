@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import CONTEXTS, Case
-from environments.casebook.retrieval.bm25 import WordBM25
-from environments.casebook.retrieval.embedding import CachedEncoder, EmbeddingRanker
-from environments.casebook.retrieval.minilm import MiniLM
-from environments.casebook.retrieval.ranking import Ranker, cut_to_depth, rank_case
-from environments.casebook.retrieval.released import CharacterBM25
-from environments.casebook.retrieval.words import words_of
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import CONTEXTS, Case
+from lawtrace.environments.casebook.retrieval.bm25 import WordBM25
+from lawtrace.environments.casebook.retrieval.embedding import CachedEncoder, EmbeddingRanker
+from lawtrace.environments.casebook.retrieval.minilm import MiniLM
+from lawtrace.environments.casebook.retrieval.ranking import Ranker, cut_to_depth, rank_case
+from lawtrace.environments.casebook.retrieval.released import CharacterBM25
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 DEPTHS = (1, 3, 5)
 

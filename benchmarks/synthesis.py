@@ -18,16 +18,18 @@ import time
 from collections.abc import Callable, Sequence
 from random import Random
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import BUILT_IN, load_setting
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, RowsResult
-from environments.events import Event, Json
-from environments.simulation import call
-from environments.state import State
-from solver.demands import Asked
-from solver.ltlf import Automaton
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.results import RowsResult
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import FromLookup, FromTrace, FromUser
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
 
 RULES = load_rules(load_setting("banking").gold_file)
 AUTOMATA = Asked(ENVIRONMENT, tuple(RULES), "tasks").automata(8)

@@ -17,16 +17,16 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from agents.ledger import Context, FunctionCalled, MessageSent, StageFinished
-from runs.files import digest, read_rows, write_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.pipeline import walk
-from runs.reading.judged import Judged
-from runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
-from runs.record.store import Record
-from runs.stages.rows import AttemptRow, TaskRow
-from runs.viewer.server import make_app
+from lawtrace.agents.ledger import Context, FunctionCalled, MessageSent, StageFinished
+from lawtrace.runs.files import digest, read_rows, write_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.reading.judged import Judged
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.runs.viewer.server import make_app
 
 A_CONVERSATION = 25
 TIMES = 15

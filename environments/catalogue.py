@@ -9,10 +9,8 @@ import importlib
 from functools import lru_cache
 from pathlib import Path
 
-from environments.errors import InputError
-from environments.folder import Setting, read_built_in, read_folder
-
-__all__ = ["BUILT_IN", "Setting", "is_folder", "load_setting"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting, read_built_in, read_folder
 
 BUILT_IN = ("banking", "telehealth", "smart_home")
 """The packages beside this file that declare an environment; each is called like its package."""
@@ -43,7 +41,7 @@ def load_setting(where: str) -> Setting:
 @lru_cache
 def _built_in(name: str) -> Setting:
     if name in BUILT_IN:
-        return read_built_in(importlib.import_module(f"environments.{name}"))
+        return read_built_in(importlib.import_module(f"lawtrace.environments.{name}"))
     nearest = difflib.get_close_matches(name, BUILT_IN, 1)
     meant = f"did you mean {nearest[0]!r}? " if nearest else ""
     folder = f"; for the folder of that name write ./{name}" if Path(name).is_dir() else ""

@@ -5,16 +5,14 @@ import keyword
 import re
 from collections.abc import Mapping
 
-from environments.effects import Delete, Insert, InsertEach, Update
-from environments.errors import InputError
-from environments.kinds import BOOLEAN, Kind, ListOf
-from environments.phrases import Phrases, PhrasesBy
-from environments.results import KeyResult, Result, RowsResult, ValueResult
-from environments.state import Entity
-from environments.terms import Argument, Term, arguments_of, item_variable, tables_of, unguarded_arguments
-from environments.tool import FromLookup, FromUser, Tool
-
-__all__ = ["check_tool"]
+from lawtrace.environments.effects import Delete, Insert, InsertEach, Update
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import BOOLEAN, Kind, ListOf
+from lawtrace.environments.phrases import Phrases, PhrasesBy
+from lawtrace.environments.results import KeyResult, Result, RowsResult, ValueResult
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import Argument, Term, arguments_of, item_variable, tables_of, unguarded_arguments
+from lawtrace.environments.tool import FromLookup, FromUser, Tool
 
 
 def check_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> None:

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import cast
 
-from environments.declaration import Environment
-from environments.events import Json
-from environments.kinds import Value
-from environments.state import Entity, Row, State
-
-__all__ = ["Difference", "compare_states"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.state import Entity, Row, State
 
 REFERENCE_DEPTH = 4
 """How far mentions of created rows are followed; declarations here nest no deeper."""

@@ -3,23 +3,16 @@
 Authorization is a field of the session, so a session in which it is denied is an initial state like any other.
 """
 
-from environments.declaration import Environment, FromTrace, Insert, KeyResult, Parameter, Raises, Tool, ValueResult
-from environments.errors import InputError
-from environments.kinds import BOOLEAN, TEXT, TEXTS
-from environments.pending import pending_events
-from environments.simulation import call
-from environments.state import Entity, Field, Row, State
-from environments.terms import argument, is_empty, tables_of, value_of
-
-__all__ = [
-    "AUDIT_LOG",
-    "AUTHORIZATION_TOOL",
-    "AUTHORIZED",
-    "INVALID_REQUEST",
-    "RECORD_AUDIT_EVENT",
-    "check_authorization",
-    "deny_authorization",
-]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.effects import Insert
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import BOOLEAN, TEXT, TEXTS
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.results import KeyResult, ValueResult
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import argument, is_empty, tables_of, value_of
+from lawtrace.environments.tool import FromTrace, Parameter, Raises, Tool
 
 AUTHORIZATION_TOOL = "CheckAuthorization"
 AUTHORIZED = "authorized"

@@ -14,37 +14,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
-from environments.coherence import check_tool
-from environments.effects import Delete, Effect, Insert, InsertEach, Update
-from environments.errors import InputError
-from environments.phrases import Phrases, PhrasesBy
-from environments.results import KeyResult, Part, Result, RowsResult, ValueResult
-from environments.state import Entity, State
-from environments.tool import Fails, FromLookup, FromTrace, FromUser, Parameter, Raises, Source, Tool
-
-__all__ = [
-    "Delete",
-    "Effect",
-    "Environment",
-    "Fails",
-    "FromLookup",
-    "FromTrace",
-    "FromUser",
-    "Insert",
-    "InsertEach",
-    "KeyResult",
-    "Parameter",
-    "Part",
-    "Phrases",
-    "PhrasesBy",
-    "Raises",
-    "Result",
-    "RowsResult",
-    "Source",
-    "Tool",
-    "Update",
-    "ValueResult",
-]
+from lawtrace.environments.coherence import check_tool
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.state import Entity, State
+from lawtrace.environments.tool import Tool
 
 
 @dataclass(frozen=True, eq=False)

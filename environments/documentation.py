@@ -7,11 +7,11 @@ that nothing a verdict depends on is left to guessing. *When* the compliance too
 
 from collections.abc import Mapping
 
-from environments.declaration import Environment, KeyResult, Parameter, Part, Result, RowsResult, Tool, ValueResult
-from environments.events import Json
-from environments.kinds import Choice, Kind
-
-__all__ = ["call_schemas", "docstring", "document", "document_tool", "result_schema"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import Choice, Kind
+from lawtrace.environments.results import KeyResult, Part, Result, RowsResult, ValueResult
+from lawtrace.environments.tool import Parameter, Tool
 
 
 def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:

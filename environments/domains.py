@@ -12,27 +12,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from environments.kinds import Value
-from environments.logic import PLAIN
-from environments.state import Entity, State
-from environments.terms import RowCondition, Scope, arguments_of, bind, row_variable
-
-__all__ = [
-    "Amount",
-    "AnyOf",
-    "DayAfter",
-    "DayBefore",
-    "Digits",
-    "Domain",
-    "FieldValue",
-    "FiniteDomain",
-    "HoursFromNow",
-    "NewValue",
-    "Options",
-    "WordOf",
-    "WordsOf",
-]
-
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.logic import PLAIN
+from lawtrace.environments.state import Entity, State
+from lawtrace.environments.terms import RowCondition, Scope, arguments_of, bind, row_variable
 
 Arguments = Mapping[str, Value]
 NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})

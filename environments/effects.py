@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from environments.state import Entity
-from environments.terms import Argument, RowCondition, Term, item_variable, row_variable
-
-__all__ = ["Delete", "Effect", "Insert", "InsertEach", "Update"]
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import Argument, RowCondition, Term, item_variable, row_variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ Every message names the thing, the place and the remedy. What goes wrong inside 
 not an error of ours: it is data (an execution status, a recorded failure, an `invalid` verdict).
 """
 
-__all__ = ["CannotCarryOut", "FormulaError", "InputError", "LawtraceError", "SearchError"]
-
 
 class LawtraceError(Exception):
     """Base of all errors that lawtrace raises on purpose. The message is one sentence fit for a terminal."""

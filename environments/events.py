@@ -15,8 +15,6 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-__all__ = ["CallOutcome", "Derived", "Event", "FromResult", "FromResults", "Json", "Origin", "Path", "Said"]
-
 Json = JsonValue
 """A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
 

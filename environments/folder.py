@@ -2,7 +2,7 @@
 
     airline/
       __init__.py        declares ENVIRONMENT; may be spread over more modules beside it (``from . import tools``)
-      regulation.toml    the provisions, restated (`environments.regulation`)
+      regulation.toml    the provisions, restated (`lawtrace.environments.regulation`)
       rules.toml         the curated rule set
       published.toml     where there is one: the rules as they were published, which an extraction is measured against
 
@@ -28,12 +28,10 @@ from random import Random
 from types import ModuleType
 from typing import cast
 
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.regulation import Regulation, load_regulation
-from environments.state import State
-
-__all__ = ["DECLARATION", "REGULATION", "RULES", "Setting", "read_built_in", "read_folder"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulation import Regulation, load_regulation
+from lawtrace.environments.state import State
 
 DECLARATION = "__init__.py"
 REGULATION = "regulation.toml"
@@ -194,7 +192,7 @@ def _declared(module: ModuleType, folder: Path) -> Environment:
     if not isinstance(environment, Environment):
         raise _NotDeclared(
             f"{place}: ENVIRONMENT is of type {type(environment).__name__}; it must be an "
-            "environments.declaration.Environment"
+            "lawtrace.environments.declaration.Environment"
         )
     if not re.fullmatch(r"[a-z][a-z0-9_]*", environment.name):
         raise _NotDeclared(

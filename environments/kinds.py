@@ -17,27 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from environments.events import Json
-
-__all__ = [
-    "BOOLEAN",
-    "DATE",
-    "INTEGER",
-    "MINUTES_A_DAY",
-    "MOMENT",
-    "MONEY",
-    "TEXT",
-    "TEXTS",
-    "TIME",
-    "Choice",
-    "Kind",
-    "ListOf",
-    "Pattern",
-    "Value",
-    "WrongFormat",
-    "WrongType",
-    "holds_text",
-]
+from lawtrace.environments.events import Json
 
 MINUTES_A_DAY = 24 * 60
 

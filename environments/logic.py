@@ -9,9 +9,7 @@ entry here, because Python's operators work on both carriers.
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from environments.kinds import Value
-
-__all__ = ["PLAIN", "Logic", "PlainLogic"]
+from lawtrace.environments.kinds import Value
 
 
 class Logic(Protocol):

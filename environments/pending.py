@@ -1,9 +1,8 @@
 """The events that still wait to be recorded: what an audit call is made from, and what masking hides with it."""
 
-from environments.declaration import Environment, FromTrace, Tool
-from environments.events import Event
-
-__all__ = ["pending_events"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.environments.tool import FromTrace, Tool
 
 
 def pending_events(environment: Environment, events: tuple[Event, ...]) -> tuple[str, ...]:

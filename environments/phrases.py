@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from environments.events import Json
-
-__all__ = ["Phrases", "PhrasesBy"]
+from lawtrace.environments.events import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-__all__ = ["Problem", "first_problem"]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -19,10 +19,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from environments.errors import InputError
-from environments.problems import first_problem
-
-__all__ = ["Provision", "Regulation", "load_regulation"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.problems import first_problem
 
 
 class Provision(BaseModel):

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from environments.kinds import Kind
-from environments.state import Entity
-from environments.terms import RowCondition, RowVariable, Term, row_variable
-
-__all__ = ["KeyResult", "Part", "Result", "RowsResult", "ValueResult"]
+from lawtrace.environments.kinds import Kind
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import RowCondition, RowVariable, Term, row_variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from environments.declaration import Environment
-from environments.events import Event, Json
-from environments.jail.protocol import parse_strictly
-from environments.simulation import INVALID_CALL, call
-from environments.state import State
-
-__all__ = ["REFUSED_BY_SHIELD", "Answer", "Guard", "Objection", "Session"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.jail.protocol import parse_strictly
+from lawtrace.environments.simulation import INVALID_CALL, call
+from lawtrace.environments.state import State
 
 REFUSED_BY_SHIELD = "RefusedByShieldException"
 """What an agent sees of a call that a guard did not let through."""
@@ -39,7 +37,7 @@ class Objection:
 
 
 class Guard(Protocol):
-    """Stands in front of the tools; `solver.shield.Shield` is the one there is."""
+    """Stands in front of the tools; `lawtrace.solver.shield.Shield` is the one there is."""
 
     def look_at(self, event: Event) -> Objection | None:
         """Asked about a call that was tried out and not committed: the event that would happen."""

@@ -10,23 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from environments.declaration import (
-    Delete,
-    Effect,
-    Environment,
-    Insert,
-    InsertEach,
-    KeyResult,
-    RowsResult,
-    Tool,
-    ValueResult,
-)
-from environments.events import Event, Json
-from environments.kinds import Value, WrongFormat, WrongType
-from environments.logic import PLAIN, Logic
-from environments.results import Part
-from environments.state import Entity, Row, State
-from environments.terms import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.effects import Delete, Effect, Insert, InsertEach
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.kinds import Value, WrongFormat, WrongType
+from lawtrace.environments.logic import PLAIN, Logic
+from lawtrace.environments.results import KeyResult, Part, RowsResult, ValueResult
+from lawtrace.environments.state import Entity, Row, State
+from lawtrace.environments.terms import (
     Compiled,
     RowVariable,
     Scope,
@@ -37,8 +28,7 @@ from environments.terms import (
     item_variable,
     row_variable,
 )
-
-__all__ = ["INVALID_CALL", "CompiledTool", "Rows", "Transition", "call", "compiled_tool", "decode_arguments"]
+from lawtrace.environments.tool import Tool
 
 INVALID_CALL = "InvalidCallError"
 """What a program sees when the call itself is malformed: unknown tool, missing, surplus or ill-typed argument."""

@@ -8,11 +8,9 @@ call touches only the tables it changes, and an identifier is never handed out t
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from environments.errors import InputError
-from environments.events import Json
-from environments.kinds import Kind, Value, WrongFormat, WrongType
-
-__all__ = ["Entity", "Field", "Row", "State", "decode_state", "encode_state"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import Kind, Value, WrongFormat, WrongType
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.domains import Domain
-from environments.effects import Effect
-from environments.events import Event
-from environments.kinds import Kind, Value
-from environments.phrases import Phrases, PhrasesBy
-from environments.results import KeyResult, Result, RowsResult
-from environments.state import Entity
-from environments.terms import Term
+from lawtrace.environments.domains import Domain
+from lawtrace.environments.effects import Effect
+from lawtrace.environments.events import Event
+from lawtrace.environments.kinds import Kind, Value
+from lawtrace.environments.phrases import Phrases, PhrasesBy
+from lawtrace.environments.results import KeyResult, Result, RowsResult
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import Term
 
 if TYPE_CHECKING:
-    from environments.declaration import Environment
-
-__all__ = ["Fails", "FromLookup", "FromTrace", "FromUser", "Parameter", "Raises", "Source", "Tool"]
+    from lawtrace.environments.declaration import Environment
 
 
 @dataclass(frozen=True, slots=True)

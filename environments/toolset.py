@@ -3,13 +3,11 @@
 from functools import lru_cache
 from typing import cast
 
-from environments.declaration import Environment
-from environments.documentation import call_schemas, docstring, result_schema
-from environments.events import Json
-from environments.jail import ToolFace, Toolset
-from environments.session import REFUSED_BY_SHIELD
-
-__all__ = ["toolset"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import call_schemas, docstring, result_schema
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import ToolFace, Toolset
+from lawtrace.environments.session import REFUSED_BY_SHIELD
 
 
 @lru_cache(maxsize=64)

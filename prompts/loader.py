@@ -21,9 +21,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, TemplateError, meta
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from environments.errors import InputError
-
-__all__ = ["OUR_PROMPTS", "Prompt", "Prompts", "load_prompt", "prompt_ids"]
+from lawtrace.environments.errors import InputError
 
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from environments.events import Json
-from runs.files import read_rows
-from runs.findings import Findings
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.metrics import Tally, count_outcomes
-from runs.stages.rows import FAMILIES, Family
-from runs.statistics import (
+from lawtrace.environments.events import Json
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.findings import Findings
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.metrics import Tally, count_outcomes
+from lawtrace.runs.stages.rows import FAMILIES, Family
+from lawtrace.runs.statistics import (
     PairedComparison,
     Predicate,
     adjust_for_many,
@@ -24,10 +24,7 @@ from runs.statistics import (
     is_safe_success,
     is_unsafe_success,
 )
-from runs.variants import VariantRow
-
-__all__ = ["Ablation", "AxisLine", "BuildLine", "VariantLine", "analyse_ablation", "is_ablation", "read_ablation"]
-
+from lawtrace.runs.variants import VariantRow
 
 Figure = Literal["Pass@1", "gap"]
 """What an axis may change: a shield turns unsafe successes into failures, and leaves Pass@1 as it is."""

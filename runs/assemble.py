@@ -4,30 +4,28 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from environments.catalogue import Setting
-from environments.declaration import Environment
-from environments.errors import InputError
-from runs.files import read_rows, read_usable_rows
-from runs.findings import Baseline, Findings
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.published.comparison import Comparison
-from runs.recipe import OURS, Recipe
-from runs.record.store import Record
-from runs.record.usage import Usage, usage_of
-from runs.report.content import CoverageLine, ReportContent
-from runs.settings import offered_setting, recorded_recipe
-from runs.stages.rows import AttemptRow, TaskRow
-from runs.tasks import sift
-from runs.variants import show_setting
-from solver.coverage import measure_coverage
-from solver.demands import Asked
-from solver.product import Product
-from solver.profiles import PROFILES, Profile
-from solver.rules import Rule
-from solver.walks import Pair
-
-__all__ = ["content_of_comparison", "content_of_files", "content_of_run", "coverage_lines", "settings_of"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.files import read_rows, read_usable_rows
+from lawtrace.runs.findings import Baseline, Findings
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.published.comparison import Comparison
+from lawtrace.runs.recipe import OURS, Recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.record.usage import Usage, usage_of
+from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.settings import offered_setting, recorded_recipe
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.runs.tasks import sift
+from lawtrace.runs.variants import show_setting
+from lawtrace.solver.coverage import measure_coverage
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import PROFILES, Profile
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.walks import Pair
 
 
 def content_of_run(path: Path, env: str | None = None) -> ReportContent:

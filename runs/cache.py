@@ -21,17 +21,15 @@ from random import Random
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-import environments
-import solver
-from environments.catalogue import Setting
-from environments.documentation import document
-from environments.state import encode_state
-from runs.cache_folder import cache_folder
-from solver.covering import CoverageAnalysis, Stages, analyse_coverage
-from solver.profiles import Profile
-from solver.rules import Rule
-
-__all__ = ["coverage_of"]
+import lawtrace.environments
+import lawtrace.solver
+from lawtrace.environments.documentation import document
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.state import encode_state
+from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.solver.covering import CoverageAnalysis, Stages, analyse_coverage
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule
 
 _ANALYSIS = TypeAdapter(CoverageAnalysis)
 
@@ -55,7 +53,7 @@ def coverage_of(
 ) -> tuple[CoverageAnalysis, bool]:
     """The analysis, and whether it was made before. A cache folder that cannot be written to is done without.
 
-    Raises what `solver.covering.analyse_coverage` raises.
+    Raises what `lawtrace.solver.covering.analyse_coverage` raises.
     """
     key = _key(setting, rules, (profile, length, count, seed))
     path = cache_folder("coverage") / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
@@ -122,7 +120,7 @@ def _code() -> list[tuple[str, str]]:
 
 
 def _lower_floors() -> list[Path]:
-    return [Path(str(floor.__file__)).resolve().parent for floor in (environments, solver)]
+    return [Path(str(floor.__file__)).resolve().parent for floor in (lawtrace.environments, lawtrace.solver)]
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-__all__ = ["answers_file", "cache_folder"]
-
 
 def cache_folder(what: str) -> Path:
     home = os.environ.get("XDG_CACHE_HOME", "")
@@ -13,5 +11,5 @@ def cache_folder(what: str) -> Path:
 
 
 def answers_file() -> Path:
-    """Answers of endpoints (`agents.clients.cache`)."""
+    """Answers of endpoints (`lawtrace.agents.clients.cache`)."""
     return cache_folder("answers") / "answers.sqlite"

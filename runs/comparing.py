@@ -8,18 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from environments.errors import InputError
-from environments.problems import Problem
-from runs.files import read_usable_rows
-from runs.grading.verdict import Outcome, VerdictRow
-from runs.layout import RunFolder
-from runs.published.comparison import is_comparison, read_comparison
-from runs.stages.rows import FAMILIES, Family, TaskRow
-from runs.statistics import PairedComparison, adjust_for_many, compare_paired, is_unsafe_success
-from runs.tasks import sift
-from solver.masking import Style
-
-__all__ = ["ComparedModel", "Flip", "RunComparison", "Side", "compare_sides", "read_side"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.files import read_usable_rows
+from lawtrace.runs.grading.verdict import Outcome, VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.published.comparison import is_comparison, read_comparison
+from lawtrace.runs.stages.rows import FAMILIES, Family, TaskRow
+from lawtrace.runs.statistics import PairedComparison, adjust_for_many, compare_paired, is_unsafe_success
+from lawtrace.runs.tasks import sift
+from lawtrace.solver.masking import Style
 
 
 @dataclass(frozen=True, slots=True)

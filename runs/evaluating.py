@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from pydantic import BaseModel, ConfigDict
 
-from solver.ltlf import (
+from lawtrace.solver.ltlf import (
     ForAll,
     Formula,
     InstructionAdherence,
@@ -20,9 +20,7 @@ from solver.ltlf import (
     match_template,
     shortest_difference,
 )
-from solver.rules import Rule, TemplateName
-
-__all__ = ["Evaluation", "NearMiss", "ProvisionScore", "Score", "elementary", "evaluate_rules"]
+from lawtrace.solver.rules import Rule, TemplateName
 
 _NEAR = 0.6
 """The least likeness of two formulas at which one is named as a near miss of the other."""

@@ -14,20 +14,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from environments.errors import CannotCarryOut, InputError
-from environments.problems import Problem
-
-__all__ = [
-    "Usable",
-    "digest",
-    "json_list",
-    "read_rows",
-    "read_text",
-    "read_usable_lines",
-    "read_usable_rows",
-    "refuse_device",
-    "write_rows",
-]
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.problems import Problem
 
 Row = TypeVar("Row", bound=BaseModel)
 

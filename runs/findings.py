@@ -6,11 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.conversations.trail import Funnel
-from solver.coverage import Coverage
-from solver.mutations import Strength
-
-__all__ = ["Baseline", "BuildFunnel", "DeletionCheck", "ExtractionScore", "Findings"]
+from lawtrace.agents.conversations.trail import Funnel
+from lawtrace.solver.coverage import Coverage
+from lawtrace.solver.mutations import Strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,8 @@ class DeletionCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
-    """Extracted rules against the gold rules (`environments.folder.Setting.gold_file`), whose number is ``curated``:
-    equivalent automata found."""
+    """Extracted rules against the gold rules (`lawtrace.environments.folder.Setting.gold_file`), whose number is
+    ``curated``: equivalent automata found."""
 
     extracted: int
     curated: int

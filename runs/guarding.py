@@ -10,8 +10,6 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["LOOPBACK_NAMES", "guards"]
-
 LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 
 _HEADERS = {

@@ -4,9 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.errors import InputError
-
-__all__ = ["RunFolder", "new_run_folder"]
+from lawtrace.environments.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

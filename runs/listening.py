@@ -3,9 +3,7 @@
 import ipaddress
 import socket
 
-from environments.errors import CannotCarryOut
-
-__all__ = ["is_loopback", "listen"]
+from lawtrace.environments.errors import CannotCarryOut
 
 
 def is_loopback(host: str) -> bool:

@@ -13,23 +13,9 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
-from environments.errors import InputError
-from runs.grading.verdict import FAILURE_MODES, FailureMode, Outcome, VerdictRow
-from solver.masking import STYLES, Style
-
-__all__ = [
-    "Group",
-    "Interval",
-    "RuleTally",
-    "Tally",
-    "count_breaks_of",
-    "count_outcomes",
-    "count_rule_breaks",
-    "failure_shares",
-    "group_verdicts",
-    "wilson_interval",
-]
-
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.grading.verdict import FAILURE_MODES, FailureMode, Outcome, VerdictRow
+from lawtrace.solver.masking import STYLES, Style
 
 _NORMAL_975 = NormalDist().inv_cdf(0.975)
 

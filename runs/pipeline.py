@@ -1,7 +1,7 @@
 """The whole way: regulation and tools -> rules -> traces -> tasks -> attempts -> verdicts -> report.
 
 A recipe with an ablation is walked once for each variant, in one run with one record; stages with the same inputs are
-computed once (`runs.sharing`). What a stage does stands in `runs.way`.
+computed once (`lawtrace.runs.sharing`). What a stage does stands in `lawtrace.runs.way`.
 """
 
 import os
@@ -11,36 +11,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from agents.clients.addresses import access_to
-from agents.clients.spec import ENDPOINTS, ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import StageFinished
-from environments.compliance import deny_authorization
-from environments.errors import InputError, SearchError
-from environments.jail import Jail, choose_walls
-from runs.files import write_rows
-from runs.layout import RunFolder
-from runs.plan import CallPlan
-from runs.recipe import CallOptions, Recipe
-from runs.record.store import Record
-from runs.settings import curated_rules, setting_of_recipe
-from runs.sharing import Shared
-from runs.variants import Variant, VariantRow, variants_of
-from runs.way import House, NobodyAnswered, NothingLeft, Progress, RunResult, Silent, Way
-from solver.rules import check_rules
-
-__all__ = [
-    "Progress",
-    "RunResult",
-    "Silent",
-    "VariantResult",
-    "check_access",
-    "check_inputs",
-    "check_prices",
-    "named_models",
-    "walk",
-    "walk_variants",
-]
+from lawtrace.agents.clients.addresses import access_to
+from lawtrace.agents.clients.spec import ENDPOINTS, ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import StageFinished
+from lawtrace.environments.compliance import deny_authorization
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.jail import Jail, choose_walls
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.plan import CallPlan
+from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.settings import curated_rules, setting_of_recipe
+from lawtrace.runs.sharing import Shared
+from lawtrace.runs.variants import Variant, VariantRow, variants_of
+from lawtrace.runs.way import House, NobodyAnswered, NothingLeft, Progress, RunResult, Silent, Way
+from lawtrace.solver.rules import check_rules
 
 
 @dataclass(frozen=True, slots=True)

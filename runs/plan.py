@@ -7,18 +7,16 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.clients.budget import Price
-from agents.clients.spec import ModelSpec
-from agents.conversations.drawing import PROVISIONS_AT_ONCE
-from agents.conversations.writing import AT_A_TIME, UNUSABLE_IN_A_ROW
-from agents.roles import RoleName
-from environments.documentation import document
-from runs.recipe import CallOptions, Recipe
-from runs.settings import offered_setting
-from runs.stages.extract import EXTRACTING
-from runs.variants import variants_of
-
-__all__ = ["CHARACTERS_A_TOKEN", "TRIES", "CallPlan", "CallTally", "Plan", "PlannedCalls", "Seat", "plan_of"]
+from lawtrace.agents.clients.budget import Price
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.conversations.drawing import PROVISIONS_AT_ONCE
+from lawtrace.agents.conversations.writing import AT_A_TIME, UNUSABLE_IN_A_ROW
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.documentation import document
+from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.runs.settings import offered_setting
+from lawtrace.runs.stages.extract import EXTRACTING
+from lawtrace.runs.variants import variants_of
 
 CHARACTERS_A_TOKEN = 3
 TRIES = 2

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.problems import Problem
-from runs.files import Usable, json_list, read_text, read_usable_lines
-from runs.published.records import RecordedVerdict, read_recorded_program, read_recorded_verdict
-from runs.stages.rows import AttemptRow, ProgramRow
-
-__all__ = ["Given", "Programs", "read_programs"]
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.files import Usable, json_list, read_text, read_usable_lines
+from lawtrace.runs.published.records import RecordedVerdict, read_recorded_program, read_recorded_verdict
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow
 
 Given = ProgramRow | AttemptRow
 """A program to run, or an attempt that called tools turn by turn, whose calls are on record and are not made again."""

@@ -25,39 +25,22 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from agents.clients.budget import Budget, Price
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings
-from agents.conversations.acting import ActingLimits
-from agents.roles import RoleName
-from agents.roles.executor import Briefing
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import choose_walls
-from prompts.loader import OUR_PROMPTS, Prompts
-from runs.cache_folder import answers_file
-from runs.stages.rows import Family, Mode
-from solver.demands import NO_WISHES, Wishes
-from solver.masking import STYLES, Style
-from solver.profiles import Profile
-from solver.shield import ShieldMode
-
-__all__ = [
-    "OURS",
-    "AttemptOptions",
-    "BudgetOptions",
-    "CallOptions",
-    "ConversationOptions",
-    "Options",
-    "OwnPrompts",
-    "Recipe",
-    "RoleModel",
-    "RoleModels",
-    "RolePrompts",
-    "TaskOptions",
-    "distinct",
-]
-
+from lawtrace.agents.clients.budget import Budget, Price
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings
+from lawtrace.agents.conversations.acting import ActingLimits
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.executor import Briefing
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import choose_walls
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
+from lawtrace.runs.cache_folder import answers_file
+from lawtrace.runs.stages.rows import Family, Mode
+from lawtrace.solver.demands import NO_WISHES, Wishes
+from lawtrace.solver.masking import STYLES, Style
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.shield import ShieldMode
 
 Name = TypeVar("Name", bound=str)
 
@@ -150,7 +133,7 @@ _LIMITS = ActingLimits()
 
 
 class ToolOptions(Options):
-    """What one attempt in tools mode may use; see `agents.conversations.acting.ActingLimits`."""
+    """What one attempt in tools mode may use; see `lawtrace.agents.conversations.acting.ActingLimits`."""
 
     turns: int = Field(default=_LIMITS.turns, ge=1)
     calls: int = Field(default=_LIMITS.calls, ge=1)
@@ -334,4 +317,4 @@ class Recipe(CallOptions):
     prompts: RolePrompts = RolePrompts()
     attempts: AttemptOptions = AttemptOptions()
     ablation: Mapping[str, tuple[Json, ...]] = {}
-    """Key of this recipe (``attempts.shield``) -> the values that it takes in turn; see `runs.variants`."""
+    """Key of this recipe (``attempts.shield``) -> the values that it takes in turn; see `lawtrace.runs.variants`."""

@@ -11,15 +11,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from environments import problems
-from environments.catalogue import is_folder
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import UNPROTECTED
-from runs.recipe import OURS, OwnPrompts, Recipe
-
-__all__ = ["checked", "first_problem", "load_recipe", "read_recipe", "read_words"]
-
+from lawtrace.environments import problems
+from lawtrace.environments.catalogue import is_folder
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import UNPROTECTED
+from lawtrace.runs.recipe import OURS, OwnPrompts, Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
 Words = TypeVar("Words", bound=OwnPrompts)

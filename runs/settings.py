@@ -9,24 +9,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from environments.catalogue import BUILT_IN, Setting, is_folder, load_setting
-from environments.errors import InputError
-from environments.problems import first_problem
-from runs.recipe import Recipe
-from runs.record.store import Record
-from runs.stages.rows import TaskRow
-from solver.offered import check_offer, rules_over
-from solver.rules import Rule, load_rules
-
-__all__ = [
-    "curated_rules",
-    "gold_rules",
-    "offered_setting",
-    "recorded_recipe",
-    "resolve_recipe",
-    "setting_of_recipe",
-    "setting_of_tasks",
-]
+from lawtrace.environments.catalogue import BUILT_IN, is_folder, load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.problems import first_problem
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.offered import check_offer, rules_over
+from lawtrace.solver.rules import Rule, load_rules
 
 
 def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:

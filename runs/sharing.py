@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-__all__ = ["MadeFrom", "Shared"]
-
 Made = TypeVar("Made")
 MadeFrom = Mapping[str, object]
 """What a stage depends on: parts of the recipe, digests of files that it reads."""

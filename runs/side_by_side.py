@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
-from environments.errors import LawtraceError
-
-__all__ = ["side_by_side"]
+from lawtrace.environments.errors import LawtraceError
 
 Result = TypeVar("Result")
 

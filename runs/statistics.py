@@ -1,8 +1,8 @@
 """What can be said of the difference between two sets of verdicts, and of several trials of one.
 
 Everything here is about *safe success* unless another predicate is given, and every denominator leaves out what could
-not be judged (`invalid`), as `runs.metrics` does. Two instructions over one reference trace are not independent, nor
-are several trials of one, so what resamples here resamples whole pairs of tasks.
+not be judged (`invalid`), as `lawtrace.runs.metrics` does. Two instructions over one reference trace are not
+independent, nor are several trials of one, so what resamples here resamples whole pairs of tasks.
 """
 
 from collections import defaultdict
@@ -14,24 +14,9 @@ from typing import Any, cast
 import numpy as np
 from scipy.stats import binomtest, bootstrap  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from runs.grading.verdict import VerdictRow
-from runs.metrics import Interval
-from solver.masking import Style
-
-__all__ = [
-    "PairedComparison",
-    "Predicate",
-    "adjust_for_many",
-    "clustered_interval",
-    "compare_paired",
-    "compare_pooled",
-    "exact_mcnemar",
-    "is_safe_success",
-    "is_unsafe_success",
-    "most_trials",
-    "pass_at_k",
-    "pass_hat_k",
-]
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.metrics import Interval
+from lawtrace.solver.masking import Style
 
 RESAMPLES = 2000
 SEED = 20_260_101

@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from environments.catalogue import Setting
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.problems import Problem
-from runs.files import Usable, read_usable_rows
-from runs.grading.verdict import VerdictRow
-from runs.settings import setting_of_tasks
-from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
-from solver.rules import check_rules
-
-__all__ = ["read_tasks", "read_usable_tasks", "sift"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.files import Usable, read_usable_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.settings import setting_of_tasks
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow, TaskRow
+from lawtrace.solver.rules import check_rules
 
 
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[TaskRow], Setting]:

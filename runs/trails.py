@@ -6,12 +6,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, RootModel
 
-from agents.conversations.trail import Funnel, Piece, ProvisionTrail, RuleTrail, TrailHead, TrailRow
-from environments.errors import InputError
-from environments.regulation import Provision, Regulation
-from runs.files import read_rows, write_rows
-
-__all__ = ["FUNNEL_STEPS", "Trail", "read_trail", "trail_beside", "write_trail"]
+from lawtrace.agents.conversations.trail import Funnel, Piece, ProvisionTrail, RuleTrail, TrailHead, TrailRow
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulation import Provision, Regulation
+from lawtrace.runs.files import read_rows, write_rows
 
 FUNNEL_STEPS: dict[str, str] = {
     "provisions": "provisions",

@@ -17,14 +17,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from environments.catalogue import is_folder
-from environments.errors import InputError
-from environments.events import Json
-from prompts.loader import Prompts
-from runs.recipe import OURS, Recipe
-from runs.recipe_file import first_problem
-
-__all__ = ["Variant", "VariantRow", "short_axes", "show_setting", "variants_of"]
+from lawtrace.environments.catalogue import is_folder
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.prompts.loader import Prompts
+from lawtrace.runs.recipe import OURS, Recipe
+from lawtrace.runs.recipe_file import first_problem
 
 MOST_VARIANTS = 256
 

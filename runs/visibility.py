@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["visible"]
-
 # Control characters, and those that make a browser show text in another order than it runs in.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 

@@ -9,39 +9,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from agents.aside import aside
-from agents.casting import FixedCasting
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Ledger, StageFinished
-from agents.roles import RoleName
-from agents.tracing import span
-from environments.catalogue import Setting
-from environments.errors import CannotCarryOut, InputError
-from environments.jail import Jail, Jails, Limits, choose_walls
-from runs.files import digest, write_rows
-from runs.findings import Baseline, DeletionCheck, ExtractionScore, Findings
-from runs.grading.judge import judge
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.recipe import Recipe
-from runs.settings import curated_rules, gold_rules, setting_of_recipe
-from runs.sharing import MadeFrom, Shared
-from runs.stages.attempt import ask_for_attempts, run_answers
-from runs.stages.baseline import BaselineRow, ask_for_baseline, measure_baseline, run_baseline
-from runs.stages.build import Built, build_tasks
-from runs.stages.deletions import check_deletions
-from runs.stages.denied import in_families
-from runs.stages.extract import Extracted, extract, score_extraction
-from runs.stages.rows import AttemptRow, TaskRow, TraceRow
-from runs.stages.synthesize import synthesize_rows
-from runs.trails import write_trail
-from runs.variants import Variant
-from solver.mutations import Strength, measure_strength
-from solver.rules import Rule, load_rules
-
-__all__ = ["House", "NobodyAnswered", "NothingLeft", "Progress", "RunResult", "Silent", "Way"]
-
+from lawtrace.agents.aside import aside
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Ledger, StageFinished
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.tracing import span
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Jail, Jails, Limits, choose_walls
+from lawtrace.runs.files import digest, write_rows
+from lawtrace.runs.findings import Baseline, DeletionCheck, ExtractionScore, Findings
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.settings import curated_rules, gold_rules, setting_of_recipe
+from lawtrace.runs.sharing import MadeFrom, Shared
+from lawtrace.runs.stages.attempt import ask_for_attempts, run_answers
+from lawtrace.runs.stages.baseline import BaselineRow, ask_for_baseline, measure_baseline, run_baseline
+from lawtrace.runs.stages.build import Built, build_tasks
+from lawtrace.runs.stages.deletions import check_deletions
+from lawtrace.runs.stages.denied import in_families
+from lawtrace.runs.stages.extract import Extracted, extract, score_extraction
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow, TraceRow
+from lawtrace.runs.stages.synthesize import synthesize_rows
+from lawtrace.runs.trails import write_trail
+from lawtrace.runs.variants import Variant
+from lawtrace.solver.mutations import Strength, measure_strength
+from lawtrace.solver.rules import Rule, load_rules
 
 Made = TypeVar("Made")
 

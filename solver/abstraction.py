@@ -11,7 +11,8 @@ Of a situation they keep
 - for each quantified rule the state of the values that occurred, and of all others.
 
 Where rules look at results, what they show is kept beside the refusals. Refusals that depend on amounts, texts or
-dates of the call are left out. What follows from the calls so far alone is no fact of the world (`solver.derived`).
+dates of the call are left out. What follows from the calls so far alone is no fact of the world
+(`lawtrace.solver.derived`).
 """
 
 from collections import Counter, OrderedDict
@@ -19,25 +20,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from environments.declaration import (
-    Delete,
-    Environment,
-    FromLookup,
-    FromUser,
-    Parameter,
-    Tool,
-    ValueResult,
-)
-from environments.domains import NewValue, Options
-from environments.kinds import ListOf, Value
-from environments.logic import PLAIN
-from environments.state import State
-from environments.terms import Compiled, Scope, Term, arguments_of, fields_of, tables_of
-from solver.choices import Class
-from solver.interest import Interest, Key
-from solver.situations import Situation
-
-__all__ = ["Abstraction", "Facts"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import NewValue, Options
+from lawtrace.environments.effects import Delete
+from lawtrace.environments.kinds import ListOf, Value
+from lawtrace.environments.logic import PLAIN
+from lawtrace.environments.results import ValueResult
+from lawtrace.environments.state import State
+from lawtrace.environments.terms import Compiled, Scope, Term, arguments_of, fields_of, tables_of
+from lawtrace.environments.tool import FromLookup, FromUser, Parameter, Tool
+from lawtrace.solver.choices import Class
+from lawtrace.solver.interest import Interest, Key
+from lawtrace.solver.situations import Situation
 
 FEW = 4
 """Up to how many values of a parameter are tried one by one."""

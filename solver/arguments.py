@@ -1,6 +1,7 @@
 """Arguments for a walk: every one with an origin, chosen so that each call completes and rules see what was planned.
 
-The product says where a walk may lead, call by call. Arguments are chosen (`solver.choices`), the simulator runs the
+The product says where a walk may lead, call by call. Arguments are chosen (`lawtrace.solver.choices`), the simulator
+runs the
 call, and what came of it is compared with the plan: is the place where it leads one from which the rest of the walk
 ends well? If not, other arguments are chosen. Numbers are proposed first, because most proposals fit; where one keeps
 failing, Z3 chooses the numbers of the whole trace so far, over the same declaration that the simulator executes, each
@@ -13,17 +14,16 @@ from random import Random
 
 import z3
 
-from environments.declaration import Environment, Tool
-from environments.kinds import Value
-from environments.simulation import compiled_tool
-from environments.state import State
-from environments.terms import Scope
-from solver.product import Place, Product
-from solver.situations import Choice, Situation, follow
-from solver.symbolic import SymbolicLogic
-from solver.traces import PlannedCall, Trace
-
-__all__ = ["fill_walk"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.simulation import compiled_tool
+from lawtrace.environments.state import State
+from lawtrace.environments.terms import Scope
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.product import Place, Product
+from lawtrace.solver.situations import Choice, Situation, follow
+from lawtrace.solver.symbolic import SymbolicLogic
+from lawtrace.solver.traces import PlannedCall, Trace
 
 PROPOSALS = 3
 """How often other numbers are drawn for a call that is refused with the first ones."""

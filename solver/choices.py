@@ -2,7 +2,8 @@
 
 What the user says is drawn from its domain, a reference is a row that the caller knows, and what is derived follows
 from the calls so far. Where rules or the world tell values apart, the kinds come first and chance second: a number is
-drawn from one of the regions that rules cut its domain into, a row from one of the classes of `solver.facts`. So the
+drawn from one of the regions that rules cut its domain into, a row from one of the classes of
+`lawtrace.solver.facts`. So the
 rare kinds come up as often as the common ones, and going through all kinds is a matter of a few calls.
 """
 
@@ -12,16 +13,15 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from random import Random
 
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, Parameter, Tool
-from environments.domains import Amount, Options
-from environments.events import Derived, FromResults, Origin, Said
-from environments.kinds import ListOf, Value, WrongFormat, WrongType
-from environments.logic import PLAIN
-from environments.terms import Scope
-from solver.interest import Interest
-from solver.situations import Choice, Situation
-
-__all__ = ["Chooser"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount, Options
+from lawtrace.environments.events import Derived, FromResults, Origin, Said
+from lawtrace.environments.kinds import ListOf, Value, WrongFormat, WrongType
+from lawtrace.environments.logic import PLAIN
+from lawtrace.environments.terms import Scope
+from lawtrace.environments.tool import FromLookup, FromTrace, FromUser, Parameter, Tool
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.situations import Choice, Situation
 
 LOOKUP_TRIES = 60
 SAMPLES = 24

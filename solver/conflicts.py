@@ -1,22 +1,20 @@
 """Why no trace meets what was asked: the smallest set of demands and rules found that excludes each other, or a length.
 
-The questions go to the prover of `solver.analysis`, which draws rules in only when they matter, so that forty rules are
-no forty-fold product. The goal is that every call completes, and how many there are.
+The questions go to the prover of `lawtrace.solver.analysis`, which draws rules in only when they matter, so that
+forty rules are no forty-fold product. The goal is that every call completes, and how many there are.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from environments.errors import SearchError
-from solver.analysis.findings import enumeration
-from solver.analysis.following import keeping
-from solver.analysis.proofs import Excluded, Prover
-from solver.analysis.scopes import environment_scope, free_scope
-from solver.analysis.search import LIMIT, Component
-from solver.demands import Asked, completed_calls
-from solver.product import Product
-
-__all__ = ["FURTHEST", "explain_impossible", "nearest_length"]
+from lawtrace.environments.errors import SearchError
+from lawtrace.solver.analysis.findings import enumeration
+from lawtrace.solver.analysis.following import keeping
+from lawtrace.solver.analysis.proofs import Excluded, Prover
+from lawtrace.solver.analysis.scopes import environment_scope, free_scope
+from lawtrace.solver.analysis.search import LIMIT, Component
+from lawtrace.solver.demands import Asked, completed_calls
+from lawtrace.solver.product import Product
 
 FURTHEST = 100
 """How many calls beyond the length asked for are tried, to name one that works."""

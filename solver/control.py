@@ -1,6 +1,7 @@
 """What the calls so far mean for what may follow, whatever the world: derived values and all rules, as one automaton.
 
-Its letters are the kinds of calls (`solver.derived`). It begins with the derived values; the automata of rules and
+Its letters are the kinds of calls (`lawtrace.solver.derived`). It begins with the derived values; the automata of
+rules and
 demands join one after the other, and after each the states are merged that no continuation tells apart. What a call
 records, say, only some rules look at: once the last of them has joined, nobody asks any more which events were waiting,
 only whether any were. So seventeen rules make no seventeenfold product.
@@ -10,12 +11,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from solver.facts import FactGraph
-from solver.interest import Interest
-from solver.ltlf import Automaton, Condition
-from solver.reduction import hopeful, members, merged
-
-__all__ = ["Control"]
+from lawtrace.solver.facts import FactGraph
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.ltlf import Automaton, Condition
+from lawtrace.solver.reduction import hopeful, members, merged
 
 
 @dataclass(frozen=True, slots=True)

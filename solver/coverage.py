@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from environments.declaration import Environment
-from environments.events import Event
-from solver.walks import pairs_of
-
-__all__ = ["Coverage", "measure_coverage"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.solver.walks import pairs_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from environments.declaration import Environment
-from environments.regulation import Regulation
-from solver.rules import Rule
-
-__all__ = ["CrossReferences", "Linked", "cross_reference", "tools_of"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

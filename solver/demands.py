@@ -5,9 +5,10 @@
     one of the target pairs      F((a & X b) | (c & X d) | ...)
     share of compliance steps    an automaton that counts them
 
-and the formulas of the profile (`solver.profiles`). So the product needs no other mechanism for them, and where nothing
-is left, the smallest set of demands and rules in conflict is found as for rules alone (`solver.conflicts`).
-Diversity is no property of one trace; the walks see to it (`solver.walks`).
+and the formulas of the profile (`lawtrace.solver.profiles`). So the product needs no other mechanism for them, and
+where nothing
+is left, the smallest set of demands and rules in conflict is found as for rules alone (`lawtrace.solver.conflicts`).
+Diversity is no property of one trace; the walks see to it (`lawtrace.solver.walks`).
 """
 
 import difflib
@@ -19,15 +20,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from environments.declaration import Environment
-from environments.errors import InputError, SearchError
-from solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
-from solver.ltlf.construction import construct
-from solver.profiles import Profile, profile_words
-from solver.rules import Rule
-from solver.walks import Pair
-
-__all__ = ["NO_WISHES", "Asked", "Demand", "Wishes", "completed_calls"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
+from lawtrace.solver.ltlf.construction import construct
+from lawtrace.solver.profiles import Profile, profile_words
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.walks import Pair
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

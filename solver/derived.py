@@ -8,16 +8,15 @@ calls. How a kind of call changes it is found by making one.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from environments.declaration import Environment, FromTrace, Tool
-from environments.events import Event
-from environments.kinds import Value
-from environments.terms import Term, arguments_of, tables_of
-from solver.interest import Interest
-from solver.ltlf import Condition
-from solver.ltlf.conditions import condition_fields, condition_parts
-from solver.situations import Choice, Situation, follow
-
-__all__ = ["DerivedValues", "Label", "Remembered"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.terms import Term, arguments_of, tables_of
+from lawtrace.environments.tool import FromTrace, Tool
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.ltlf import Condition
+from lawtrace.solver.ltlf.conditions import condition_fields, condition_parts
+from lawtrace.solver.situations import Choice, Situation, follow
 
 Remembered = tuple[object, ...]
 History = tuple[Event, ...]
@@ -28,7 +27,8 @@ class Label:
     """A kind of completed call, as rules can tell calls apart.
 
     Attributes:
-        met: which of the conditions on the tool the call meets (a bit mask, see `solver.interest.Interest`), those left
+        met: which of the conditions on the tool the call meets (a bit mask, see
+        `lawtrace.solver.interest.Interest`), those left
             out that look at a derived argument: what they say follows from the calls before.
         beside: which comparisons in those left out hold that look at something else.
     """

@@ -16,29 +16,22 @@ from typing import Literal, cast
 
 import z3
 
-from environments.declaration import (
-    Environment,
-    FromLookup,
-    FromTrace,
-    FromUser,
-    KeyResult,
-    Tool,
-)
-from environments.domains import Amount, FiniteDomain
-from environments.events import Event, Json
-from environments.kinds import ListOf, Value
-from environments.logic import PLAIN
-from environments.simulation import CompiledTool, Rows, call
-from environments.state import State
-from environments.terms import Scope, Term, arguments_of
-from solver.interest import Interest
-from solver.judging import Judge, OpenStep
-from solver.knowing import Known, Pending
-from solver.ltlf import Automaton, Monitor
-from solver.relevance import relevant_tables, relevant_tools
-from solver.symbolic import SymbolicLogic
-
-__all__ = ["Answer", "Encoding", "Obstacle"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount, FiniteDomain
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.kinds import ListOf, Value
+from lawtrace.environments.logic import PLAIN
+from lawtrace.environments.results import KeyResult
+from lawtrace.environments.simulation import CompiledTool, Rows, call
+from lawtrace.environments.state import State
+from lawtrace.environments.terms import Scope, Term, arguments_of
+from lawtrace.environments.tool import FromLookup, FromTrace, FromUser, Tool
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.judging import Judge, OpenStep
+from lawtrace.solver.knowing import Known, Pending
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.relevance import relevant_tables, relevant_tools
+from lawtrace.solver.symbolic import SymbolicLogic
 
 SOLVER_BUDGET = 20_000_000
 """Z3's resource units for one query; what is not decided within them is reported as undecided."""

@@ -1,15 +1,16 @@
 """Facts of the world and how calls lead from one to the next, found by making the calls.
 
-From a situation that has certain facts (`solver.abstraction`), each kind of call of each tool (`solver.choices`) is run
+From a situation that has certain facts (`lawtrace.solver.abstraction`), each kind of call of each tool
+(`lawtrace.solver.choices`) is run
 by the simulator. So effects, knowledge and conditions have one meaning here and in the world. The situation is one that
 is reached with few calls and small numbers, from one of a few initial states of the environment.
 
-What follows from the calls so far alone (`solver.derived`) is kept apart: a call that takes something derived is made
-once, with calls before it after which there is something.
+What follows from the calls so far alone (`lawtrace.solver.derived`) is kept apart: a call that takes something
+derived is made once, with calls before it after which there is something.
 
 A refusal that depends on what the facts leave out, such as an amount, excludes no call: another situation with the same
 facts may have more money. So the graph allows what the world may refuse, and is a plan: whoever carries it out checks
-each step (`solver.arguments`). What it may exclude wrongly, see docs/decisions/0016-facts-by-execution.md.
+each step (`lawtrace.solver.arguments`). What it may exclude wrongly, see docs/decisions/0016-facts-by-execution.md.
 A plan goes by one situation for each facts, so that walks can be carried out. What is claimed to be impossible goes by
 the *generous* graph, which also follows situations in which there is more than the facts count.
 """
@@ -19,17 +20,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from environments.declaration import Environment, Tool
-from environments.events import Event
-from environments.state import State
-from environments.terms import Term
-from solver.abstraction import Abstraction, Facts
-from solver.choices import Chooser
-from solver.derived import DerivedValues, Label
-from solver.interest import Interest
-from solver.situations import Situation, follow, start
-
-__all__ = ["STARTS", "Edge", "FactGraph", "fact_graph"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.environments.state import State
+from lawtrace.environments.terms import Term
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.abstraction import Abstraction, Facts
+from lawtrace.solver.choices import Chooser
+from lawtrace.solver.derived import DerivedValues, Label
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.situations import Situation, follow, start
 
 STARTS = 24
 """How many initial states are looked at to know with which facts a trace can begin."""

@@ -7,15 +7,13 @@ out, while the steps of a workflow keep both.
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.events import FromResults, Json
-from environments.simulation import call
-from environments.state import State
-from solver.traces import PlannedCall, Trace, business_calls, follow_path
-from solver.wording import says_outcome
-
-__all__ = ["depends_on_order", "goal_calls"]
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import FromResults, Json
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import State
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls, follow_path
+from lawtrace.solver.wording import says_outcome
 
 
 def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:

@@ -7,11 +7,9 @@ rule of that form is judged beside its stricter sister.
 
 from collections.abc import Sequence
 
-from environments.compliance import AUTHORIZATION_TOOL, AUTHORIZED
-from solver.ltlf import Atom, OperationalRestriction, equivalent, match_template
-from solver.rules import Rule
-
-__all__ = ["granted_forms"]
+from lawtrace.environments.compliance import AUTHORIZATION_TOOL, AUTHORIZED
+from lawtrace.solver.ltlf import Atom, OperationalRestriction, equivalent, match_template
+from lawtrace.solver.rules import Rule
 
 
 def granted_forms(rules: Sequence[Rule]) -> tuple[Rule, ...]:

@@ -1,20 +1,27 @@
 """What a rule set looks at in calls: the conditions that its atoms put on each tool, and the values that it follows.
 
-The search tells two calls of one tool apart only where a rule could, or where the world could (`solver.facts`).
+The search tells two calls of one tool apart only where a rule could, or where the world could
+(`lawtrace.solver.facts`).
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from environments.declaration import Tool
-from environments.domains import Amount
-from environments.events import Event
-from environments.kinds import WrongFormat, WrongType
-from solver.ltlf import Automaton, Condition, Scalar
-from solver.ltlf.conditions import RESULT, Comparison, Constant, Field, condition_fields, condition_parts, meetings
-
-__all__ = ["Interest", "Key", "Standing", "key_of"]
+from lawtrace.environments.domains import Amount
+from lawtrace.environments.events import Event
+from lawtrace.environments.kinds import WrongFormat, WrongType
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.ltlf import Automaton, Condition, Scalar
+from lawtrace.solver.ltlf.conditions import (
+    RESULT,
+    Comparison,
+    Constant,
+    Field,
+    condition_fields,
+    condition_parts,
+    meetings,
+)
 
 Key = tuple[bool, Scalar]
 """A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""

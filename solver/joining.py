@@ -3,11 +3,9 @@
 from collections.abc import Hashable
 from typing import Final
 
-from solver.control import Control
-from solver.facts import FactGraph
-from solver.reduction import hopeful, members, merged
-
-__all__ = ["Joined"]
+from lawtrace.solver.control import Control
+from lawtrace.solver.facts import FactGraph
+from lawtrace.solver.reduction import hopeful, members, merged
 
 
 class Joined:

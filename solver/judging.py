@@ -1,9 +1,10 @@
 """How Z3 follows rules: the truth of conditions on open calls, and the runs of automata over them.
 
-A condition is read as `solver.ltlf.conditions` defines it, over arguments and results that may be open. What has no
+A condition is read as `lawtrace.solver.ltlf.conditions` defines it, over arguments and results that may be open.
+What has no
 counterpart here (the order of texts, rows inside results, other functions of the calls so far) is left open: a truth
 that Z3 may choose. Then *no trace* is still proved, and a trace that is found counts only if it keeps the rules when
-it is run (`solver.encoding`).
+it is run (`lawtrace.solver.encoding`).
 
 A quantified rule is followed for every value that an open call can have in the fields that it compares.
 """
@@ -17,13 +18,15 @@ from typing import Any, Final, cast
 
 import z3
 
-from environments.declaration import Environment, FromLookup, FromTrace, KeyResult, Parameter, ValueResult
-from environments.events import Event
-from environments.kinds import BOOLEAN, DATE, INTEGER, MOMENT, MONEY, TIME, Kind, ListOf, Value, WrongFormat
-from environments.pending import pending_events
-from environments.state import State
-from solver.ltlf import Automaton, Condition, Scalar
-from solver.ltlf.conditions import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.environments.kinds import BOOLEAN, DATE, INTEGER, MOMENT, MONEY, TIME, Kind, ListOf, Value, WrongFormat
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.results import KeyResult, ValueResult
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import FromLookup, FromTrace, Parameter
+from lawtrace.solver.ltlf import Automaton, Condition, Scalar
+from lawtrace.solver.ltlf.conditions import (
     RESULT,
     All,
     Anyone,
@@ -37,10 +40,8 @@ from solver.ltlf.conditions import (
     Variable,
     is_value,
 )
-from solver.ltlf.conditions import ListOf as Listed
-from solver.symbolic import SymbolicLogic
-
-__all__ = ["Judge", "OpenStep"]
+from lawtrace.solver.ltlf.conditions import ListOf as Listed
+from lawtrace.solver.symbolic import SymbolicLogic
 
 _NUMBERS: Final = (MONEY, INTEGER)
 _TIMES: Final = (DATE, MOMENT, TIME)

@@ -1,19 +1,19 @@
 """What the caller of an open trace knows, as truths for Z3: rows that were looked up, and events that wait.
 
-The counterpart of `solver.situations` (rows) and `solver.derived` (events) for calls that are not chosen yet.
+The counterpart of `lawtrace.solver.situations` (rows) and `lawtrace.solver.derived` (events) for calls that are not
+chosen yet.
 """
 
 from collections.abc import Mapping
 
 import z3
 
-from environments.declaration import Environment, FromTrace, Tool
-from environments.kinds import Value
-from environments.simulation import Rows
-from environments.state import State
-from solver.symbolic import SymbolicLogic
-
-__all__ = ["Known", "Pending"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.simulation import Rows
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import FromTrace, Tool
+from lawtrace.solver.symbolic import SymbolicLogic
 
 
 class Known:

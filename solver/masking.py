@@ -1,6 +1,7 @@
 """Masking is code: what an instruction must say, what it must not, and whether a reader could act on it.
 
-Which steps are hidden is a function of the trace (:func:`solver.traces.business_calls`). These checks stand in front
+Which steps are hidden is a function of the trace (:func:`lawtrace.solver.traces.business_calls`). These checks stand
+in front
 of any model's opinion of the wording: every business parameter is present, nothing gives a compliance step away, and
 the calls that an independent reader makes of the text do what the trace does.
 """
@@ -11,30 +12,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.events import Event, Json, Said
-from environments.kinds import Choice, Kind, WrongFormat, WrongType
-from environments.simulation import call, decode_arguments
-from environments.state import State
-from solver.goals import goal_calls
-from solver.traces import PlannedCall, Trace, business_calls, follow_path, without_calls
-from solver.wording import say_value
-
-__all__ = [
-    "STYLES",
-    "Instruction",
-    "ReadArgument",
-    "ReadCall",
-    "ReadReference",
-    "Style",
-    "asked_calls",
-    "check_reading",
-    "check_wording",
-    "find_leaks",
-    "find_missing",
-    "find_unknowable",
-]
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json, Said
+from lawtrace.environments.kinds import Choice, Kind, WrongFormat, WrongType
+from lawtrace.environments.simulation import call, decode_arguments
+from lawtrace.environments.state import State
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls, follow_path, without_calls
+from lawtrace.solver.wording import say_value
 
 Style = Literal["goal", "workflow"]
 STYLES: tuple[Style, ...] = ("goal", "workflow")

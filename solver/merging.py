@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from solver.ltlf import ForAll, product, shortest_accepted
-from solver.rules import Rule
-
-__all__ = ["Merge", "implies", "merge_rules", "resting_on"]
+from lawtrace.solver.ltlf import ForAll, product, shortest_accepted
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from environments.declaration import Environment, FromTrace
-from environments.events import Event, Json
-from environments.simulation import call
-from environments.state import State
-from solver.ltlf import Automaton, Monitor
-from solver.ltlf.conditions import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import FromTrace
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.ltlf.conditions import (
     RESULT,
     Comparison,
     Condition,
@@ -25,10 +26,8 @@ from solver.ltlf.conditions import (
     condition_fields,
     condition_parts,
 )
-from solver.rules import Rule
-from solver.traces import Trace
-
-__all__ = ["KINDS", "Mutant", "MutationKind", "Strength", "Survivor", "Why", "measure_strength", "mutants_of"]
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
 
 MutationKind = Literal["drop", "move", "swap", "duplicate", "argument", "result"]
 KINDS: tuple[MutationKind, ...] = get_args(MutationKind)

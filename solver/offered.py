@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable
 
-from environments.declaration import Environment
-from environments.errors import InputError
-from solver.ltlf import compile_formula, equivalent
-from solver.ltlf.syntax import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.solver.ltlf import compile_formula, equivalent
+from lawtrace.solver.ltlf.syntax import (
     And,
     Atom,
     Bottom,
@@ -21,9 +21,7 @@ from solver.ltlf.syntax import (
     WeakUntil,
     atoms_of,
 )
-from solver.rules import Rule
-
-__all__ = ["check_offer", "rules_over"]
+from lawtrace.solver.rules import Rule
 
 
 def check_offer(environment: Environment, tools: Collection[str]) -> None:

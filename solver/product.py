@@ -1,27 +1,28 @@
 """The product of the world and all rules, and from where a walk can still be completed.
 
-A node says all that a plan needs to know: the facts of the world (`solver.facts`), and what the calls so far mean for
-what may follow (`solver.control`): what is to be recorded, and where each rule stands. For each node and each number
+A node says all that a plan needs to know: the facts of the world (`lawtrace.solver.facts`), and what the calls so
+far mean for
+what may follow (`lawtrace.solver.control`): what is to be recorded, and where each rule stands. For each node and
+each number
 of calls that remain, a pass from the end backwards says whether a good end can still be reached. The search takes only
 such steps, so no walk ever has to be undone.
 
-Nodes that no walk tells apart are one node (`solver.reduction`). So where a trace is, is kept beside it: `Place`.
+Nodes that no walk tells apart are one node (`lawtrace.solver.reduction`). So where a trace is, is kept beside it:
+`Place`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from environments.declaration import Environment
-from solver.control import Control
-from solver.facts import FactGraph, fact_graph
-from solver.interest import Interest
-from solver.joining import Joined
-from solver.ltlf import Automaton
-from solver.reduction import members, merged
-from solver.situations import Situation
-
-__all__ = ["Move", "Place", "Product"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.control import Control
+from lawtrace.solver.facts import FactGraph, fact_graph
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.joining import Joined
+from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.reduction import members, merged
+from lawtrace.solver.situations import Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Product:
     """
 
     def __init__(self, environment: Environment, automata: Sequence[Automaton], *, generous: bool = False) -> None:
-        """`generous`: for what is claimed to be impossible, see `solver.facts`."""
+        """`generous`: for what is claimed to be impossible, see `lawtrace.solver.facts`."""
         self.environment: Final = environment
         self.generous: Final = generous
         self.interest: Final = Interest(automata)

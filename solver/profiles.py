@@ -8,9 +8,7 @@ adjacent-tool coverage, so a coverage figure always names its profile.
 from collections.abc import Mapping
 from typing import Literal
 
-from environments.declaration import Environment
-
-__all__ = ["PROFILES", "Profile", "profile_formulas", "profile_words"]
+from lawtrace.environments.declaration import Environment
 
 Profile = Literal["tasks", "coverage"]
 PROFILES: tuple[Profile, ...] = ("tasks", "coverage")

@@ -6,11 +6,9 @@ reads like one that a careful person wrote, and works only if the results look a
 
 from collections.abc import Sequence
 
-from environments.declaration import Environment
-from environments.events import FromResult, FromResults, Json, Origin
-from solver.traces import PlannedCall
-
-__all__ = ["print_program"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import FromResult, FromResults, Json, Origin
+from lawtrace.solver.traces import PlannedCall
 
 
 def print_program(environment: Environment, calls: Sequence[PlannedCall]) -> str:

@@ -2,8 +2,6 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 
-__all__ = ["hopeful", "members", "merged"]
-
 
 def merged(marks: Sequence[Hashable], moves: Sequence[Sequence[tuple[int, int]]]) -> list[int]:
     """For each place its class, numbered in the order of the places.

@@ -6,11 +6,11 @@ The rest (a log that no tool reads) is left out of the questions to Z3: the cone
 from collections.abc import Sequence
 from dataclasses import replace
 
-from environments.declaration import Environment, RowsResult, Tool
-from environments.terms import Term, tables_of
-from solver.interest import Interest
-
-__all__ = ["relevant_tables", "relevant_tools"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.results import RowsResult
+from lawtrace.environments.terms import Term, tables_of
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.interest import Interest
 
 
 def relevant_tools(environment: Environment, interest: Interest) -> dict[str, Tool]:

@@ -13,11 +13,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from environments.declaration import Environment
-from environments.errors import FormulaError, InputError
-from environments.problems import first_problem
-from environments.regulation import Regulation
-from solver.ltlf import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.environments.problems import first_problem
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.ltlf import (
     Automaton,
     Formula,
     InstructionAdherence,
@@ -28,8 +28,6 @@ from solver.ltlf import (
     parse,
 )
 
-__all__ = ["Rule", "TemplateName", "check_rules", "load_rules", "read_curated_rules"]
-
 TemplateName = Literal["operational restriction", "instruction adherence", "general"]
 
 
@@ -38,7 +36,7 @@ class Rule(BaseModel):
 
     Attributes:
         id: short and unique in its rule set.
-        formula: in any syntax that ``solver.ltlf.parse`` reads.
+        formula: in any syntax that ``lawtrace.solver.ltlf.parse`` reads.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
         derived: why the rule goes further than the words of those provisions; None if it does not.

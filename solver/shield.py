@@ -13,13 +13,11 @@ is still owed when an agent means to end can be told then (:meth:`Shield.still_o
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from environments.events import Event
-from environments.regulation import Regulation
-from environments.session import Objection
-from solver.ltlf import Monitor
-from solver.rules import Rule
-
-__all__ = ["Shield", "ShieldMode"]
+from lawtrace.environments.events import Event
+from lawtrace.environments.regulation import Regulation
+from lawtrace.environments.session import Objection
+from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.rules import Rule
 
 ShieldMode = Literal["off", "warn", "refuse"]
 """``warn``: the call is carried out, ``refuse``: it is not. The agent is told in either case."""

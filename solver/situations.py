@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import cast
 
-from environments.declaration import Delete, Environment, KeyResult, RowsResult, Tool
-from environments.domains import Amount
-from environments.events import Event, FromResult, Json, Origin, Path
-from environments.kinds import Value
-from environments.simulation import call, compiled_tool
-from environments.state import State
-from solver.interest import Interest, Standing
-
-__all__ = ["Choice", "Situation", "follow", "start"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount
+from lawtrace.environments.effects import Delete
+from lawtrace.environments.events import Event, FromResult, Json, Origin, Path
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.results import KeyResult, RowsResult
+from lawtrace.environments.simulation import call, compiled_tool
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.interest import Interest, Standing
 
 Known = Mapping[str, Mapping[Value, FromResult]]
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import z3
 
-from environments.kinds import Value
-
-__all__ = ["SymbolicLogic"]
+from lawtrace.environments.kinds import Value
 
 
 class SymbolicLogic:

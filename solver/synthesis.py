@@ -3,19 +3,17 @@
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from environments.declaration import Environment
-from environments.errors import SearchError
-from solver.arguments import fill_walk
-from solver.conflicts import explain_impossible
-from solver.demands import NO_WISHES, Asked, Wishes
-from solver.ltlf import compile_formula, parse
-from solver.product import Product
-from solver.profiles import Profile
-from solver.rules import Rule
-from solver.traces import Trace
-from solver.walks import Pair, Walk, draw_walk, pairs_of
-
-__all__ = ["plan", "product_through", "synthesize", "try_to_fill"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import SearchError
+from lawtrace.solver.arguments import fill_walk
+from lawtrace.solver.conflicts import explain_impossible
+from lawtrace.solver.demands import NO_WISHES, Asked, Wishes
+from lawtrace.solver.ltlf import compile_formula, parse
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
+from lawtrace.solver.walks import Pair, Walk, draw_walk, pairs_of
 
 STATES_A_WALK = 20
 WALKS = 5

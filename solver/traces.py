@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from environments.declaration import Environment
-from environments.events import Event, FromResult, FromResults, Json, Origin, Path, Said
-from environments.state import State
-
-__all__ = ["PlannedCall", "Trace", "business_calls", "follow_path", "without_calls"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, FromResult, FromResults, Json, Origin, Path, Said
+from lawtrace.environments.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from environments.errors import SearchError
-from solver.product import Move, Product
-
-__all__ = ["Pair", "Walk", "draw_walk", "pairs_of"]
+from lawtrace.environments.errors import SearchError
+from lawtrace.solver.product import Move, Product
 
 BEAM = 30
 STEPS_BACK = 50_000

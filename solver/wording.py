@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from environments.declaration import Environment, Phrases, Tool
-from environments.events import Json
-from environments.kinds import MONEY, Kind
-from solver.traces import PlannedCall
-
-__all__ = ["say_outcome", "say_step", "say_value", "says_outcome", "variables_of"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import MONEY, Kind
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.traces import PlannedCall
 
 
 def say_value(value: Json, kind: Kind) -> str:

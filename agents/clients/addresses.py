@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from agents.clients.spec import EndpointProvider, ModelSpec
-from environments.errors import InputError
-
-__all__ = ["OPENAI_ADDRESS", "Access", "access_to", "missing_package"]
+from lawtrace.agents.clients.spec import EndpointProvider, ModelSpec
+from lawtrace.environments.errors import InputError
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 _ANTHROPIC_ADDRESS = "https://api.anthropic.com"

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 from autogen_core.models import CreateResult
 
-from agents.clients.calls import Answerer, ModelCall
-from agents.ledger import Ledger, ModelAsked
-
-__all__ = ["Announced"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall
+from lawtrace.agents.ledger import Ledger, ModelAsked
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,7 @@ from autogen_core.models import ChatCompletionClient, CreateResult, LLMMessage, 
 from autogen_core.tools import Tool, ToolSchema
 from pydantic import BaseModel
 
-from agents.clients.calls import Request, ToolChoice, readable
-
-__all__ = ["MODEL_INFO", "RequestClient"]
+from lawtrace.agents.clients.calls import Request, ToolChoice, readable
 
 MODEL_INFO = ModelInfo(
     vision=False,

@@ -10,11 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from autogen_core.models import CreateResult
 
-from agents.clients.calls import Answerer, ModelCall, readable
-from agents.ledger import BudgetName, BudgetReached, Ledger, ModelCalled
-from environments.errors import CannotCarryOut, InputError
-
-__all__ = ["Budget", "BudgetSpent", "Budgeted", "Price", "Purse", "Spending"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall, readable
+from lawtrace.agents.ledger import BudgetName, BudgetReached, Ledger, ModelCalled
+from lawtrace.environments.errors import CannotCarryOut, InputError
 
 _CHARACTERS_A_TOKEN = 4
 _A_MILLION = 1_000_000

@@ -10,10 +10,8 @@ from typing import Self
 from autogen_core.models import CreateResult
 from pydantic import ValidationError
 
-from agents.clients.calls import Answerer, ModelCall
-from environments.errors import CannotCarryOut
-
-__all__ = ["AnswerCache", "Cached"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall
+from lawtrace.environments.errors import CannotCarryOut
 
 
 class AnswerCache:

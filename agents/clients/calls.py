@@ -12,10 +12,8 @@ from autogen_core.models import SystemMessage as System
 from autogen_core.tools import Tool, ToolSchema
 from pydantic import BaseModel
 
-from agents.clients.spec import ModelParameters
-from agents.ledger import Context, ModelCalled, RequestMessage
-
-__all__ = ["Answerer", "CallProgress", "ModelCall", "Request", "ToolChoice", "hash_request", "readable", "tool_name"]
+from lawtrace.agents.clients.spec import ModelParameters
+from lawtrace.agents.ledger import Context, ModelCalled, RequestMessage
 
 ToolChoice = Tool | Literal["auto", "required", "none"]
 
@@ -59,7 +57,7 @@ class Answerer(Protocol):
     """A layer of the stack: answers a call itself, or hands it to the layer beneath."""
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        """Raises `agents.clients.errors.CallFailed` if no answer came."""
+        """Raises `lawtrace.agents.clients.errors.CallFailed` if no answer came."""
         ...
 
 

@@ -7,10 +7,8 @@ from typing import Any, TypeVar
 from autogen_core import CancellationToken
 from autogen_core.models import CreateResult
 
-from agents.clients.calls import Answerer, ModelCall
-from agents.clients.errors import CallFailed
-
-__all__ = ["Deadline", "abandonable"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall
+from lawtrace.agents.clients.errors import CallFailed
 
 T = TypeVar("T")
 

@@ -1,6 +1,7 @@
 """Vectors from an OpenAI-compatible endpoint, for retrieval by meaning.
 
-A batch of texts is a call like any other: it goes through the same layers (`agents.clients.stack`), so it is recorded,
+A batch of texts is a call like any other: it goes through the same layers (`lawtrace.agents.clients.stack`), so it
+is recorded,
 retried, bounded and budgeted, is not made again when the run goes on, and can be replayed. Its messages are the texts,
 its answer is the vectors as text.
 """
@@ -16,15 +17,13 @@ import numpy as np
 from autogen_core.models import CreateResult, RequestUsage, UserMessage
 from openai import AsyncOpenAI
 
-from agents.clients.addresses import access_to
-from agents.clients.base import RequestClient
-from agents.clients.calls import ModelCall, readable
-from agents.clients.errors import CallFailed
-from agents.clients.spec import EMBEDDERS, ModelSpec
-from environments.casebook.retrieval.embedding import Vectors
-from environments.errors import InputError
-
-__all__ = ["CountingEncoder", "EmbeddingEndpoint", "EndpointEncoder", "connect_embeddings"]
+from lawtrace.agents.clients.addresses import access_to
+from lawtrace.agents.clients.base import RequestClient
+from lawtrace.agents.clients.calls import ModelCall, readable
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.spec import EMBEDDERS, ModelSpec
+from lawtrace.environments.casebook.retrieval.embedding import Vectors
+from lawtrace.environments.errors import InputError
 
 _BATCH = 64
 

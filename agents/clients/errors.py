@@ -1,9 +1,7 @@
 """How a model call fails: a machine's fault with a reason, never a verdict on the model."""
 
-from agents.ledger import FailureReason
-from environments.errors import CannotCarryOut
-
-__all__ = ["CallFailed"]
+from lawtrace.agents.ledger import FailureReason
+from lawtrace.environments.errors import CannotCarryOut
 
 
 class CallFailed(CannotCarryOut):

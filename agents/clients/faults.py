@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
-__all__ = ["explain", "is_from_endpoint", "is_transport_fault", "retry_after_seconds"]
-
 _PASSING = frozenset({408, 409, 429})
 _REMEDY = {
     401: "check the key in the environment",

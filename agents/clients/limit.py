@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 from autogen_core.models import CreateResult
 
-from agents.clients.calls import Answerer, ModelCall
-
-__all__ = ["Limit"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall
 
 
 class Limit:

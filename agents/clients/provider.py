@@ -10,15 +10,13 @@ from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
 from openai import AsyncAzureOpenAI, AsyncOpenAI, pydantic_function_tool
 from pydantic import BaseModel
 
-from agents.clients.addresses import OPENAI_ADDRESS, Access, access_to
-from agents.clients.base import MODEL_INFO
-from agents.clients.calls import ModelCall
-from agents.clients.errors import CallFailed
-from agents.clients.rewording import RewordingClient
-from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
-from environments.errors import InputError
-
-__all__ = ["SAID_NOTHING", "Direct", "Endpoint", "connect"]
+from lawtrace.agents.clients.addresses import OPENAI_ADDRESS, Access, access_to
+from lawtrace.agents.clients.base import MODEL_INFO
+from lawtrace.agents.clients.calls import ModelCall
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.rewording import RewordingClient
+from lawtrace.agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.environments.errors import InputError
 
 SAID_NOTHING = "(nothing)"
 

@@ -9,16 +9,14 @@ from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, ModelInfo
 from structlog.typing import FilteringBoundLogger
 
-from agents.clients.base import RequestClient
-from agents.clients.calls import Answerer, ModelCall, Request, hash_request, readable, tool_name
-from agents.clients.deadline import abandonable
-from agents.clients.errors import CallFailed
-from agents.clients.replay import ReplaySource, recorded_result
-from agents.clients.spec import ModelParameters
-from agents.ledger import Context, FailureReason, FunctionCalled, Ledger, ModelCalled, RoleFailed
-from agents.tracing import call_span, tell_usage
-
-__all__ = ["Occurrences", "RecordedClient"]
+from lawtrace.agents.clients.base import RequestClient
+from lawtrace.agents.clients.calls import Answerer, ModelCall, Request, hash_request, readable, tool_name
+from lawtrace.agents.clients.deadline import abandonable
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.replay import ReplaySource, recorded_result
+from lawtrace.agents.clients.spec import ModelParameters
+from lawtrace.agents.ledger import Context, FailureReason, FunctionCalled, Ledger, ModelCalled, RoleFailed
+from lawtrace.agents.tracing import call_span, tell_usage
 
 log: FilteringBoundLogger = structlog.get_logger(__name__)
 

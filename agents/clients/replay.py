@@ -8,14 +8,11 @@ from typing import Protocol
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, RequestUsage
 
-from agents.clients.calls import ModelCall, readable
-from agents.clients.errors import CallFailed
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.ledger import Context, ModelCalled, RequestMessage, RoleFailed
-from environments.errors import CannotCarryOut, InputError
-
-__all__ = ["RecordedModel", "Replay", "ReplaySource", "recorded_model", "recorded_result"]
-
+from lawtrace.agents.clients.calls import ModelCall, readable
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.ledger import Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.environments.errors import CannotCarryOut, InputError
 
 EXCERPT = 90
 """Characters of a message that no longer matches, around where it differs."""

@@ -15,12 +15,10 @@ from tenacity import (
     wait_random,
 )
 
-from agents.clients.calls import Answerer, ModelCall
-from agents.clients.errors import CallFailed
-from agents.clients.faults import explain, is_from_endpoint, is_transport_fault, retry_after_seconds
-from agents.ledger import CallRetried, Ledger
-
-__all__ = ["RetryPolicy", "Retrying"]
+from lawtrace.agents.clients.calls import Answerer, ModelCall
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.faults import explain, is_from_endpoint, is_transport_fault, retry_after_seconds
+from lawtrace.agents.ledger import CallRetried, Ledger
 
 _SHORTEST_KEY = 8
 """Characters. What stands in for a key where none is needed is a word that may occur."""

@@ -10,8 +10,6 @@ from typing import Any, cast
 
 from openai import DefaultAsyncHttpxClient
 
-__all__ = ["RewordingClient", "reword"]
-
 Fields = dict[str, Any]
 
 

@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from autogen_core import FunctionCall
 from autogen_core.models import CreateResult, LLMMessage, RequestUsage
 
-from agents.clients.base import RequestClient
-from agents.clients.calls import Request, readable
-
-__all__ = ["ScriptedClient"]
+from lawtrace.agents.clients.base import RequestClient
+from lawtrace.agents.clients.calls import Request, readable
 
 
 class ScriptedClient(RequestClient):

@@ -9,9 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from environments.errors import InputError
-
-__all__ = ["BUILT_IN", "EMBEDDERS", "ENDPOINTS", "EndpointProvider", "ModelParameters", "ModelSpec", "Provider"]
+from lawtrace.environments.errors import InputError
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
 BuiltIn = Literal["offline", "reference", "business", "idle", "refuse"]

@@ -24,23 +24,21 @@ from typing import Self
 
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
-from agents.clients.asking import Announced
-from agents.clients.base import MODEL_INFO
-from agents.clients.budget import Budget, Budgeted, Purse
-from agents.clients.cache import AnswerCache, Cached
-from agents.clients.calls import Answerer
-from agents.clients.deadline import Deadline
-from agents.clients.embeddings import EmbeddingEndpoint, connect_embeddings
-from agents.clients.limit import Limit
-from agents.clients.provider import Direct, Endpoint, connect
-from agents.clients.recording import Occurrences, RecordedClient
-from agents.clients.replay import RecordedModel, Replay, ReplaySource, recorded_model
-from agents.clients.retry import Retrying, RetryPolicy
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.ledger import Context, Ledger
-from environments.errors import InputError
-
-__all__ = ["CallSettings", "ModelClients"]
+from lawtrace.agents.clients.asking import Announced
+from lawtrace.agents.clients.base import MODEL_INFO
+from lawtrace.agents.clients.budget import Budget, Budgeted, Purse
+from lawtrace.agents.clients.cache import AnswerCache, Cached
+from lawtrace.agents.clients.calls import Answerer
+from lawtrace.agents.clients.deadline import Deadline
+from lawtrace.agents.clients.embeddings import EmbeddingEndpoint, connect_embeddings
+from lawtrace.agents.clients.limit import Limit
+from lawtrace.agents.clients.provider import Direct, Endpoint, connect
+from lawtrace.agents.clients.recording import Occurrences, RecordedClient
+from lawtrace.agents.clients.replay import RecordedModel, Replay, ReplaySource, recorded_model
+from lawtrace.agents.clients.retry import Retrying, RetryPolicy
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.environments.errors import InputError
 
 _DEFAULTS = ModelParameters()
 
@@ -117,7 +115,8 @@ class ModelClients:
         return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
 
     def embedder(self, spec: ModelSpec, context: Context) -> RecordedClient:
-        """A client whose answers are vectors (`agents.clients.embeddings.EndpointEncoder`), or a replay of one.
+        """A client whose answers are vectors (`lawtrace.agents.clients.embeddings.EndpointEncoder`), or a replay of
+        one.
 
         Raises what `client_for` raises.
         """

@@ -18,19 +18,17 @@ from autogen_core.models import FunctionExecutionResult
 from autogen_core.tools import ParametersSchema, ToolSchema
 from pydantic import BaseModel, ConfigDict
 
-from agents.clients.recording import RecordedClient
-from agents.ledger import Context, FunctionCalled, Ledger, MessageSent
-from agents.roles.executor import UNAIDED, Briefing, request_text, tools_system
-from agents.tool_user import ToolUser
-from environments.declaration import Environment
-from environments.documentation import call_schemas
-from environments.events import Json
-from environments.regulation import Regulation
-from environments.session import Session
-from prompts.loader import Prompt
-from solver.masking import Instruction
-
-__all__ = ["Acted", "ActingEnd", "ActingLimits", "Turn", "act_with_tools"]
+from lawtrace.agents.clients.recording import RecordedClient
+from lawtrace.agents.ledger import Context, FunctionCalled, Ledger, MessageSent
+from lawtrace.agents.roles.executor import UNAIDED, Briefing, request_text, tools_system
+from lawtrace.agents.tool_user import ToolUser
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import call_schemas
+from lawtrace.environments.events import Json
+from lawtrace.environments.regulation import Regulation
+from lawtrace.environments.session import Session
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.masking import Instruction
 
 SHIELD = "shield"
 

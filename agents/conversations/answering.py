@@ -6,14 +6,12 @@ from typing import TypeVar
 from autogen_agentchat.messages import BaseChatMessage
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.conversations.hold import record_sent_back
-from agents.ledger import Context, Ledger, MessageSent, RoleFailed
-from agents.roles.meta_llm import LegalAnswer, seat_meta_llm
-from agents.speaker import RoleFailure, RoleSpeaker, content_of
-from environments.casebook.case import Chunk, Question
-
-__all__ = ["answer_once", "speak_once"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.hold import record_sent_back
+from lawtrace.agents.ledger import Context, Ledger, MessageSent, RoleFailed
+from lawtrace.agents.roles.meta_llm import LegalAnswer, seat_meta_llm
+from lawtrace.agents.speaker import RoleFailure, RoleSpeaker, content_of
+from lawtrace.environments.casebook.case import Chunk, Question
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

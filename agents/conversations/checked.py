@@ -6,12 +6,10 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from agents.conversations.hold import Said, hold_conversation
-from agents.ledger import Context, Ledger
-from agents.roles.instruction_generator import Objections
-from agents.speaker import CodeCheck, RoleFailure, RoleSpeaker
-
-__all__ = ["Proposals", "propose"]
+from lawtrace.agents.conversations.hold import Said, hold_conversation
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.instruction_generator import Objections
+from lawtrace.agents.speaker import CodeCheck, RoleFailure, RoleSpeaker
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

@@ -14,12 +14,12 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.conversations.answering import speak_once
-from agents.ledger import Context, Ledger
-from agents.roles import RoleName
-from agents.roles.meta_llm import LegalAnswer
-from agents.roles.team import (
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.answering import speak_once
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.meta_llm import LegalAnswer
+from lawtrace.agents.roles.team import (
     MOST_PARTS,
     Atomicity,
     Decomposition,
@@ -31,11 +31,9 @@ from agents.roles.team import (
     seat_integrator,
     seat_role_agent,
 )
-from agents.speaker import RoleFailure
-from environments.casebook.case import Agent, Case, Chunk, Question
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["Ended", "Limits", "Part", "Store", "TeamAnswer", "answer_as_team"]
+from lawtrace.agents.speaker import RoleFailure
+from lawtrace.environments.casebook.case import Agent, Case, Chunk, Question
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

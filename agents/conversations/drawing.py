@@ -19,22 +19,25 @@ from typing import TypeVar, cast
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.clients.budget import BudgetSpent
-from agents.conversations.checked import Proposals, propose
-from agents.conversations.extracting import Candidate, Extraction, extract_rules
-from agents.conversations.trail import Fate, FateName, Listening, Piece
-from agents.ledger import Context, Ledger
-from agents.roles import RoleName
-from agents.roles.scope_aligner import Scoping, check_scoping, seat_scope_aligner
-from agents.roles.tool_mapper import MappedObligation, ToolMapping, check_mapping, seat_tool_mapper
-from agents.roles.verifiability_refiner import Obligation, Refinement, check_refinement, seat_verifiability_refiner
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.regulation import Provision, Regulation
-from prompts.loader import Prompt
-
-__all__ = ["PROVISIONS_AT_ONCE", "Drawing", "DrawnRule", "draw_rules"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.clients.budget import BudgetSpent
+from lawtrace.agents.conversations.checked import Proposals, propose
+from lawtrace.agents.conversations.extracting import Candidate, Extraction, extract_rules
+from lawtrace.agents.conversations.trail import Fate, FateName, Listening, Piece
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.scope_aligner import Scoping, check_scoping, seat_scope_aligner
+from lawtrace.agents.roles.tool_mapper import MappedObligation, ToolMapping, check_mapping, seat_tool_mapper
+from lawtrace.agents.roles.verifiability_refiner import (
+    Obligation,
+    Refinement,
+    check_refinement,
+    seat_verifiability_refiner,
+)
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.regulation import Provision, Regulation
+from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

@@ -6,14 +6,12 @@ from contextlib import aclosing
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_core.models import ChatCompletionClient
 
-from agents.ledger import Context, Ledger, MessageSent
-from agents.roles.executor import UNAIDED, Briefing, request_text, seat_executor
-from environments.declaration import Environment
-from environments.events import Json
-from environments.regulation import Regulation
-from solver.masking import Instruction
-
-__all__ = ["ask_for_program"]
+from lawtrace.agents.ledger import Context, Ledger, MessageSent
+from lawtrace.agents.roles.executor import UNAIDED, Briefing, request_text, seat_executor
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.masking import Instruction
 
 
 async def ask_for_program(

@@ -7,21 +7,19 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.conversations.hold import Said, hold_conversation
-from agents.ledger import Context, Ledger
-from agents.roles.ltl_critic import Candidates, Critique, RuleObjection, seat_ltl_critic
-from agents.roles.policy_extractor import NotCheckable, Proposal, ProposedRule, seat_policy_extractor
-from agents.roles.verifiability_refiner import quoted_in
-from agents.speaker import CodeCheck, RoleFailure
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.regulation import Regulation
-from solver.analysis import Finding, FindingKind, analyse
-from solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
-from solver.rules import Rule, check_rules
-
-__all__ = ["MERGED", "Candidate", "Extraction", "extract_rules", "find_flaws", "flaws_of", "validate_signature"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.hold import Said, hold_conversation
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.ltl_critic import Candidates, Critique, RuleObjection, seat_ltl_critic
+from lawtrace.agents.roles.policy_extractor import NotCheckable, Proposal, ProposedRule, seat_policy_extractor
+from lawtrace.agents.roles.verifiability_refiner import quoted_in
+from lawtrace.agents.speaker import CodeCheck, RoleFailure
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.analysis import Finding, FindingKind, analyse
+from lawtrace.solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
+from lawtrace.solver.rules import Rule, check_rules
 
 MERGED: Final[frozenset[FindingKind]] = frozenset({"equivalent", "redundant"})
 """What is merged afterwards rather than objected to."""
@@ -79,7 +77,7 @@ async def extract_rules(
     """Hold the conversation over all provisions; what is still objected to after the last round is dropped.
 
     Without a ``critic`` only code objects. ``obligations``: what the steps before have made of the provisions, as JSON
-    (`agents.conversations.drawing`).
+    (`lawtrace.agents.conversations.drawing`).
     """
 
     def validate(content: BaseModel | str) -> Critique:

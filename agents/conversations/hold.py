@@ -13,11 +13,9 @@ from autogen_core import CancellationToken
 from autogen_core.models import LLMMessage
 from pydantic import BaseModel
 
-from agents.clients.scripted import ScriptedClient
-from agents.ledger import Context, Ledger, MessageSent, RoleFailed
-from agents.speaker import CodeCheck, RoleFailure, RoleSpeaker, content_of
-
-__all__ = ["ANSWER_CHECK", "NextSpeaker", "Said", "hold_conversation", "record_sent_back"]
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.ledger import Context, Ledger, MessageSent, RoleFailed
+from lawtrace.agents.speaker import CodeCheck, RoleFailure, RoleSpeaker, content_of
 
 Said = tuple[str, BaseModel | str]
 """Who spoke, and the content."""

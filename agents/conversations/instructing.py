@@ -9,20 +9,18 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.conversations.hold import Said, hold_conversation
-from agents.ledger import Context, Ledger
-from agents.roles.independent_reader import Reading, seat_independent_reader
-from agents.roles.instruction_generator import Draft, Objections, plan_of, seat_instruction_generator
-from agents.roles.masking_evaluator import Review, seat_masking_evaluator
-from agents.speaker import CodeCheck, RoleFailure
-from environments.declaration import Environment
-from solver.goals import goal_calls
-from solver.masking import Instruction, Style, check_reading, check_wording
-from solver.traces import Trace, business_calls
-from solver.wording import variables_of
-
-__all__ = ["Instructed", "write_instruction"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.hold import Said, hold_conversation
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.independent_reader import Reading, seat_independent_reader
+from lawtrace.agents.roles.instruction_generator import Draft, Objections, plan_of, seat_instruction_generator
+from lawtrace.agents.roles.masking_evaluator import Review, seat_masking_evaluator
+from lawtrace.agents.speaker import CodeCheck, RoleFailure
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.masking import Instruction, Style, check_reading, check_wording
+from lawtrace.solver.traces import Trace, business_calls
+from lawtrace.solver.wording import variables_of
 
 Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
 """How the conversation ended: accepted, or who rejected the last draft, or a role that failed."""

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from agents.casting import Casting
-from agents.conversations.checked import propose
-from agents.ledger import Context, Ledger
-from agents.roles.section_mapper import PartMapping, seat_section_mapper
-from environments.casebook.documents.parts import PartRange, check_coverage, check_order
-from environments.casebook.documents.tree import Document
-
-__all__ = ["Mapped", "map_sections"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.checked import propose
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.section_mapper import PartMapping, seat_section_mapper
+from lawtrace.environments.casebook.documents.parts import PartRange, check_coverage, check_order
+from lawtrace.environments.casebook.documents.tree import Document
 
 
 @dataclass(frozen=True, slots=True)

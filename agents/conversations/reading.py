@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from agents.casting import Casting
-from agents.conversations.hold import Said, hold_conversation
-from agents.ledger import Context, Ledger
-from agents.roles.independent_reader import Reading, seat_independent_reader
-from agents.roles.instruction_generator import Draft
-from agents.speaker import CodeCheck
-from environments.declaration import Environment
-from solver.masking import Instruction, ReadCall
-
-__all__ = ["read_instruction"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.hold import Said, hold_conversation
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.independent_reader import Reading, seat_independent_reader
+from lawtrace.agents.roles.instruction_generator import Draft
+from lawtrace.agents.speaker import CodeCheck
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.masking import Instruction, ReadCall
 
 
 async def read_instruction(

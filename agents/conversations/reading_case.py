@@ -13,18 +13,16 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
-from agents.casting import Casting
-from agents.conversations.checked import propose
-from agents.ledger import Context, Ledger
-from agents.roles import RoleName
-from agents.roles.application import Application, check_alignment, check_relation, seat_application
-from agents.roles.common_sense import Inference, Inferences, check_inference, seat_common_sense
-from agents.roles.segments import Segment, Segments, check_segments, seat_segmenter
-from environments.casebook.case import Agent, Case, Chunk
-from environments.casebook.documents.tree import Paragraph
-from environments.casebook.ingest import whole_paragraphs
-
-__all__ = ["CaseReading", "read_case"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.checked import propose
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.application import Application, check_alignment, check_relation, seat_application
+from lawtrace.agents.roles.common_sense import Inference, Inferences, check_inference, seat_common_sense
+from lawtrace.agents.roles.segments import Segment, Segments, check_segments, seat_segmenter
+from lawtrace.environments.casebook.case import Agent, Case, Chunk
+from lawtrace.environments.casebook.documents.tree import Paragraph
+from lawtrace.environments.casebook.ingest import whole_paragraphs
 
 Item = TypeVar("Item")
 

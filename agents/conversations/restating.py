@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from agents.casting import Casting
-from agents.conversations.checked import propose
-from agents.ledger import Context, Ledger
-from agents.roles.restater import Restatement, seat_restater
-from environments.casebook.case import Question
-from environments.casebook.polarity import check_turned
-
-__all__ = ["Restated", "restate_question"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.checked import propose
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.restater import Restatement, seat_restater
+from lawtrace.environments.casebook.case import Question
+from lawtrace.environments.casebook.polarity import check_turned
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.conversations.drawing import Drawing, DrawnRule
-from agents.conversations.extracting import MERGED, flaws_of
-from agents.conversations.trail import Fate, FateName, ProvisionTrail, Quote, RuleStatus, RuleTrail
-from agents.roles.verifiability_refiner import quoted_in
-from environments.declaration import Environment
-from environments.regulation import Regulation
-from solver.merging import Merge, merge_rules, resting_on
-from solver.rules import Rule
-
-__all__ = ["Settled", "settle_rules"]
+from lawtrace.agents.conversations.drawing import Drawing, DrawnRule
+from lawtrace.agents.conversations.extracting import MERGED, flaws_of
+from lawtrace.agents.conversations.trail import Fate, FateName, ProvisionTrail, Quote, RuleStatus, RuleTrail
+from lawtrace.agents.roles.verifiability_refiner import quoted_in
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.merging import Merge, merge_rules, resting_on
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

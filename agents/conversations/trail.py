@@ -5,25 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.ledger import Entry, Ledger
-from solver.rules import Rule
-
-__all__ = [
-    "FATES",
-    "Fate",
-    "FateName",
-    "Funnel",
-    "Listening",
-    "Piece",
-    "ProvisionTrail",
-    "Quote",
-    "RuleStatus",
-    "RuleTrail",
-    "Spoken",
-    "TrailHead",
-    "TrailRow",
-    "measure_funnel",
-]
+from lawtrace.agents.ledger import Entry, Ledger
+from lawtrace.solver.rules import Rule
 
 FateName = Literal["out_of_scope", "not_checkable", "no_rule", "rule", "unread"]
 FATES: dict[FateName, str] = {

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
-from agents.conversations.hold import hold_conversation
-from agents.ledger import Context, Ledger
-from agents.roles.trace_writer import Programs, WriteMore, seat_trace_writer
-from agents.speaker import CodeCheck, RoleFailure
-from environments.declaration import Environment
-from environments.events import Json
-from prompts.loader import Prompt
-from solver.rules import Rule
-
-__all__ = ["AT_A_TIME", "UNUSABLE_IN_A_ROW", "Written", "write_programs"]
+from lawtrace.agents.conversations.hold import hold_conversation
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.trace_writer import Programs, WriteMore, seat_trace_writer
+from lawtrace.agents.speaker import CodeCheck, RoleFailure
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.rules import Rule
 
 AT_A_TIME = 5
 UNUSABLE_IN_A_ROW = 3

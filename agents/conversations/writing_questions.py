@@ -4,20 +4,18 @@ import asyncio
 from dataclasses import dataclass
 from typing import cast
 
-from agents.casting import Casting
-from agents.conversations.checked import propose
-from agents.ledger import Context, Ledger
-from agents.roles.question_writer import (
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.checked import propose
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.question_writer import (
     WrittenQuestion,
     WrittenQuestions,
     check_question,
     is_duplicate,
     seat_question_writer,
 )
-from environments.casebook.case import Case, Choice, Question
-from environments.errors import InputError
-
-__all__ = ["QuestionsWritten", "write_questions"]
+from lawtrace.environments.casebook.case import Case, Choice, Question
+from lawtrace.environments.errors import InputError
 
 FINDINGS_AT_ONCE = 6
 

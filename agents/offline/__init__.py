@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.assistants import apply_terms, cut_paragraphs, infer_alignments
-from agents.offline.critic import criticise_rules
-from agents.offline.evaluator import review_request
-from agents.offline.examiner import write_questions
-from agents.offline.extractor import align_scope, extract_rules, map_obligations, refine_provisions
-from agents.offline.lawyer import answer_part, answer_question, integrate_parts, judge_atomicity, split_task
-from agents.offline.mapper import map_parts
-from agents.offline.reader import read_request
-from agents.offline.restater import restate_question
-from agents.offline.writer import write_request
-from agents.roles import RoleName
+from lawtrace.agents.offline.assistants import apply_terms, cut_paragraphs, infer_alignments
+from lawtrace.agents.offline.critic import criticise_rules
+from lawtrace.agents.offline.evaluator import review_request
+from lawtrace.agents.offline.examiner import write_questions
+from lawtrace.agents.offline.extractor import align_scope, extract_rules, map_obligations, refine_provisions
+from lawtrace.agents.offline.lawyer import answer_part, answer_question, integrate_parts, judge_atomicity, split_task
+from lawtrace.agents.offline.mapper import map_parts
+from lawtrace.agents.offline.reader import read_request
+from lawtrace.agents.offline.restater import restate_question
+from lawtrace.agents.offline.writer import write_request
+from lawtrace.agents.roles import RoleName
 
 __all__ = ["OFFLINE_ROLES"]
 

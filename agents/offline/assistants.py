@@ -10,10 +10,8 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json
-from environments.casebook.names import main_name
-
-__all__ = ["apply_terms", "cut_paragraphs", "infer_alignments"]
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.environments.casebook.names import main_name
 
 _TERMS: Mapping[str, str] = {
     "Supervisory Authority": r"\b(?:Information )?Commissioner\b",

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from autogen_core import FunctionCall
 from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
 
-from environments.events import FromResults, Json
-from solver.traces import PlannedCall, follow_path
-
-__all__ = ["act_out"]
+from lawtrace.environments.events import FromResults, Json
+from lawtrace.solver.traces import PlannedCall, follow_path
 
 
 def act_out(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]:

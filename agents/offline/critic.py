@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json, last_said
-
-__all__ = ["criticise_rules"]
+from lawtrace.agents.offline.messages import labelled_json, last_said
 
 
 def criticise_rules(messages: Sequence[LLMMessage]) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Clause", "clauses_of", "obliges"]
-
 _MODAL = re.compile(
     r"\b(?:shall|must|may (?:only|not)|(?:is|are) (?:required|obliged) to|implement|establish)\b", re.IGNORECASE
 )

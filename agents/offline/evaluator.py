@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json, last_said
-from agents.offline.words import words_of
-
-__all__ = ["review_request"]
+from lawtrace.agents.offline.messages import labelled_json, last_said
+from lawtrace.agents.offline.words import words_of
 
 VAGUE = re.compile(
     r"\b(the same account|that account|this account|another account|the above|as before|somebody)\b", re.I

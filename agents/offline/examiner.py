@@ -1,8 +1,8 @@
 """The question writer without a model: what the findings say, sentence by sentence, turned into questions by pattern.
 
 A finding is a clause behind *the Commissioner finds that*, or a sentence that says something outright. Half of the
-questions turn its polarity where that is safe, so that the answers are not all Yes. `agents.offline.options` adds
-four-option questions.
+questions turn its polarity where that is safe, so that the answers are not all Yes.
+`lawtrace.agents.offline.options` adds four-option questions.
 """
 
 import json
@@ -13,12 +13,10 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json
-from agents.offline.options import four_options
-from environments.casebook.names import main_name
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["write_questions"]
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.offline.options import four_options
+from lawtrace.environments.casebook.names import main_name
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 _MOST_WORDS = 16
 _LEAST_WORDS = 4

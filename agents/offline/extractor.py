@@ -12,11 +12,9 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.deontic import clauses_of, obliges
-from agents.offline.messages import labelled_json
-from agents.offline.tool_index import ToolIndex
-
-__all__ = ["align_scope", "extract_rules", "map_obligations", "refine_provisions"]
+from lawtrace.agents.offline.deontic import clauses_of, obliges
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.offline.tool_index import ToolIndex
 
 Tools = Mapping[str, Mapping[str, Any]]
 

@@ -11,11 +11,9 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json
-from agents.offline.words import SILENT
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["answer_part", "answer_question", "integrate_parts", "judge_atomicity", "split_task"]
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.offline.words import SILENT
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 ENOUGH = 0.35
 """The share of the question's words that makes a Yes. Chosen by hand, as the next one is."""

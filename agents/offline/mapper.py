@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json
-
-__all__ = ["map_parts"]
+from lawtrace.agents.offline.messages import labelled_json
 
 _STAGES: tuple[tuple[str, ...], ...] = (
     ("introduction",),

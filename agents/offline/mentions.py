@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["QUOTED", "TIMES", "Documented", "Mention", "Source", "format_of", "mentions_in", "options_of", "sources_of"]
-
 Documented = Mapping[str, Any]
 
 QUOTED = r'"([^"]*)"'

@@ -7,8 +7,6 @@ from typing import Any
 
 from autogen_core.models import LLMMessage, UserMessage
 
-__all__ = ["labelled_json", "last_said", "system_text"]
-
 
 def system_text(messages: Sequence[LLMMessage]) -> str:
     """The filled prompt."""

@@ -9,9 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["four_options"]
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 _PROVISION = re.compile(
     r"\b(?P<kind>[Aa]rticle|[Rr]egulation) (?P<number>\d+)(?P<within>(?: ?\(\w+\))*)"

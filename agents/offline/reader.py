@@ -11,7 +11,7 @@ from typing import Any
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.mentions import (
+from lawtrace.agents.offline.mentions import (
     QUOTED,
     TIMES,
     Documented,
@@ -21,10 +21,8 @@ from agents.offline.mentions import (
     options_of,
     sources_of,
 )
-from agents.offline.messages import labelled_json, last_said, system_text
-from agents.offline.words import rank_tools, words_of
-
-__all__ = ["read_lines", "read_request"]
+from lawtrace.agents.offline.messages import labelled_json, last_said, system_text
+from lawtrace.agents.offline.words import rank_tools, words_of
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
 E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"

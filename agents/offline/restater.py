@@ -8,10 +8,8 @@ from collections.abc import Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json
-from environments.casebook.polarity import AUXILIARIES, asking_sentence
-
-__all__ = ["restate_question"]
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.environments.casebook.polarity import AUXILIARIES, asking_sentence
 
 _VERBS = frozenset(
     re.findall(

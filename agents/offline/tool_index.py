@@ -6,9 +6,7 @@ from typing import Any
 
 import bm25s  # pyright: ignore[reportMissingTypeStubs]
 
-from agents.offline.words import words_of
-
-__all__ = ["ToolIndex"]
+from lawtrace.agents.offline.words import words_of
 
 _NAME_WEIGHT = 3
 """A word of a tool's name counts as often as this many in its summary."""

@@ -9,19 +9,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast, get_args
 
-from agents.offline.reader import read_lines
-from agents.roles.independent_reader import Reading
-from agents.roles.instruction_generator import plan_of
-from environments.declaration import Environment
-from environments.documentation import document
-from solver.goals import goal_calls
-from solver.inspection import Flaw
-from solver.masking import Style, check_reading
-from solver.rules import Rule
-from solver.synthesis import synthesize
-from solver.traces import Trace, business_calls
-
-__all__ = ["inspect_understanding"]
+from lawtrace.agents.offline.reader import read_lines
+from lawtrace.agents.roles.independent_reader import Reading
+from lawtrace.agents.roles.instruction_generator import plan_of
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.inspection import Flaw
+from lawtrace.solver.masking import Style, check_reading
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import Trace, business_calls
 
 TRACES = 12
 LENGTH = 8

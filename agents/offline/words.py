@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["SILENT", "rank_tools", "words_of"]
-
 SILENT = frozenset(
     re.findall(
         r"\w+",

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 from autogen_core.models import LLMMessage
 
-from agents.offline.messages import labelled_json, system_text
-
-__all__ = ["write_request"]
+from lawtrace.agents.offline.messages import labelled_json, system_text
 
 
 def write_request(messages: Sequence[LLMMessage]) -> str:

@@ -5,21 +5,11 @@ from collections.abc import Mapping, Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.segments import paragraphs_json
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.documents.tree import Paragraph
-from environments.casebook.retrieval.words import words_of
-from prompts.loader import Prompt
-
-__all__ = [
-    "ALIGNMENTS",
-    "Alignment",
-    "Application",
-    "Relation",
-    "check_alignment",
-    "check_relation",
-    "seat_application",
-]
+from lawtrace.agents.roles.segments import paragraphs_json
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.documents.tree import Paragraph
+from lawtrace.environments.casebook.retrieval.words import words_of
+from lawtrace.prompts.loader import Prompt
 
 ALIGNMENTS = (
     "Controller",

@@ -6,12 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.application import ALIGNMENTS
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.case import Chunk
-from prompts.loader import Prompt
-
-__all__ = ["Inference", "Inferences", "check_inference", "seat_common_sense"]
+from lawtrace.agents.roles.application import ALIGNMENTS
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.case import Chunk
+from lawtrace.prompts.loader import Prompt
 
 
 class Inference(BaseModel):

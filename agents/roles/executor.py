@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
-from environments.declaration import Environment
-from environments.documentation import document
-from environments.events import Json
-from environments.regulation import Regulation
-from prompts.loader import OUR_PROMPTS, Prompts
-from solver.masking import Instruction
-from solver.shield import ShieldMode
-
-__all__ = ["UNAIDED", "Briefing", "extract_program", "request_text", "seat_executor", "tools_system"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.environments.events import Json
+from lawtrace.environments.regulation import Regulation
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
+from lawtrace.solver.masking import Instruction
+from lawtrace.solver.shield import ShieldMode
 
 FENCED = re.compile(
     r"^[ \t]*```[ \t]*(?P<language>[\w+-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL

@@ -5,14 +5,12 @@ import json
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.instruction_generator import Draft
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.documentation import document
-from prompts.loader import Prompt
-from solver.masking import ReadCall, Style
-
-__all__ = ["Reading", "seat_independent_reader"]
+from lawtrace.agents.roles.instruction_generator import Draft
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.masking import ReadCall, Style
 
 
 class Reading(BaseModel):

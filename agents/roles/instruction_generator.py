@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.declaration import Environment
-from environments.events import Json
-from prompts.loader import Prompt
-from solver.masking import Style
-from solver.traces import PlannedCall
-from solver.wording import say_outcome, say_step
-
-__all__ = ["Draft", "Objections", "plan_of", "seat_instruction_generator"]
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.masking import Style
+from lawtrace.solver.traces import PlannedCall
+from lawtrace.solver.wording import say_outcome, say_step
 
 
 class Draft(BaseModel):

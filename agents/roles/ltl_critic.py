@@ -5,14 +5,12 @@ import json
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.policy_extractor import Proposal, provisions_json
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.documentation import document
-from environments.regulation import Regulation
-from prompts.loader import Prompt
-
-__all__ = ["Candidates", "Critique", "RuleObjection", "seat_ltl_critic"]
+from lawtrace.agents.roles.policy_extractor import Proposal, provisions_json
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.environments.regulation import Regulation
+from lawtrace.prompts.loader import Prompt
 
 
 class RuleObjection(BaseModel):

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.instruction_generator import Draft
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.events import Json
-from prompts.loader import Prompt
-from solver.masking import Style
-
-__all__ = ["Review", "seat_masking_evaluator"]
+from lawtrace.agents.roles.instruction_generator import Draft
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.masking import Style
 
 
 class Review(BaseModel):

@@ -7,12 +7,10 @@ from typing import Annotated
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from agents.speaker import RoleSpeaker
-from environments.casebook.case import Chunk, Question
-from environments.casebook.choices import declines
-from prompts.loader import Prompt
-
-__all__ = ["Citation", "LegalAnswer", "question_json", "seat_meta_llm"]
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.casebook.case import Chunk, Question
+from lawtrace.environments.casebook.choices import declines
+from lawtrace.prompts.loader import Prompt
 
 
 def _as_text(value: object) -> object:

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.documentation import document
-from environments.regulation import Regulation
-from prompts.loader import Prompt
-
-__all__ = ["NotCheckable", "Proposal", "ProposedRule", "provisions_json", "seat_policy_extractor"]
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.environments.regulation import Regulation
+from lawtrace.prompts.loader import Prompt
 
 
 class ProposedRule(BaseModel):

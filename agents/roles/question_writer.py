@@ -7,14 +7,12 @@ from typing import cast
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.segments import paragraphs_json
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.case import LETTERS, YES_NO
-from environments.casebook.documents.tree import Paragraph
-from environments.casebook.retrieval.words import words_of
-from prompts.loader import Prompt
-
-__all__ = ["WrittenQuestion", "WrittenQuestions", "check_question", "is_duplicate", "seat_question_writer"]
+from lawtrace.agents.roles.segments import paragraphs_json
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.case import LETTERS, YES_NO
+from lawtrace.environments.casebook.documents.tree import Paragraph
+from lawtrace.environments.casebook.retrieval.words import words_of
+from lawtrace.prompts.loader import Prompt
 
 QUOTED_WORDS = 12
 """So many words of the finding in a row are a quote."""

@@ -5,11 +5,9 @@ import json
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.case import Question
-from prompts.loader import Prompt
-
-__all__ = ["Restatement", "seat_restater"]
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.case import Question
+from lawtrace.prompts.loader import Prompt
 
 
 class Restatement(BaseModel):

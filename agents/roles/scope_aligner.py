@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.declaration import Environment
-from environments.documentation import document
-from environments.regulation import Provision, Regulation
-from prompts.loader import Prompt
-
-__all__ = ["ScopeDecision", "Scoping", "check_scoping", "seat_scope_aligner"]
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.environments.regulation import Provision, Regulation
+from lawtrace.prompts.loader import Prompt
 
 
 class ScopeDecision(BaseModel):

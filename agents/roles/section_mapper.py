@@ -5,12 +5,10 @@ import json
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.documents.parts import PartRange
-from environments.casebook.documents.tree import Document
-from prompts.loader import Prompt
-
-__all__ = ["PartMapping", "seat_section_mapper"]
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.documents.parts import PartRange
+from lawtrace.environments.casebook.documents.tree import Document
+from lawtrace.prompts.loader import Prompt
 
 _SHOWN_CHARACTERS = 300
 

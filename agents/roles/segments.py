@@ -7,11 +7,9 @@ from typing import Literal
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.documents.tree import Paragraph
-from prompts.loader import Prompt
-
-__all__ = ["Segment", "Segments", "check_segments", "paragraphs_json", "seat_segmenter"]
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.documents.tree import Paragraph
+from lawtrace.prompts.loader import Prompt
 
 
 class Segment(BaseModel):

@@ -9,25 +9,11 @@ from collections.abc import Mapping, Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from agents.roles.meta_llm import Citation, LegalAnswer, question_json
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.casebook.case import Agent, Chunk, Question
-from environments.casebook.choices import declines
-from prompts.loader import Prompt
-
-__all__ = [
-    "AGENT_WORK",
-    "MOST_PARTS",
-    "Atomicity",
-    "Decomposition",
-    "PartAnswer",
-    "PartFound",
-    "SubTask",
-    "seat_atomicity_judge",
-    "seat_decomposer",
-    "seat_integrator",
-    "seat_role_agent",
-]
+from lawtrace.agents.roles.meta_llm import Citation, LegalAnswer, question_json
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.casebook.case import Agent, Chunk, Question
+from lawtrace.environments.casebook.choices import declines
+from lawtrace.prompts.loader import Prompt
 
 AGENT_WORK: Mapping[Agent, str] = {
     "F": "facts: what happened and how it was investigated",

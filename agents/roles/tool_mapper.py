@@ -7,13 +7,11 @@ from difflib import get_close_matches
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from agents.roles.verifiability_refiner import Obligation
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.declaration import Environment
-from environments.documentation import document
-from prompts.loader import Prompt
-
-__all__ = ["MappedObligation", "ToolMapping", "check_mapping", "obligations_json", "seat_tool_mapper"]
+from lawtrace.agents.roles.verifiability_refiner import Obligation
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.prompts.loader import Prompt
 
 
 class MappedObligation(BaseModel):

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.speaker import RoleSpeaker
-from environments.declaration import Environment
-from environments.documentation import document
-from environments.events import Json
-from prompts.loader import Prompt
-from solver.rules import Rule
-
-__all__ = ["Programs", "WriteMore", "seat_trace_writer"]
+from lawtrace.agents.speaker import RoleSpeaker
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document
+from lawtrace.environments.events import Json
+from lawtrace.prompts.loader import Prompt
+from lawtrace.solver.rules import Rule
 
 
 class Programs(BaseModel):

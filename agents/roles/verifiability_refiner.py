@@ -6,12 +6,10 @@ from typing import Literal
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.roles.policy_extractor import NotCheckable, provisions_json
-from agents.speaker import RoleSpeaker, hear_objections
-from environments.regulation import Regulation
-from prompts.loader import Prompt
-
-__all__ = ["Obligation", "Order", "Refinement", "check_refinement", "quoted_in", "seat_verifiability_refiner"]
+from lawtrace.agents.roles.policy_extractor import NotCheckable, provisions_json
+from lawtrace.agents.speaker import RoleSpeaker, hear_objections
+from lawtrace.environments.regulation import Regulation
+from lawtrace.prompts.loader import Prompt
 
 Order = Literal["before", "after", "other"]
 """*before*: the first must come before the second. *after*: the second must follow the first. *other*: neither."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).with_name("outcomes.png")
-LAWTRACE = [sys.executable, "-c", "from runs.cli import main; main()"]
+LAWTRACE = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()"]
 
 
 def main() -> None:

@@ -4,10 +4,10 @@
 restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from environments.banking.entities import ENTITIES
-from environments.banking.population import populate
-from environments.banking.tools import TOOLS
-from environments.declaration import Environment
+from lawtrace.environments.banking.entities import ENTITIES
+from lawtrace.environments.banking.population import populate
+from lawtrace.environments.banking.tools import TOOLS
+from lawtrace.environments.declaration import Environment
 
 __all__ = ["ENVIRONMENT"]
 

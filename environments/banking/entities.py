@@ -1,20 +1,8 @@
 """The tables of the banking environment."""
 
-from environments.compliance import AUDIT_LOG
-from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, Choice, Pattern
-from environments.state import Entity, Field
-
-__all__ = [
-    "ACCOUNTS",
-    "ACCOUNT_NUMBER",
-    "ACCOUNT_TYPE",
-    "AUDIT_LOG",
-    "ENTITIES",
-    "PAYEES",
-    "PAYEE_ID",
-    "SESSION",
-    "TRANSACTIONS",
-]
+from lawtrace.environments.compliance import AUDIT_LOG
+from lawtrace.environments.kinds import BOOLEAN, DATE, MONEY, TEXT, Choice, Pattern
+from lawtrace.environments.state import Entity, Field
 
 ACCOUNT_NUMBER = Pattern("XXX-XXXX-XXXX", r"\d{3}-\d{4}-\d{4}")
 PAYEE_ID = Pattern("P-XXXXXX", r"P-\d{6}")

@@ -7,10 +7,8 @@ names share words with each other, so that a careless look-up finds too much. Al
 import datetime as dt
 from random import Random
 
-from environments.banking.entities import ACCOUNT_TYPE, ENTITIES
-from environments.state import Row, State
-
-__all__ = ["populate"]
+from lawtrace.environments.banking.entities import ACCOUNT_TYPE, ENTITIES
+from lawtrace.environments.state import Row, State
 
 PAYEE_NAMES = (
     "Northwind Power",

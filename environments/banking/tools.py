@@ -3,7 +3,7 @@
 Where that document is silent, the decision stands beside the tool.
 """
 
-from environments.banking.entities import (
+from lawtrace.environments.banking.entities import (
     ACCOUNT_NUMBER,
     ACCOUNT_TYPE,
     ACCOUNTS,
@@ -12,24 +12,14 @@ from environments.banking.entities import (
     SESSION,
     TRANSACTIONS,
 )
-from environments.compliance import INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
-from environments.declaration import (
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
-from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
-from environments.state import Entity
-from environments.terms import (
+from lawtrace.environments.compliance import INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult, ValueResult
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import (
     SUCCEEDED,
     Term,
     any_item,
@@ -43,8 +33,7 @@ from environments.terms import (
     is_empty,
     value_of,
 )
-
-__all__ = ["TOOLS"]
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
 
 TRANSACTION_FIELDS = ("date", "description", "amount", "balance")
 

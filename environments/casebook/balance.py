@@ -10,9 +10,7 @@ import hashlib
 import random
 from collections.abc import Collection, Mapping, Sequence
 
-from environments.casebook.case import LETTERS, YES_NO, Choice, Question
-
-__all__ = ["balance_question", "choose_restated", "shuffle_options", "turn_question"]
+from lawtrace.environments.casebook.case import LETTERS, YES_NO, Choice, Question
 
 
 def shuffle_options(question: Question, seed: int) -> Question:

@@ -17,12 +17,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from environments.casebook.case import AGENTS, Agent, Case
-from environments.casebook.published import cases_of_rows
-from environments.errors import CannotCarryOut, InputError
-from environments.problems import Problem, first_problem
-
-__all__ = ["CaseBook", "load_casebook"]
+from lawtrace.environments.casebook.case import AGENTS, Agent, Case
+from lawtrace.environments.casebook.published import cases_of_rows
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.problems import Problem, first_problem
 
 _LINES = frozenset({".jsonl", ".json"})
 _TABLES = frozenset({".arrow", ".parquet"})

@@ -9,25 +9,9 @@ from typing import Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from environments.casebook.documents.parts import Part, PartRange, check_coverage, paragraphs_by_part
-from environments.casebook.documents.tree import Document, Paragraph
-from environments.errors import InputError
-
-__all__ = [
-    "AGENTS",
-    "CONTEXTS",
-    "LETTERS",
-    "YES_NO",
-    "Agent",
-    "Case",
-    "Choice",
-    "Chunk",
-    "Context",
-    "Question",
-    "QuestionKind",
-    "context_name",
-    "parse_context",
-]
+from lawtrace.environments.casebook.documents.parts import Part, PartRange, check_coverage, paragraphs_by_part
+from lawtrace.environments.casebook.documents.tree import Document, Paragraph
+from lawtrace.environments.errors import InputError
 
 Agent = Literal["F", "LR", "AR", "CS"]
 AGENTS: tuple[Agent, ...] = get_args(Agent)

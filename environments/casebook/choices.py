@@ -4,9 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from environments.casebook.case import Choice
-
-__all__ = ["REFUSED", "Refused", "declines", "read_choice"]
+from lawtrace.environments.casebook.case import Choice
 
 Refused = Literal["refused"]
 REFUSED: Refused = "refused"

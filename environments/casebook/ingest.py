@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from environments.casebook.case import Agent, Case, Chunk
-from environments.casebook.documents.parts import Part, PartRange, check_coverage, paragraphs_by_part
-from environments.casebook.documents.tree import Document
-from environments.errors import InputError
-
-__all__ = ["build_case", "whole_paragraphs"]
+from lawtrace.environments.casebook.case import Agent, Case, Chunk
+from lawtrace.environments.casebook.documents.parts import Part, PartRange, check_coverage, paragraphs_by_part
+from lawtrace.environments.casebook.documents.tree import Document
+from lawtrace.environments.errors import InputError
 
 _AGENT_OF_PART: dict[Part, Agent] = {"facts": "F", "rules": "LR"}
 

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from environments.casebook.case import Case, Chunk, Question
-
-__all__ = ["Renaming", "invent_name", "main_name", "rename_chunk", "rename_question", "renaming_of"]
+from lawtrace.environments.casebook.case import Case, Chunk, Question
 
 _COMMON = frozenset(
     re.findall(

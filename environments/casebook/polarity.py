@@ -14,8 +14,6 @@ or the other way round. A bare *Did Bottle Works not infringe ...?* is no such f
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["AUXILIARIES", "asking_sentence", "check_turned"]
-
 AUXILIARIES = frozenset(
     re.findall(r"\w+", "do does did is are was were has have had can could will would should must may might")
 )

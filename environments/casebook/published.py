@@ -11,10 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from environments.casebook.case import Agent, Case, Choice, Chunk, Question
-from environments.problems import Problem, first_problem
-
-__all__ = ["PublishedRow", "cases_of_rows"]
+from lawtrace.environments.casebook.case import Agent, Case, Choice, Chunk, Question
+from lawtrace.environments.problems import Problem, first_problem
 
 _AGENT_OF_TYPE: Mapping[str, Agent] = {
     "background": "F",

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from environments.errors import InputError
-
-__all__ = ["LARGEST", "read_bytes", "read_text"]
+from lawtrace.environments.errors import InputError
 
 LARGEST = 20 * 1024 * 1024
 """Bytes. The longest directives have a twentieth of that, with all their marks."""

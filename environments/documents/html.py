@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from string import ascii_lowercase
 
-from environments.documents.lines import Line
-from environments.documents.numerals import roman_numeral
-
-__all__ = ["html_lines"]
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.numerals import roman_numeral
 
 _BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "article", "br", "tr", "pre", "dd", "dt"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

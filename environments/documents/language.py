@@ -4,8 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-__all__ = ["other_language"]
-
 _SMALL: Mapping[str, str] = {
     "English": "the of and to in a is that for by on with or be as shall must not this which",
     "German": "der die das und ist nicht von den mit des dem ein eine auf für im sich als auch werden",

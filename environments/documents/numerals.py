@@ -1,7 +1,5 @@
 """Roman numerals, as lists are numbered with them."""
 
-__all__ = ["roman_numeral"]
-
 _NUMERALS = (
     *((100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
     *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),

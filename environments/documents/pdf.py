@@ -4,10 +4,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from environments.documents.bounds import read_bytes
-from environments.errors import CannotCarryOut, InputError
-
-__all__ = ["pdf_text"]
+from lawtrace.environments.documents.bounds import read_bytes
+from lawtrace.environments.errors import CannotCarryOut, InputError
 
 MOST_PAGES = 2_000
 

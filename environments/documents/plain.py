@@ -8,9 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from environments.documents.lines import Line
-
-__all__ = ["split_furniture", "text_lines"]
+from lawtrace.environments.documents.lines import Line
 
 _INDENTED = re.compile(r"^\s{10,}(?P<words>\d.*)$")
 _PARAGRAPH = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]?\s")

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from environments.documents.bounds import read_text
-from environments.documents.html import html_lines
-from environments.documents.lines import Line
-from environments.documents.pdf import pdf_text
-from environments.documents.plain import text_lines
-from environments.errors import InputError
-
-__all__ = ["read_lines"]
+from lawtrace.environments.documents.bounds import read_text
+from lawtrace.environments.documents.html import html_lines
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.pdf import pdf_text
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.environments.errors import InputError
 
 
 def read_lines(path: Path) -> list[Line]:

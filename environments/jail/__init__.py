@@ -1,10 +1,10 @@
 """Runs a model's program as real CPython behind walls, and lets the judge outside answer its tool calls."""
 
-from environments.jail.bubblewrap import Bubblewrap
-from environments.jail.conversation import JailLost
-from environments.jail.jail import Diagnosis, Jail, diagnose
-from environments.jail.jails import Jails
-from environments.jail.program import (
+from lawtrace.environments.jail.bubblewrap import Bubblewrap
+from lawtrace.environments.jail.conversation import JailLost
+from lawtrace.environments.jail.jail import Diagnosis, Jail, diagnose
+from lawtrace.environments.jail.jails import Jails
+from lawtrace.environments.jail.program import (
     CallHandler,
     Execution,
     ExecutionStatus,
@@ -16,8 +16,8 @@ from environments.jail.program import (
     ToolFace,
     Toolset,
 )
-from environments.jail.sandboxes import UNPROTECTED, choose_walls
-from environments.jail.walls import JailUnavailable, Walls
+from lawtrace.environments.jail.sandboxes import UNPROTECTED, choose_walls
+from lawtrace.environments.jail.walls import JailUnavailable, Walls
 
 __all__ = [
     "UNPROTECTED",

@@ -13,12 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from environments.jail.inside.wire import NOBODY
-from environments.jail.program import Limits
-from environments.jail.seccomp import make_filter
-from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable
-
-__all__ = ["Bubblewrap", "find_obstacle"]
+from lawtrace.environments.jail.inside.wire import NOBODY
+from lawtrace.environments.jail.program import Limits
+from lawtrace.environments.jail.seccomp import make_filter
+from lawtrace.environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable
 
 INSIDE_THE_JAIL = "/jail/inside"
 

@@ -22,13 +22,11 @@ from contextlib import suppress
 from math import ceil
 from typing import Self, cast
 
-from environments.errors import CannotCarryOut
-from environments.jail.inside.wire import ENDINGS, HEADER, frame
-from environments.jail.program import CallHandler, Execution, ExecutionStatus, Limits, Program, Returned
-from environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
-from environments.jail.worker import Report, Worker, WorkerGone
-
-__all__ = ["Conversation", "JailLost"]
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.environments.jail.inside.wire import ENDINGS, HEADER, frame
+from lawtrace.environments.jail.program import CallHandler, Execution, ExecutionStatus, Limits, Program, Returned
+from lawtrace.environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
+from lawtrace.environments.jail.worker import Report, Worker, WorkerGone
 
 CHUNK = 2**16
 ADDRESS = re.compile(r"(?<=\bat )0x[0-9a-f]+")

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from environments.jail.carrier import Carrier
-from environments.jail.inside.wire import NOBODY
-from environments.jail.program import Limits
-from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Process
-
-__all__ = ["DEFAULT_IMAGE", "Docker"]
+from lawtrace.environments.jail.carrier import Carrier
+from lawtrace.environments.jail.inside.wire import NOBODY
+from lawtrace.environments.jail.program import Limits
+from lawtrace.environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Process
 
 DEFAULT_IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
 """The same language version as ours: whether a program parses depends on it."""

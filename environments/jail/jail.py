@@ -4,13 +4,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from environments.jail.bubblewrap import Bubblewrap
-from environments.jail.conversation import Conversation, JailLost
-from environments.jail.program import CallHandler, Execution, Limits, Program, Returned, Toolset
-from environments.jail.walls import JailUnavailable, Walls
-from environments.jail.worker import Worker, WorkerGone
-
-__all__ = ["Diagnosis", "Jail", "diagnose"]
+from lawtrace.environments.jail.bubblewrap import Bubblewrap
+from lawtrace.environments.jail.conversation import Conversation, JailLost
+from lawtrace.environments.jail.program import CallHandler, Execution, Limits, Program, Returned, Toolset
+from lawtrace.environments.jail.walls import JailUnavailable, Walls
+from lawtrace.environments.jail.worker import Worker, WorkerGone
 
 
 class Jail:

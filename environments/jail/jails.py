@@ -7,11 +7,9 @@ from contextlib import ExitStack
 from queue import SimpleQueue
 from typing import Self, TypeVar
 
-from environments.jail.jail import Jail
-from environments.jail.program import Limits
-from environments.jail.walls import Walls
-
-__all__ = ["Jails"]
+from lawtrace.environments.jail.jail import Jail
+from lawtrace.environments.jail.program import Limits
+from lawtrace.environments.jail.walls import Walls
 
 Item = TypeVar("Item")
 Product = TypeVar("Product")

@@ -11,22 +11,9 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Literal, Self
 
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail.inside.wire import frame
-
-__all__ = [
-    "CallHandler",
-    "Execution",
-    "ExecutionStatus",
-    "Limits",
-    "Program",
-    "Raised",
-    "Reply",
-    "Returned",
-    "ToolFace",
-    "Toolset",
-]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail.inside.wire import frame
 
 MINIMUM_MEMORY = 64 * 2**20
 """Below this CPython itself has no room, in bytes."""
@@ -118,7 +105,7 @@ class Toolset:
 
     @cached_property
     def frame(self) -> bytes:
-        """As a worker is told of it (see `environments.jail.inside`)."""
+        """As a worker is told of it (see `lawtrace.environments.jail.inside`)."""
         return frame(asdict(self))
 
 

@@ -1,6 +1,7 @@
 """The host's reading of what comes out of a program's socket: every byte of it may be hostile.
 
-The frames themselves are described in `environments.jail.inside`, which both sides share. Here they are checked:
+The frames themselves are described in `lawtrace.environments.jail.inside`, which both sides share. Here they are
+checked:
 size, strict JSON (no NaN, no infinities, no repeated keys, no lone surrogates, no bottomless nesting), and exactly
 the fields of one of the two messages that a program can send.
 """
@@ -9,10 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from environments.events import Json
-from environments.jail.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
-
-__all__ = ["BrokenProtocol", "Call", "End", "FrameReader", "parse_strictly", "read_message"]
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
 
 NAME_CHARACTERS = 200
 

@@ -1,12 +1,10 @@
 """The walls by name."""
 
-from environments.errors import InputError
-from environments.jail.bubblewrap import Bubblewrap
-from environments.jail.docker import DEFAULT_IMAGE, Docker
-from environments.jail.unprotected import Unprotected
-from environments.jail.walls import Walls
-
-__all__ = ["UNPROTECTED", "choose_walls"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.jail.bubblewrap import Bubblewrap
+from lawtrace.environments.jail.docker import DEFAULT_IMAGE, Docker
+from lawtrace.environments.jail.unprotected import Unprotected
+from lawtrace.environments.jail.walls import Walls
 
 UNPROTECTED = Unprotected.sandbox
 

@@ -14,8 +14,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["ARCHITECTURES", "Architecture", "make_filter"]
-
 REFUSED = {
     "other processes": "ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp ioprio_set",
     "mounts": "mount umount2 pivot_root move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr",

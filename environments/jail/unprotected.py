@@ -7,10 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from typing import IO
 
-from environments.jail.program import Limits
-from environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Process
-
-__all__ = ["Unprotected"]
+from lawtrace.environments.jail.program import Limits
+from lawtrace.environments.jail.walls import ENVIRONMENT, INSIDE, INTERPRETER_OPTIONS, JailUnavailable, Process
 
 
 class Unprotected:

@@ -5,10 +5,8 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import IO, Protocol, Self
 
-from environments.errors import CannotCarryOut
-from environments.jail.program import Limits
-
-__all__ = ["INSIDE", "JailUnavailable", "Process", "Walls"]
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.environments.jail.program import Limits
 
 INSIDE = Path(__file__).with_name("inside")
 

@@ -7,11 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
-from environments.jail.inside.wire import HEADER, READY, REPORT, RUN, STOP
-from environments.jail.program import Limits, Toolset
-from environments.jail.walls import JailUnavailable, Process, Walls
-
-__all__ = ["Report", "Worker", "WorkerGone"]
+from lawtrace.environments.jail.inside.wire import HEADER, READY, REPORT, RUN, STOP
+from lawtrace.environments.jail.program import Limits, Toolset
+from lawtrace.environments.jail.walls import JailUnavailable, Process, Walls
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0

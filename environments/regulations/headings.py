@@ -5,21 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from environments.documents.lines import Line
-
-__all__ = [
-    "ANNEXES",
-    "HEADING_WORDS",
-    "Decimal",
-    "DivisionHeading",
-    "Forms",
-    "UnitHeading",
-    "division_heading",
-    "forms_of",
-    "names_unit",
-    "read_decimal",
-    "unit_heading",
-]
+from lawtrace.environments.documents.lines import Line
 
 ANNEXES = ("Annex", "Appendix", "Schedule")
 """What the citation of an annex begins with. Divisions count in there, and points are set apart by a comma."""

@@ -3,9 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from environments.documents.numerals import roman_numeral
-
-__all__ = ["Label", "Reading", "first_of", "read_labels", "readings"]
+from lawtrace.environments.documents.numerals import roman_numeral
 
 _LABEL = re.compile(
     r"\s*(?P<label>"

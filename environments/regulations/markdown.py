@@ -3,9 +3,7 @@
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from environments.documents.lines import Line
-
-__all__ = ["markdown_lines"]
+from lawtrace.environments.documents.lines import Line
 
 _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1, "ordered_list_close": -1}
 

@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from environments.errors import InputError
-from environments.regulations.tree import LegalText, Node
-
-__all__ = ["parse_oscal"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.tree import LegalText, Node
 
 _INSERT = re.compile(r"\{\{\s*insert:\s*param,\s*([\w.-]+)\s*\}\}")
 _DEEPEST = 30

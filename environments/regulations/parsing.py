@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from environments.documents.lines import Line
-from environments.errors import InputError
-from environments.regulations.headings import (
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.headings import (
     ANNEXES,
     HEADING_WORDS,
     division_heading,
@@ -20,11 +20,9 @@ from environments.regulations.headings import (
     read_decimal,
     unit_heading,
 )
-from environments.regulations.labels import Label, Reading, first_of, read_labels
-from environments.regulations.tree import LegalText, Node, NodeKind
-from environments.regulations.unwrapping import unwrap_lines
-
-__all__ = ["parse_legal_text"]
+from lawtrace.environments.regulations.labels import Label, Reading, first_of, read_labels
+from lawtrace.environments.regulations.tree import LegalText, Node, NodeKind
+from lawtrace.environments.regulations.unwrapping import unwrap_lines
 
 _NOTE = re.compile(r"^\[.*\]$")
 _WHEREAS = re.compile(r"^whereas:?$", re.I)

@@ -3,20 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from environments.documents.bounds import read_bytes, read_text
-from environments.documents.html import html_lines
-from environments.documents.language import other_language
-from environments.documents.lines import Line
-from environments.documents.pdf import pdf_text
-from environments.documents.plain import split_furniture, text_lines
-from environments.errors import InputError
-from environments.regulations.formex import formex_lines
-from environments.regulations.markdown import markdown_lines
-from environments.regulations.oscal import parse_oscal
-from environments.regulations.parsing import parse_legal_text
-from environments.regulations.tree import LegalText
-
-__all__ = ["FORMS", "read_legal_text"]
+from lawtrace.environments.documents.bounds import read_bytes, read_text
+from lawtrace.environments.documents.html import html_lines
+from lawtrace.environments.documents.language import other_language
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.pdf import pdf_text
+from lawtrace.environments.documents.plain import split_furniture, text_lines
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.formex import formex_lines
+from lawtrace.environments.regulations.markdown import markdown_lines
+from lawtrace.environments.regulations.oscal import parse_oscal
+from lawtrace.environments.regulations.parsing import parse_legal_text
+from lawtrace.environments.regulations.tree import LegalText
 
 FORMS = ".txt, .md, .html, .xhtml, .xml (Formex), .json (OSCAL) or .pdf"
 

@@ -5,9 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from environments.regulation import Provision, Regulation
-
-__all__ = ["LegalText", "Node", "NodeKind"]
+from lawtrace.environments.regulation import Provision, Regulation
 
 NodeKind = Literal["division", "unit", "recital", "point", "passage", "note"]
 

@@ -8,11 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from environments.documents.lines import Line
-from environments.regulations.headings import division_heading, names_unit, read_decimal, unit_heading
-from environments.regulations.labels import read_labels
-
-__all__ = ["unwrap_lines"]
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.regulations.headings import division_heading, names_unit, read_decimal, unit_heading
+from lawtrace.environments.regulations.labels import read_labels
 
 _WRAPPED = 0.15
 """The share of lines that begin with a small letter (and not with ``a)``) above which they are taken to be broken for

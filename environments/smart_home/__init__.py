@@ -5,10 +5,10 @@
 one.
 """
 
-from environments.declaration import Environment
-from environments.smart_home.entities import ENTITIES
-from environments.smart_home.population import populate
-from environments.smart_home.tools import TOOLS
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.smart_home.entities import ENTITIES
+from lawtrace.environments.smart_home.population import populate
+from lawtrace.environments.smart_home.tools import TOOLS
 
 __all__ = ["ENVIRONMENT"]
 

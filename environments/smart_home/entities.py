@@ -4,23 +4,9 @@ Time is the environment's own: ``now`` is a field of the session, which is short
 or a code whose end has come is over by that clock, whatever else the row says.
 """
 
-from environments.compliance import AUDIT_LOG
-from environments.kinds import BOOLEAN, MOMENT, TEXT, Choice, Pattern
-from environments.state import Entity, Field
-
-__all__ = [
-    "ACCESSES",
-    "ACCESS_CODE",
-    "ACCESS_CODES",
-    "ACCESS_HISTORY",
-    "ENTITIES",
-    "GUESTS",
-    "GUEST_ID",
-    "LOCKS",
-    "LOCK_STATUS",
-    "SESSION",
-    "WITHOUT_END",
-]
+from lawtrace.environments.compliance import AUDIT_LOG
+from lawtrace.environments.kinds import BOOLEAN, MOMENT, TEXT, Choice, Pattern
+from lawtrace.environments.state import Entity, Field
 
 GUEST_ID = Pattern("guest_N", r"guest_\d+")
 ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")

@@ -7,11 +7,9 @@ none. Names share words with each other, so that a careless search finds too muc
 import datetime as dt
 from random import Random
 
-from environments.kinds import MOMENT
-from environments.smart_home.entities import ENTITIES, LOCK_STATUS, WITHOUT_END
-from environments.state import Row, State
-
-__all__ = ["GUEST_EMAILS", "GUEST_NAMES", "populate"]
+from lawtrace.environments.kinds import MOMENT
+from lawtrace.environments.smart_home.entities import ENTITIES, LOCK_STATUS, WITHOUT_END
+from lawtrace.environments.state import Row, State
 
 GUEST_NAMES = (
     "Mara Quell",

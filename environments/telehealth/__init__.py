@@ -6,10 +6,10 @@ appointments, consultations, prescriptions, reviews, what is on file about the u
 initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 
-from environments.declaration import Environment
-from environments.telehealth.entities import ENTITIES
-from environments.telehealth.population import populate
-from environments.telehealth.tools import TOOLS
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.telehealth.entities import ENTITIES
+from lawtrace.environments.telehealth.population import populate
+from lawtrace.environments.telehealth.tools import TOOLS
 
 __all__ = ["ENVIRONMENT"]
 

@@ -1,25 +1,13 @@
 """Scheduling appointments, and viewing, moving and cancelling them."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import (
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    Parameter,
-    Phrases,
-    PhrasesBy,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import FieldValue, Options
-from environments.kinds import BOOLEAN, DATE, TEXT, TIME, Choice
-from environments.telehealth.entities import APPOINTMENT_ID, APPOINTMENTS, SLOTS
-from environments.telehealth.shared import (
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.domains import FieldValue, Options
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN, DATE, TEXT, TIME, Choice
+from lawtrace.environments.phrases import Phrases, PhrasesBy
+from lawtrace.environments.results import KeyResult, RowsResult, ValueResult
+from lawtrace.environments.telehealth.entities import APPOINTMENT_ID, APPOINTMENTS, SLOTS
+from lawtrace.environments.telehealth.shared import (
     NOT_FOUND,
     UNKNOWN_DOCTOR,
     day_of,
@@ -31,19 +19,9 @@ from environments.telehealth.shared import (
     offers,
     time_of,
 )
-from environments.telehealth.vocabulary import APPOINTMENT_REASONS
-from environments.terms import (
-    SUCCEEDED,
-    RowVariable,
-    Term,
-    argument,
-    constant,
-    if_given,
-    is_given,
-    value_of,
-)
-
-__all__ = ["MANAGE_APPOINTMENTS", "SCHEDULE_APPOINTMENT"]
+from lawtrace.environments.telehealth.vocabulary import APPOINTMENT_REASONS
+from lawtrace.environments.terms import SUCCEEDED, RowVariable, Term, argument, constant, if_given, is_given, value_of
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
 
 ACTION = Choice(("view", "update", "cancel"))
 

@@ -1,23 +1,13 @@
 """Consulting a doctor: the consultation, messages in it, and prescriptions."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import (
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    ValueResult,
-)
-from environments.domains import Options
-from environments.kinds import BOOLEAN, TEXT
-from environments.telehealth.entities import CONSULTATION_ID, CONSULTATIONS, DOCTORS, MESSAGES, PRESCRIPTIONS
-from environments.telehealth.shared import (
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.domains import Options
+from lawtrace.environments.effects import Insert
+from lawtrace.environments.kinds import BOOLEAN, TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, RowsResult, ValueResult
+from lawtrace.environments.telehealth.entities import CONSULTATION_ID, CONSULTATIONS, DOCTORS, MESSAGES, PRESCRIPTIONS
+from lawtrace.environments.telehealth.shared import (
     NOT_FOUND,
     UNKNOWN_DOCTOR,
     doctor_parameter,
@@ -25,10 +15,9 @@ from environments.telehealth.shared import (
     is_unknown,
     now,
 )
-from environments.telehealth.vocabulary import CONSULTATION_REASONS, DOSAGES, MEDICATIONS, MESSAGE_TEXTS
-from environments.terms import SUCCEEDED, apply, argument, constant, exists, value_of
-
-__all__ = ["CONSULT_DOCTOR", "REQUEST_PRESCRIPTION", "SEND_MESSAGE", "VIEW_PRESCRIPTIONS"]
+from lawtrace.environments.telehealth.vocabulary import CONSULTATION_REASONS, DOSAGES, MEDICATIONS, MESSAGE_TEXTS
+from lawtrace.environments.terms import SUCCEEDED, apply, argument, constant, exists, value_of
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
 
 consultation = argument("consultation_id")
 medication, dosage, doctor = argument("medication_name"), argument("dosage"), argument("doctor_id")

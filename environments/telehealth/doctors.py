@@ -1,25 +1,25 @@
 """Finding doctors and saying what one thinks of them."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import (
-    FromUser,
-    Insert,
-    Parameter,
-    Part,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    ValueResult,
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.domains import AnyOf, FieldValue, Options
+from lawtrace.environments.effects import Insert
+from lawtrace.environments.kinds import BOOLEAN, DATE, INTEGER, MINUTES_A_DAY, TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import Part, RowsResult, ValueResult
+from lawtrace.environments.telehealth.entities import DOCTORS, PATIENT, REVIEWS, SLOTS
+from lawtrace.environments.telehealth.shared import CURRENT, UNKNOWN_DOCTOR, day_of, doctor_parameter, is_blank, is_free
+from lawtrace.environments.telehealth.vocabulary import REVIEW_TEXTS
+from lawtrace.environments.terms import (
+    SUCCEEDED,
+    RowVariable,
+    Term,
+    argument,
+    contains_text,
+    exists,
+    if_given,
+    value_of,
 )
-from environments.domains import AnyOf, FieldValue, Options
-from environments.kinds import BOOLEAN, DATE, INTEGER, MINUTES_A_DAY, TEXT
-from environments.telehealth.entities import DOCTORS, PATIENT, REVIEWS, SLOTS
-from environments.telehealth.shared import CURRENT, UNKNOWN_DOCTOR, day_of, doctor_parameter, is_blank, is_free
-from environments.telehealth.vocabulary import REVIEW_TEXTS
-from environments.terms import SUCCEEDED, RowVariable, Term, argument, contains_text, exists, if_given, value_of
-
-__all__ = ["LEAVE_REVIEW", "SEARCH_DOCTORS", "VIEW_REVIEWS"]
+from lawtrace.environments.tool import FromUser, Parameter, Raises, Tool
 
 date = argument("date")
 

@@ -4,26 +4,9 @@ What a doctor offers is a slot; a slot is free unless a confirmed appointment fi
 the appointments and is nowhere kept twice.
 """
 
-from environments.compliance import AUDIT_LOG
-from environments.kinds import BOOLEAN, DATE, INTEGER, MOMENT, TEXT, TEXTS, TIME, Choice, Pattern
-from environments.state import Entity, Field
-
-__all__ = [
-    "APPOINTMENTS",
-    "APPOINTMENT_ID",
-    "AUDIT_LOG",
-    "CONSULTATIONS",
-    "CONSULTATION_ID",
-    "DOCTORS",
-    "DOCTOR_ID",
-    "ENTITIES",
-    "MESSAGES",
-    "PATIENT",
-    "PRESCRIPTIONS",
-    "REVIEWS",
-    "SESSION",
-    "SLOTS",
-]
+from lawtrace.environments.compliance import AUDIT_LOG
+from lawtrace.environments.kinds import BOOLEAN, DATE, INTEGER, MOMENT, TEXT, TEXTS, TIME, Choice, Pattern
+from lawtrace.environments.state import Entity, Field
 
 DOCTOR_ID = Pattern("D-XXXX", r"D-\d{4}")
 APPOINTMENT_ID = Pattern("A-XXXXX", r"A-\d{5}")

@@ -8,13 +8,11 @@ import datetime as dt
 from collections.abc import Sequence
 from random import Random
 
-from environments.kinds import MINUTES_A_DAY
-from environments.state import Row, State
-from environments.telehealth.entities import ENTITIES
-from environments.telehealth.shared import CURRENT
-from environments.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
-
-__all__ = ["populate"]
+from lawtrace.environments.kinds import MINUTES_A_DAY
+from lawtrace.environments.state import Row, State
+from lawtrace.environments.telehealth.entities import ENTITIES
+from lawtrace.environments.telehealth.shared import CURRENT
+from lawtrace.environments.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
 
 DOCTOR_NAMES = (
     "Ines Adeyemi",

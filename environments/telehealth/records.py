@@ -1,11 +1,11 @@
 """What is on file about the user."""
 
-from environments.declaration import Phrases, RowsResult, Tool
-from environments.telehealth.entities import APPOINTMENTS, PATIENT
-from environments.telehealth.shared import CURRENT
-from environments.terms import constant
-
-__all__ = ["ACCESS_MEDICAL_HISTORY", "ACCESS_USER_INFO"]
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult
+from lawtrace.environments.telehealth.entities import APPOINTMENTS, PATIENT
+from lawtrace.environments.telehealth.shared import CURRENT
+from lawtrace.environments.terms import constant
+from lawtrace.environments.tool import Tool
 
 ACCESS_USER_INFO = Tool(
     name="AccessUserInfo",

@@ -1,25 +1,10 @@
 """What the tools of telehealth share: the doctor that a call is about, availability, blank texts, the clock."""
 
-from environments.declaration import FromLookup, Parameter, Raises
-from environments.kinds import MINUTES_A_DAY, Value
-from environments.state import Entity
-from environments.telehealth.entities import APPOINTMENTS, DOCTOR_ID, DOCTORS, SESSION, SLOTS
-from environments.terms import RowVariable, Term, apply, argument, exists, value_of
-
-__all__ = [
-    "CURRENT",
-    "NOT_FOUND",
-    "UNKNOWN_DOCTOR",
-    "day_of",
-    "doctor_parameter",
-    "is_blank",
-    "is_free",
-    "is_unknown",
-    "moment",
-    "now",
-    "offers",
-    "time_of",
-]
+from lawtrace.environments.kinds import MINUTES_A_DAY, Value
+from lawtrace.environments.state import Entity
+from lawtrace.environments.telehealth.entities import APPOINTMENTS, DOCTOR_ID, DOCTORS, SESSION, SLOTS
+from lawtrace.environments.terms import RowVariable, Term, apply, argument, exists, value_of
+from lawtrace.environments.tool import FromLookup, Parameter, Raises
 
 NOT_FOUND = "NotFoundException"
 CURRENT = "current"

@@ -3,14 +3,12 @@
 Where that document is silent, the decision stands beside the tool.
 """
 
-from environments.compliance import RECORD_AUDIT_EVENT, check_authorization
-from environments.telehealth.appointments import MANAGE_APPOINTMENTS, SCHEDULE_APPOINTMENT
-from environments.telehealth.care import CONSULT_DOCTOR, REQUEST_PRESCRIPTION, SEND_MESSAGE, VIEW_PRESCRIPTIONS
-from environments.telehealth.doctors import LEAVE_REVIEW, SEARCH_DOCTORS, VIEW_REVIEWS
-from environments.telehealth.entities import SESSION
-from environments.telehealth.records import ACCESS_MEDICAL_HISTORY, ACCESS_USER_INFO
-
-__all__ = ["TOOLS"]
+from lawtrace.environments.compliance import RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.telehealth.appointments import MANAGE_APPOINTMENTS, SCHEDULE_APPOINTMENT
+from lawtrace.environments.telehealth.care import CONSULT_DOCTOR, REQUEST_PRESCRIPTION, SEND_MESSAGE, VIEW_PRESCRIPTIONS
+from lawtrace.environments.telehealth.doctors import LEAVE_REVIEW, SEARCH_DOCTORS, VIEW_REVIEWS
+from lawtrace.environments.telehealth.entities import SESSION
+from lawtrace.environments.telehealth.records import ACCESS_MEDICAL_HISTORY, ACCESS_USER_INFO
 
 TOOLS = (
     check_authorization(SESSION),

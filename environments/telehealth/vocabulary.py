@@ -1,14 +1,5 @@
 """What users of telehealth say: reasons, medications, messages, reviews. All invented; none is medical advice."""
 
-__all__ = [
-    "APPOINTMENT_REASONS",
-    "CONSULTATION_REASONS",
-    "DOSAGES",
-    "MEDICATIONS",
-    "MESSAGE_TEXTS",
-    "REVIEW_TEXTS",
-]
-
 CONSULTATION_REASONS = (
     "a cough that will not go away",
     "pollen allergy",

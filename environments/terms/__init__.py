@@ -12,7 +12,7 @@ There is no second translator: simulator and solver read the same closure.
 catches ``and``, ``or``, ``not`` and chained comparisons at once.
 """
 
-from environments.terms.build import (
+from lawtrace.environments.terms.build import (
     any_item,
     apply,
     argument,
@@ -32,8 +32,8 @@ from environments.terms.build import (
     unguarded_arguments,
     value_of,
 )
-from environments.terms.rows import RowCondition, RowVariable, Variable, bind, distinct
-from environments.terms.tree import SUCCEEDED, Argument, Compiled, Scope, Term
+from lawtrace.environments.terms.rows import RowCondition, RowVariable, Variable, bind, distinct
+from lawtrace.environments.terms.tree import SUCCEEDED, Argument, Compiled, Scope, Term
 
 __all__ = [
     "SUCCEEDED",

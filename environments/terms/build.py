@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from environments.errors import InputError
-from environments.kinds import Value
-from environments.state import Entity
-from environments.terms.rows import (
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms.rows import (
     AnyItem,
     Bound,
     Exists,
@@ -16,28 +16,7 @@ from environments.terms.rows import (
     Variable,
     field_read,
 )
-from environments.terms.tree import Apply, Argument, Choose, Constant, Equal, IfGiven, IsEmpty, Term, as_term
-
-__all__ = [
-    "any_item",
-    "apply",
-    "argument",
-    "arguments_of",
-    "choose",
-    "constant",
-    "contains_text",
-    "exists",
-    "fields_of",
-    "fresh_key",
-    "if_given",
-    "is_empty",
-    "is_given",
-    "item_variable",
-    "row_variable",
-    "tables_of",
-    "unguarded_arguments",
-    "value_of",
-]
+from lawtrace.environments.terms.tree import Apply, Argument, Choose, Constant, Equal, IfGiven, IsEmpty, Term, as_term
 
 
 def argument(name: str) -> Argument:

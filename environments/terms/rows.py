@@ -5,25 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from environments.errors import InputError
-from environments.kinds import Value
-from environments.logic import Logic
-from environments.state import Entity, Row
-from environments.terms.tree import Compiled, Scope, Term
-
-__all__ = [
-    "AnyItem",
-    "Bound",
-    "Exists",
-    "FreshKey",
-    "RowCondition",
-    "RowVariable",
-    "ValueOf",
-    "Variable",
-    "bind",
-    "distinct",
-    "field_read",
-]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.logic import Logic
+from lawtrace.environments.state import Entity, Row
+from lawtrace.environments.terms.tree import Compiled, Scope, Term
 
 
 class Variable:

@@ -5,23 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from environments.kinds import Value
-from environments.logic import Logic
-from environments.state import State
-
-__all__ = [
-    "SUCCEEDED",
-    "Apply",
-    "Argument",
-    "Choose",
-    "Compiled",
-    "Constant",
-    "IfGiven",
-    "IsEmpty",
-    "Scope",
-    "Term",
-    "as_term",
-]
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.logic import Logic
+from lawtrace.environments.state import State
 
 
 @dataclass(slots=True)

@@ -6,16 +6,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from environments.declaration import Environment, Tool
-from environments.events import CallOutcome, Event, Json
-from environments.kinds import WrongFormat, WrongType
-from environments.simulation import INVALID_CALL, decode_arguments
-from runs.audit.transcripts import RecordedCall, RecordedConversation, Utterance
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import RuleVerdict
-from solver.rules import Rule
-
-__all__ = ["AuditRow", "audit"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.kinds import WrongFormat, WrongType
+from lawtrace.environments.simulation import INVALID_CALL, decode_arguments
+from lawtrace.environments.tool import Tool
+from lawtrace.runs.audit.transcripts import RecordedCall, RecordedConversation, Utterance
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import RuleVerdict
+from lawtrace.solver.rules import Rule
 
 
 class AuditRow(BaseModel):

@@ -20,10 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from environments.errors import InputError
-from environments.events import Json
-
-__all__ = ["SPEAKERS", "RecordedCall", "RecordedConversation", "Utterance", "read_transcripts"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
 
 SPEAKERS: Mapping[str, tuple[str, ...]] = {"user": ("text", "words"), "agent": ("text", "words")}
 """The pseudo-tools of what is said, with their arguments."""

@@ -3,9 +3,9 @@
 import sys
 from io import TextIOWrapper
 
-from environments.errors import LawtraceError
-from runs.cli.app import app
-from runs.cli.output import complain
+from lawtrace.environments.errors import LawtraceError
+from lawtrace.runs.cli.app import app
+from lawtrace.runs.cli.output import complain
 
 __all__ = ["app", "main"]
 

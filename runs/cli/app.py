@@ -11,8 +11,6 @@ from typing import Annotated, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["VERBS", "app"]
-
 # Each verb: where it is, and the line that the help shows.
 VERBS = {
     "run": ("run:run", "Walk the whole way from a regulation to verdicts and a report."),
@@ -46,7 +44,7 @@ class _Verbs(TyperGroup):
 
 def _load(verb: str) -> TyperCommand | TyperGroup:
     module, name = VERBS[verb][0].split(":")
-    found = getattr(import_module(f"runs.cli.{module}"), name)
+    found = getattr(import_module(f"lawtrace.runs.cli.{module}"), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
         alone.command(verb)(found)

@@ -6,23 +6,21 @@ from typing import Annotated
 
 import typer
 
-from agents.clients.spec import ModelParameters
-from agents.clients.stack import ModelClients
-from environments.jail import Jails
-from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, quieten, say, show_json
-from runs.cli.sandbox import WhichSandbox, walls_for
-from runs.cli.talking import record_beside
-from runs.files import write_rows
-from runs.recipe import AttemptOptions
-from runs.recipe_file import checked
-from runs.record.store import Record
-from runs.stages.attempt import ask_for_attempts, run_answers
-from runs.stages.rows import AttemptRow, Mode
-from runs.tasks import read_tasks
-from solver.shield import ShieldMode
-
-__all__ = ["attempt"]
+from lawtrace.agents.clients.spec import ModelParameters
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.environments.jail import Jails
+from lawtrace.runs.cli.options import WhereEnvironment
+from lawtrace.runs.cli.output import Bars, quieten, say, show_json
+from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for
+from lawtrace.runs.cli.talking import record_beside
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.recipe_file import checked
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages.attempt import ask_for_attempts, run_answers
+from lawtrace.runs.stages.rows import AttemptRow, Mode
+from lawtrace.runs.tasks import read_tasks
+from lawtrace.solver.shield import ShieldMode
 
 
 def attempt(

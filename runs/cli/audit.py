@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from environments.catalogue import load_setting
-from environments.errors import InputError
-from environments.events import Json
-from runs.audit.judging import AuditRow, audit
-from runs.audit.transcripts import SPEAKERS, RecordedConversation, read_transcripts
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, say, say_grouped, show, show_json
-from runs.files import write_rows
-from runs.report.texts import visible
-from solver.rules import check_rules, load_rules
-
-__all__ = ["audit_command"]
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.audit.judging import AuditRow, audit
+from lawtrace.runs.audit.transcripts import SPEAKERS, RecordedConversation, read_transcripts
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, say, say_grouped, show, show_json
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.visibility import visible
+from lawtrace.solver.rules import check_rules, load_rules
 
 
 def audit_command(

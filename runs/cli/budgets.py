@@ -4,11 +4,9 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from environments.errors import InputError
-from runs.recipe import BudgetOptions, CallOptions
-from runs.recipe_file import checked
-
-__all__ = ["WhichBudget", "with_budget"]
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.recipe import BudgetOptions, CallOptions
+from lawtrace.runs.recipe_file import checked
 
 Asked = TypeVar("Asked", bound=CallOptions)
 

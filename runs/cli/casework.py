@@ -8,27 +8,26 @@ from typing import Annotated
 
 import typer
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from agents.conversations.mapping import Mapped, map_sections
-from agents.conversations.reading_case import CaseReading, read_case
-from agents.conversations.writing_questions import QuestionsWritten, write_questions
-from agents.ledger import Context
-from environments.casebook.case import AGENTS, Case
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.parts import PART_LABELS, PARTS, check_order, load_parts, write_parts
-from environments.casebook.documents.tree import Document
-from environments.casebook.ingest import build_case
-from environments.documents.reading import read_lines
-from environments.errors import CannotCarryOut
-from runs.cli.output import make_table, quieten, say, show, show_json
-from runs.cli.talking import record_beside
-from runs.files import read_rows, write_rows
-from runs.legal.recipe import LegalRecipe, load_legal_recipe
-from runs.record.store import Record
-from runs.report.texts import counted, visible
-
-__all__ = ["ingest", "questions"]
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.mapping import Mapped, map_sections
+from lawtrace.agents.conversations.reading_case import CaseReading, read_case
+from lawtrace.agents.conversations.writing_questions import QuestionsWritten, write_questions
+from lawtrace.agents.ledger import Context
+from lawtrace.environments.casebook.case import AGENTS, Case
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.parts import PART_LABELS, PARTS, check_order, load_parts, write_parts
+from lawtrace.environments.casebook.documents.tree import Document
+from lawtrace.environments.casebook.ingest import build_case
+from lawtrace.environments.documents.reading import read_lines
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.cli.output import make_table, quieten, say, show, show_json
+from lawtrace.runs.cli.talking import record_beside
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.legal.recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.texts import counted
+from lawtrace.runs.visibility import visible
 
 
 def ingest(

@@ -9,14 +9,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from environments.errors import InputError
-from environments.events import Json
-from runs.cli.output import say, say_problems, show, show_json
-from runs.comparing import RunComparison, compare_sides, read_side
-from runs.report.looks import OUTCOME_LOOKS
-from runs.report.texts import percent, show_interval, show_probability, visible
-
-__all__ = ["compare"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.output import say, say_problems, show, show_json
+from lawtrace.runs.comparing import RunComparison, compare_sides, read_side
+from lawtrace.runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.report.texts import percent, show_interval, show_probability
+from lawtrace.runs.visibility import visible
 
 SHOWN_FLIPS = 20
 

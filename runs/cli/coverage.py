@@ -9,28 +9,27 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from agents.clients.spec import ModelParameters
-from agents.clients.stack import ModelClients
-from agents.conversations.writing import Written
-from environments.catalogue import Setting, load_setting
-from environments.errors import CannotCarryOut
-from environments.events import Json
-from environments.jail import Jail
-from runs.cache import coverage_of
-from runs.cache_folder import cache_folder
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, show, show_json
-from runs.cli.talking import record_beside
-from runs.files import write_rows
-from runs.findings import Baseline
-from runs.record.store import Record
-from runs.report.pictures import Panel, check_picture, write_picture
-from runs.stages.baseline import ask_for_baseline, check_writer, measure_baseline, run_baseline
-from solver.covering import Certificate, CoverageAnalysis, RuleCoverage
-from solver.profiles import PROFILES
-from solver.rules import Rule, check_rules, load_rules
-
-__all__ = ["coverage_command"]
+from lawtrace.agents.clients.spec import ModelParameters
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.writing import Written
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Jail
+from lawtrace.runs.cache import coverage_of
+from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from lawtrace.runs.cli.talking import record_beside
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.findings import Baseline
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.pictures import Panel, check_picture, write_picture
+from lawtrace.runs.stages.baseline import ask_for_baseline, check_writer, measure_baseline, run_baseline
+from lawtrace.solver.covering import Certificate, CoverageAnalysis, RuleCoverage
+from lawtrace.solver.profiles import PROFILES
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 
 def coverage_command(

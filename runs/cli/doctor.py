@@ -8,12 +8,10 @@ from typing import Annotated
 
 import typer
 
-from agents.endpoints import check_endpoints
-from environments.events import Json
-from environments.jail import choose_walls, diagnose
-from runs.cli.output import make_table, show, show_json
-
-__all__ = ["doctor"]
+from lawtrace.agents.endpoints import check_endpoints
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import choose_walls, diagnose
+from lawtrace.runs.cli.output import make_table, show, show_json
 
 SANDBOXES = ("bwrap", "docker")
 """Tried by running a program. Unprotected is always possible, and nothing to be recommended."""

@@ -8,17 +8,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from agents.offline.understanding import inspect_understanding
-from environments.catalogue import BUILT_IN, Setting, load_setting
-from environments.documentation import document
-from environments.events import Json
-from runs.cli.output import Bars, make_table, show, show_json
-from runs.cli.serve import serve
-from solver.cross_references import CrossReferences, cross_reference
-from solver.inspection import Flaw, inspect
-from solver.rules import Rule, check_rules, load_rules
-
-__all__ = ["app"]
+from lawtrace.agents.offline.understanding import inspect_understanding
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.documentation import document
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.cli.output import Bars, make_table, show, show_json
+from lawtrace.runs.cli.serve import serve
+from lawtrace.solver.cross_references import CrossReferences, cross_reference
+from lawtrace.solver.inspection import Flaw, inspect
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 app = typer.Typer(
     help="Environments: list them, show what one declares, check it.", no_args_is_help=True, add_completion=False

@@ -9,17 +9,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from environments.catalogue import Setting, load_setting
-from environments.events import Json
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, say, show, show_json
-from runs.evaluating import Evaluation, Score, evaluate_rules
-from runs.report.texts import percent
-from runs.stages.extract import extract_baseline
-from runs.trails import Trail, read_trail, trail_beside
-from solver.rules import Rule, check_rules, load_rules
-
-__all__ = ["BASELINE", "draw_baseline", "evaluate_command"]
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, say, show, show_json
+from lawtrace.runs.evaluating import Evaluation, Score, evaluate_rules
+from lawtrace.runs.report.texts import percent
+from lawtrace.runs.stages.extract import extract_baseline
+from lawtrace.runs.trails import Trail, read_trail, trail_beside
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 BASELINE = "offline baseline, same text"
 

@@ -8,29 +8,28 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from agents.conversations.trail import FATES, Funnel
-from environments.catalogue import Setting, load_setting
-from environments.errors import CannotCarryOut, InputError
-from environments.events import Json
-from environments.regulation import Regulation, load_regulation
-from environments.regulations import read_legal_text
-from runs.cli.budgets import WhichBudget, with_budget
-from runs.cli.evaluating import draw_baseline
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, show, show_json
-from runs.cli.talking import record_beside, role_clients
-from runs.evaluating import evaluate_rules
-from runs.files import write_rows
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.record.store import Record
-from runs.report.extraction import write_extraction
-from runs.report.texts import percent
-from runs.stages.extract import EXTRACTING, Extracted, extract
-from runs.trails import FUNNEL_STEPS, Trail, read_trail, trail_beside, write_trail
-from solver.rules import Rule, load_rules
-
-__all__ = ["extract_command", "rule_table", "trail_command"]
+from lawtrace.agents.conversations.trail import FATES, Funnel
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.regulation import Regulation, load_regulation
+from lawtrace.environments.regulations import read_legal_text
+from lawtrace.runs.cli.budgets import WhichBudget, with_budget
+from lawtrace.runs.cli.evaluating import draw_baseline
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from lawtrace.runs.cli.talking import record_beside, role_clients
+from lawtrace.runs.evaluating import evaluate_rules
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.extraction import write_extraction
+from lawtrace.runs.report.texts import percent
+from lawtrace.runs.stages.extract import EXTRACTING, Extracted, extract
+from lawtrace.runs.trails import FUNNEL_STEPS, Trail, read_trail, trail_beside, write_trail
+from lawtrace.solver.rules import Rule, load_rules
 
 _MOST_DOUBTS = 5
 

@@ -8,22 +8,20 @@ from typing import Annotated
 
 import typer
 
-from environments.events import Json
-from environments.jail import Jail
-from environments.problems import Problem
-from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_problems, show, show_json
-from runs.cli.sandbox import WhichSandbox, walls_for
-from runs.cli.talking import record_beside, role_clients
-from runs.files import write_rows
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.record.store import Record
-from runs.release.checking import check_release, task_files
-from runs.stages.quality import CHECKS, QualityRow, check_tasks
-from runs.tasks import read_usable_tasks
-
-__all__ = ["check_tasks_command"]
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.cli.options import WhereEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, quieten, say, say_grouped, say_problems, show, show_json
+from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for
+from lawtrace.runs.cli.talking import record_beside, role_clients
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.release.checking import check_release, task_files
+from lawtrace.runs.stages.quality import CHECKS, QualityRow, check_tasks
+from lawtrace.runs.tasks import read_usable_tasks
 
 
 def check_tasks_command(

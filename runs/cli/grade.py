@@ -7,34 +7,32 @@ from typing import Annotated
 
 import typer
 
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Jail, Jails, Walls
-from environments.problems import Problem
-from runs.assemble import content_of_comparison
-from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, say, say_invalid, say_problems, show, show_json
-from runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
-from runs.files import Usable, read_usable_rows, write_rows
-from runs.grading.judge import judge
-from runs.grading.regrading import ChangedRule, MovedVerdict, changed_rules, moved_verdicts, with_rules
-from runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
-from runs.layout import RunFolder
-from runs.programs import Given, read_programs
-from runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
-from runs.published.grading import judge_pairs_published
-from runs.published.records import RecordedVerdict
-from runs.recipe import BASELINES
-from runs.report.build import write_report
-from runs.report.terminal import outcome_table
-from runs.stages.attempt import run_programs
-from runs.stages.built_in import baseline_programs
-from runs.stages.rows import AttemptRow, TaskRow
-from runs.tasks import read_usable_tasks, sift
-from solver.rules import check_rules, load_rules
-
-__all__ = ["grade"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Jails, Walls
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.assemble import content_of_comparison
+from lawtrace.runs.cli.options import WhereEnvironment
+from lawtrace.runs.cli.output import Bars, say, say_invalid, say_problems, show, show_json
+from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
+from lawtrace.runs.files import Usable, read_usable_rows, write_rows
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.regrading import ChangedRule, MovedVerdict, changed_rules, moved_verdicts, with_rules
+from lawtrace.runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.programs import Given, read_programs
+from lawtrace.runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
+from lawtrace.runs.published.grading import judge_pairs_published
+from lawtrace.runs.published.records import RecordedVerdict
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.report.build import write_report
+from lawtrace.runs.report.terminal import outcome_table
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.built_in import baseline_programs
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.runs.tasks import read_usable_tasks, sift
+from lawtrace.solver.rules import check_rules, load_rules
 
 
 def grade(

@@ -5,20 +5,18 @@ from typing import Annotated
 
 import typer
 
-from runs.ablation import is_ablation
-from runs.assemble import content_of_comparison, content_of_run
-from runs.cli.legal import report_legal
-from runs.cli.options import WhereEnvironment
-from runs.cli.output import say, say_invalid, say_problems, show, show_json
-from runs.cli.run import report_ablation
-from runs.legal.recipe import is_legal
-from runs.published.comparison import is_comparison, read_comparison
-from runs.record.storage import record_path
-from runs.record.store import Record
-from runs.report.build import write_report
-from runs.report.terminal import outcome_table
-
-__all__ = ["report"]
+from lawtrace.runs.ablation import is_ablation
+from lawtrace.runs.assemble import content_of_comparison, content_of_run
+from lawtrace.runs.cli.legal import report_legal
+from lawtrace.runs.cli.options import WhereEnvironment
+from lawtrace.runs.cli.output import say, say_invalid, say_problems, show, show_json
+from lawtrace.runs.cli.run import report_ablation
+from lawtrace.runs.legal.recipe import is_legal
+from lawtrace.runs.published.comparison import is_comparison, read_comparison
+from lawtrace.runs.record.storage import record_path
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.build import write_report
+from lawtrace.runs.report.terminal import outcome_table
 
 
 def report(

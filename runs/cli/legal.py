@@ -10,31 +10,30 @@ from typing import Annotated, cast
 import typer
 from rich.table import Table
 
-from environments.casebook.book import CaseBook, load_casebook
-from environments.casebook.case import AGENTS
-from environments.errors import InputError
-from environments.events import Json
-from runs.cli import casework, rating
-from runs.cli.budgets import with_budget
-from runs.cli.long_run import long_run
-from runs.cli.output import Bars, make_table, quieten, say, show, show_json
-from runs.files import read_rows
-from runs.layout import new_run_folder
-from runs.legal.baselines import Baseline, measure_baselines
-from runs.legal.layout import LegalFolder
-from runs.legal.lengths import part_lengths
-from runs.legal.pipeline import LegalResult, check_cases, walk_legal
-from runs.legal.plan import LegalPlan, plan_of_cases
-from runs.legal.recipe import LegalRecipe, is_legal, load_legal_recipe
-from runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
-from runs.legal.rows import LEGAL_OUTCOMES, LegalFindings
-from runs.legal.tables import ModelTable
-from runs.pipeline import check_access, check_prices
-from runs.record.store import Record
-from runs.report.terminal import calls_table
-from runs.report.texts import show_interval, visible
-
-__all__ = ["app", "report_legal", "resume_legal"]
+from lawtrace.environments.casebook.book import CaseBook, load_casebook
+from lawtrace.environments.casebook.case import AGENTS
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli import casework, rating
+from lawtrace.runs.cli.budgets import with_budget
+from lawtrace.runs.cli.long_run import long_run
+from lawtrace.runs.cli.output import Bars, make_table, quieten, say, show, show_json
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.layout import new_run_folder
+from lawtrace.runs.legal.baselines import Baseline, measure_baselines
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.lengths import part_lengths
+from lawtrace.runs.legal.pipeline import LegalResult, check_cases, walk_legal
+from lawtrace.runs.legal.plan import LegalPlan, plan_of_cases
+from lawtrace.runs.legal.recipe import LegalRecipe, is_legal, load_legal_recipe
+from lawtrace.runs.legal.report import LegalContent, content_of_legal_run, write_legal_report
+from lawtrace.runs.legal.rows import LEGAL_OUTCOMES, LegalFindings
+from lawtrace.runs.legal.tables import ModelTable
+from lawtrace.runs.pipeline import check_access, check_prices
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.terminal import calls_table
+from lawtrace.runs.report.texts import show_interval
+from lawtrace.runs.visibility import visible
 
 app = typer.Typer(
     help="The legal bench: decisions, questions about them, agents that answer.",

@@ -4,10 +4,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runs.cli.output import complain
-from runs.cli.tracing import tracing
-
-__all__ = ["long_run"]
+from lawtrace.runs.cli.output import complain
+from lawtrace.runs.cli.tracing import tracing
 
 
 @contextmanager

@@ -7,12 +7,10 @@ import typer
 from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
-from environments.errors import FormulaError
-from runs.cli.output import make_table, show, show_json
-from runs.files import read_rows
-from solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
-
-__all__ = ["app"]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.runs.cli.output import make_table, show, show_json
+from lawtrace.runs.files import read_rows
+from lawtrace.solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
 app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True, add_completion=False)
 

@@ -8,21 +8,28 @@ from typing import Annotated
 
 import typer
 
-from environments.errors import InputError
-from environments.events import Json
-from runs.cli.output import OUT, say, show_json
-from runs.cli.sandbox import warn_of_sandboxes
-from runs.grading.verdict import OUTCOMES
-from runs.layout import RunFolder
-from runs.reading.causes import causes_of
-from runs.reading.judged import Judged, Mark, place_of
-from runs.reading.parting import Parting, partings
-from runs.reading.terminal import print_heading, print_lines, print_parting, print_verdict
-from runs.record.finding import Conversation, Place, Said, Wanted, find_conversations, find_lines, lines_of, places_of
-from runs.record.storage import is_being_written
-from runs.record.store import Record
-
-__all__ = ["messages"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.output import OUT, say, show_json
+from lawtrace.runs.cli.sandbox import warn_of_sandboxes
+from lawtrace.runs.grading.verdict import OUTCOMES
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.reading.causes import causes_of
+from lawtrace.runs.reading.judged import Judged, Mark, place_of
+from lawtrace.runs.reading.parting import Parting, partings
+from lawtrace.runs.reading.terminal import print_heading, print_lines, print_parting, print_verdict
+from lawtrace.runs.record.finding import (
+    Conversation,
+    Place,
+    Said,
+    Wanted,
+    find_conversations,
+    find_lines,
+    lines_of,
+    places_of,
+)
+from lawtrace.runs.record.storage import is_being_written
+from lawtrace.runs.record.store import Record
 
 LOOK_AGAIN_SECONDS = 0.3
 

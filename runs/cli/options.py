@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["WhereEnvironment", "WhichEnvironment"]
-
 WhichEnvironment = Annotated[
     str,
     typer.Option(

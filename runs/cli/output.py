@@ -17,22 +17,8 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
-from environments.events import Json
-from runs.visibility import visible
-
-__all__ = [
-    "OUT",
-    "Bars",
-    "complain",
-    "make_table",
-    "quieten",
-    "say",
-    "say_grouped",
-    "say_invalid",
-    "say_problems",
-    "show",
-    "show_json",
-]
+from lawtrace.environments.events import Json
+from lawtrace.runs.visibility import visible
 
 OUT = Console(emoji=False, markup=False)
 _ERR = Console(stderr=True, highlight=False, emoji=False, markup=False)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import Case, Question
-from environments.errors import InputError
-from environments.events import Json
-from runs.cli.output import make_table, say, show, show_json
-from runs.cli.reviewing import AsJson, Host, Port, Status, serve_desk
-from runs.legal.ratings import (
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import Case, Question
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.output import make_table, say, show, show_json
+from lawtrace.runs.cli.reviewing import AsJson, Host, Port, Status, serve_desk
+from lawtrace.runs.legal.ratings import (
     CRITERIA,
     CRITERION_WORDS,
     RatingRow,
@@ -22,14 +22,12 @@ from runs.legal.ratings import (
     rater_lines,
     sources_of,
 )
-from runs.report.texts import percent, show_interval, visible
-from runs.reviewing.signed import SignedBook, now
+from lawtrace.runs.report.texts import percent, show_interval
+from lawtrace.runs.reviewing.signed import SignedBook, now
+from lawtrace.runs.visibility import visible
 
 if TYPE_CHECKING:
-    from runs.reviewing.desk import Desk  # needs the extra `view`
-
-__all__ = ["evaluate", "review"]
-
+    from lawtrace.runs.reviewing.desk import Desk  # needs the extra `view`
 
 Cases = Annotated[Path, typer.Option(help="Cases with questions.")]
 Count = Annotated[int, typer.Option(min=1, help="How many questions are drawn.")]
@@ -63,7 +61,7 @@ def review(
 def _pages(
     sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], book: SignedBook[RatingRow]
 ) -> "Desk":
-    from runs.reviewing.rating import RatingPages
+    from lawtrace.runs.reviewing.rating import RatingPages
 
     return RatingPages(sample, raters, book)
 

@@ -8,29 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from environments.catalogue import load_setting
-from environments.errors import CannotCarryOut
-from environments.events import Json
-from runs.cli.extracting import read_regulation
-from runs.cli.options import WhereEnvironment, WhichEnvironment
-from runs.cli.output import make_table, say, show, show_json
-from runs.report.texts import percent, show_interval
-from runs.reviewing.agreement import Summary, summarize_review
-from runs.reviewing.ballot import Ballot
-from runs.reviewing.opinions import OpinionRow
-from runs.reviewing.protocol import Protocol, load_protocol
-from runs.reviewing.rules import RulesUnderReview
-from runs.reviewing.signed import SignedBook
-from runs.reviewing.subjects import Subject
-from runs.reviewing.tasks import TasksUnderReview
-from runs.tasks import read_tasks
-from runs.trails import read_trail, trail_beside
-from solver.rules import load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.extracting import read_regulation
+from lawtrace.runs.cli.options import WhereEnvironment, WhichEnvironment
+from lawtrace.runs.cli.output import make_table, say, show, show_json
+from lawtrace.runs.report.texts import percent, show_interval
+from lawtrace.runs.reviewing.agreement import Summary, summarize_review
+from lawtrace.runs.reviewing.ballot import Ballot
+from lawtrace.runs.reviewing.opinions import OpinionRow
+from lawtrace.runs.reviewing.protocol import Protocol, load_protocol
+from lawtrace.runs.reviewing.rules import RulesUnderReview
+from lawtrace.runs.reviewing.signed import SignedBook
+from lawtrace.runs.reviewing.subjects import Subject
+from lawtrace.runs.reviewing.tasks import TasksUnderReview
+from lawtrace.runs.tasks import read_tasks
+from lawtrace.runs.trails import read_trail, trail_beside
+from lawtrace.solver.rules import load_rules
 
 if TYPE_CHECKING:
-    from runs.reviewing.desk import Desk  # needs the extra `view`
-
-__all__ = ["AsJson", "Host", "Port", "Status", "review_rules", "review_tasks", "serve_desk"]
+    from lawtrace.runs.reviewing.desk import Desk  # needs the extra `view`
 
 Recipe = Annotated[Path | None, typer.Option("--recipe", help="The protocol: reviewers, rounds, decision, quota.")]
 Opinions = Annotated[Path | None, typer.Option("--opinions", help="The file of opinions; by default beside the file.")]
@@ -121,7 +119,7 @@ def serve_desk(make: Callable[[], "Desk"], *, host: str, port: int, as_json: boo
     """Serve the pages until Ctrl-C. ``make`` is called where the extra ``view`` is there; raises CannotCarryOut."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise CannotCarryOut("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
-    from runs.reviewing.server import serve_review
+    from lawtrace.runs.reviewing.server import serve_review
 
     def tell(address: str) -> None:
         say(f"Review at {address} Stop with Ctrl-C.")
@@ -133,7 +131,7 @@ def serve_desk(make: Callable[[], "Desk"], *, host: str, port: int, as_json: boo
 
 
 def _pages(subject: Subject, protocol: Protocol, book: SignedBook[OpinionRow]) -> "Desk":
-    from runs.reviewing.pages import Pages
+    from lawtrace.runs.reviewing.pages import Pages
 
     return Pages(subject, protocol, book)
 

@@ -8,21 +8,19 @@ from pydantic import TypeAdapter
 from rich.table import Table
 from rich.text import Text
 
-from environments.catalogue import load_setting
-from environments.declaration import Environment
-from environments.events import Json
-from runs.cli.evaluating import evaluate_command
-from runs.cli.extracting import extract_command, rule_table, trail_command
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, make_table, show, show_json
-from runs.cli.reviewing import review_rules
-from runs.report.terminal import strength_table
-from solver.analysis import Analysis, analyse
-from solver.mutations import Strength, measure_strength
-from solver.rules import Rule, check_rules, load_rules
-from solver.synthesis import synthesize
-
-__all__ = ["app"]
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.evaluating import evaluate_command
+from lawtrace.runs.cli.extracting import extract_command, rule_table, trail_command
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, make_table, show, show_json
+from lawtrace.runs.cli.reviewing import review_rules
+from lawtrace.runs.report.terminal import strength_table
+from lawtrace.solver.analysis import Analysis, analyse
+from lawtrace.solver.mutations import Strength, measure_strength
+from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.synthesis import synthesize
 
 _STRENGTH = TypeAdapter(Strength)
 

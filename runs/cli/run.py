@@ -9,33 +9,32 @@ from typing import Annotated, cast
 
 import typer
 
-from agents.ledger import RunResumed
-from environments.errors import CannotCarryOut, InputError
-from environments.events import Json
-from runs.ablation import read_ablation
-from runs.assemble import content_of_files, content_of_run, settings_of
-from runs.cli.budgets import WhichBudget, with_budget
-from runs.cli.legal import resume_legal
-from runs.cli.long_run import long_run
-from runs.cli.options import WhereEnvironment
-from runs.cli.output import Bars, quieten, say, say_invalid, show, show_json
-from runs.cli.sandbox import walls_for
-from runs.layout import RunFolder, new_run_folder
-from runs.legal.recipe import is_legal
-from runs.pipeline import RunResult, check_access, check_inputs, check_prices, named_models, walk, walk_variants
-from runs.plan import plan_of
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.record.store import Record
-from runs.record.usage import Usage, usage_of
-from runs.report.ablation import ablation_table, axis_table, write_ablation
-from runs.report.build import write_report
-from runs.report.terminal import outcome_table, plan_table, strength_table, usage_table
-from runs.settings import recorded_recipe, resolve_recipe
-from runs.variants import variants_of
-from solver.mutations import Strength
-
-__all__ = ["report_ablation", "resume", "run"]
+from lawtrace.agents.ledger import RunResumed
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.ablation import read_ablation
+from lawtrace.runs.assemble import content_of_files, content_of_run, settings_of
+from lawtrace.runs.cli.budgets import WhichBudget, with_budget
+from lawtrace.runs.cli.legal import resume_legal
+from lawtrace.runs.cli.long_run import long_run
+from lawtrace.runs.cli.options import WhereEnvironment
+from lawtrace.runs.cli.output import Bars, quieten, say, say_invalid, show, show_json
+from lawtrace.runs.cli.sandbox import walls_for
+from lawtrace.runs.layout import RunFolder, new_run_folder
+from lawtrace.runs.legal.recipe import is_legal
+from lawtrace.runs.pipeline import check_access, check_inputs, check_prices, named_models, walk, walk_variants
+from lawtrace.runs.plan import plan_of
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.record.usage import Usage, usage_of
+from lawtrace.runs.report.ablation import ablation_table, axis_table, write_ablation
+from lawtrace.runs.report.build import write_report
+from lawtrace.runs.report.terminal import outcome_table, plan_table, strength_table, usage_table
+from lawtrace.runs.settings import recorded_recipe, resolve_recipe
+from lawtrace.runs.variants import variants_of
+from lawtrace.runs.way import RunResult
+from lawtrace.solver.mutations import Strength
 
 
 def run(

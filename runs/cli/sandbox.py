@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from environments.events import Json
-from environments.jail import UNPROTECTED, Walls, choose_walls
-from runs.cli.output import complain
-
-__all__ = ["WhichSandbox", "walls_for", "warn_of_sandboxes"]
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import UNPROTECTED, Walls, choose_walls
+from lawtrace.runs.cli.output import complain
 
 WhichSandbox = Annotated[
     str,

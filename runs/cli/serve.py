@@ -12,17 +12,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from environments.catalogue import Setting, is_folder, load_setting
-from environments.errors import CannotCarryOut, InputError
-from runs.cli.output import quieten, say, show_json
-from runs.serving.watched import Assignment, Watched
-from runs.stages.rows import TaskRow
-from runs.tasks import read_tasks
-from solver.masking import Style
-from solver.rules import check_rules, load_rules
-from solver.shield import ShieldMode
-
-__all__ = ["serve"]
+from lawtrace.environments.catalogue import is_folder, load_setting
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.cli.output import quieten, say, show_json
+from lawtrace.runs.serving.watched import Assignment, Watched
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.runs.tasks import read_tasks
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import check_rules, load_rules
+from lawtrace.solver.shield import ShieldMode
 
 TOKEN = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
 
@@ -53,9 +52,9 @@ def serve(
     quieten()
     setting = load_setting(name)
     _require_extra()
-    from runs.listening import is_loopback
-    from runs.serving.server import make_server
-    from runs.serving.transports import serve_http, serve_stdio
+    from lawtrace.runs.listening import is_loopback
+    from lawtrace.runs.serving.server import make_server
+    from lawtrace.runs.serving.transports import serve_http, serve_stdio
 
     assignment = replace(_assignment(setting, name, task, style, seed), calls=calls, shield=shield)
     watched = Watched(assignment, _fresh(out))

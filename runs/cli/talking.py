@@ -4,14 +4,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from runs.cli.output import say
-from runs.recipe import Recipe
-from runs.record.storage import record_path
-from runs.record.store import Record
-
-__all__ = ["record_beside", "role_clients"]
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.runs.cli.output import say
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.record.storage import record_path
+from lawtrace.runs.record.store import Record
 
 
 def record_beside(out: Path, what: str, sandbox: str | None = None) -> Record:

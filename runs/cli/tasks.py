@@ -7,34 +7,32 @@ from typing import Annotated, Literal
 
 import typer
 
-from environments.catalogue import BUILT_IN, load_setting
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Jail
-from runs.cli.gate import check_tasks_command
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, quieten, say, say_grouped, say_problems, show, show_json
-from runs.cli.reviewing import review_tasks
-from runs.cli.sandbox import WhichSandbox, walls_for
-from runs.cli.talking import record_beside, role_clients
-from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
-from runs.files import read_rows, write_rows
-from runs.published.domains import Domain
-from runs.published.logisafetybench import import_tasks
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.record.store import Record
-from runs.release.making import WRITING_ROLES, make_set
-from runs.release.writing import ReleasedSet, check_place, write_release
-from runs.stages.build import Built, build_tasks
-from runs.stages.denied import in_families
-from runs.stages.rows import Family, TraceRow
-from runs.stages.synthesize import synthesize_rows
-from solver.demands import NO_WISHES
-from solver.profiles import Profile
-from solver.rules import check_rules, load_rules
-
-__all__ = ["app"]
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail
+from lawtrace.runs.cli.gate import check_tasks_command
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, quieten, say, say_grouped, say_problems, show, show_json
+from lawtrace.runs.cli.reviewing import review_tasks
+from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for
+from lawtrace.runs.cli.talking import record_beside, role_clients
+from lawtrace.runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.published.domains import Domain
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.release.making import WRITING_ROLES, make_set
+from lawtrace.runs.release.writing import ReleasedSet, check_place, write_release
+from lawtrace.runs.stages.build import Built, build_tasks
+from lawtrace.runs.stages.denied import in_families
+from lawtrace.runs.stages.rows import Family, TraceRow
+from lawtrace.runs.stages.synthesize import synthesize_rows
+from lawtrace.solver.demands import NO_WISHES
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import check_rules, load_rules
 
 app = typer.Typer(
     help="Tasks: build them from traces, import published ones, put them through the gate.",

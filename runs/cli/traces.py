@@ -5,19 +5,17 @@ from typing import Annotated
 
 import typer
 
-from environments.catalogue import load_setting
-from runs.cli.coverage import coverage_command
-from runs.cli.options import WhichEnvironment
-from runs.cli.output import Bars, say, show, show_json
-from runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
-from runs.files import write_rows
-from runs.report.texts import counted
-from runs.stages.synthesize import synthesize_rows
-from solver.coverage import measure_coverage
-from solver.profiles import Profile
-from solver.rules import check_rules, load_rules
-
-__all__ = ["app"]
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.cli.coverage import coverage_command
+from lawtrace.runs.cli.options import WhichEnvironment
+from lawtrace.runs.cli.output import Bars, say, show, show_json
+from lawtrace.runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.report.texts import counted
+from lawtrace.runs.stages.synthesize import synthesize_rows
+from lawtrace.solver.coverage import measure_coverage
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import check_rules, load_rules
 
 app = typer.Typer(
     help="Traces: synthesise compliant sequences of calls, see what they cover.",

@@ -4,9 +4,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from environments.errors import InputError
-
-__all__ = ["tracing"]
+from lawtrace.environments.errors import InputError
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 

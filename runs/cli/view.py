@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from environments.errors import CannotCarryOut
-from runs.cli.output import say, show_json
-
-__all__ = ["view"]
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.cli.output import say, show_json
 
 
 def view(
@@ -21,7 +19,7 @@ def view(
     """Look at runs in the browser: a page on this machine alone, until Ctrl-C."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise CannotCarryOut("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
-    from runs.viewer.server import serve_viewer
+    from lawtrace.runs.viewer.server import serve_viewer
 
     def tell(address: str) -> None:
         say(f"The runs in {directory} are shown at {address} Stop with Ctrl-C.")

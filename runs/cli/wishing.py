@@ -4,11 +4,9 @@ from typing import Annotated
 
 import typer
 
-from environments.errors import InputError
-from runs.recipe_file import checked
-from solver.demands import Wishes
-
-__all__ = ["Compliance", "Distance", "Forbid", "Pairs", "Require", "wishes_of"]
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.recipe_file import checked
+from lawtrace.solver.demands import Wishes
 
 Require = Annotated[list[str] | None, typer.Option(help="A tool that every trace calls. Repeatable.")]
 Forbid = Annotated[list[str] | None, typer.Option(help="A tool that no trace calls. Repeatable.")]

@@ -5,14 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from environments.declaration import Environment
-from environments.events import Event, Json
-from environments.jail import Execution, Jail, JailLost, Program, Raised, Reply, Returned
-from environments.session import Guard, Objection, Session
-from environments.state import State
-from environments.toolset import toolset
-
-__all__ = ["Judge", "Ran", "run_judged", "run_program"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.jail import Execution, Jail, JailLost, Program, Raised, Reply, Returned
+from lawtrace.environments.session import Guard, Objection, Session
+from lawtrace.environments.state import State
+from lawtrace.environments.toolset import toolset
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,11 @@
 """The dual oracle: from a task and an attempt to a verdict. Pure: values in, values out."""
 
-from environments.comparison import Difference, compare_states
-from environments.declaration import Environment
-from environments.state import decode_state
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow, verdict_on
-from runs.stages.rows import AttemptRow, TaskRow
-
-__all__ = ["judge"]
+from lawtrace.environments.comparison import Difference, compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.state import decode_state
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow, verdict_on
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
 
 
 def judge(environment: Environment, task: TaskRow, attempt: AttemptRow) -> VerdictRow:

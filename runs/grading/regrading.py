@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import Outcome, VerdictRow
-from runs.stages.rows import TaskRow
-from solver.granted import granted_forms
-from solver.masking import Style
-from solver.rules import Rule
-
-__all__ = ["ChangedRule", "MovedVerdict", "changed_rules", "moved_verdicts", "with_rules"]
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import Outcome, VerdictRow
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.granted import granted_forms
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

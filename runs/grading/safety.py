@@ -3,12 +3,17 @@
 import json
 from collections.abc import Collection, Sequence
 
-from environments.events import Event
-from runs.grading.verdict import RuleVerdict
-from solver.ltlf import ForAll, InstructionAdherence, Monitor, OperationalRestriction, RuleStatus, match_template
-from solver.rules import Rule
-
-__all__ = ["judge_rules"]
+from lawtrace.environments.events import Event
+from lawtrace.runs.grading.verdict import RuleVerdict
+from lawtrace.solver.ltlf import (
+    ForAll,
+    InstructionAdherence,
+    Monitor,
+    OperationalRestriction,
+    RuleStatus,
+    match_template,
+)
+from lawtrace.solver.rules import Rule
 
 MOST_VALUES = 3
 """The values of a quantified rule that a sentence names."""

@@ -4,28 +4,13 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from environments.comparison import Difference
-from runs.stages.rows import AttemptRow, Family, Mode
-from solver.ltlf import Scalar
-from solver.ltlf import Verdict as MonitorVerdict
-from solver.masking import Style
-from solver.rules import TemplateName
-from solver.shield import ShieldMode
-
-__all__ = [
-    "FAILURE_MODES",
-    "OUTCOMES",
-    "PROFILES",
-    "PUBLISHED_PROFILES",
-    "FailureMode",
-    "Outcome",
-    "Profile",
-    "PublishedEvidence",
-    "RuleVerdict",
-    "TraceSource",
-    "VerdictRow",
-    "verdict_on",
-]
+from lawtrace.environments.comparison import Difference
+from lawtrace.runs.stages.rows import AttemptRow, Family, Mode
+from lawtrace.solver.ltlf import Scalar
+from lawtrace.solver.ltlf import Verdict as MonitorVerdict
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import TemplateName
+from lawtrace.solver.shield import ShieldMode
 
 Outcome = Literal["safe_success", "unsafe_success", "unsafe_failure", "benign_failure", "no_program", "invalid"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -68,7 +53,7 @@ class RuleVerdict(BaseModel):
 Profile = Literal["strict", "published", "published-shared"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 """How verdicts are reached: ours; the published definitions; the same with an expected state that the goal attempt of
-a pair uses up, as the published evaluation did (`runs.published.grading`)."""
+a pair uses up, as the published evaluation did (`lawtrace.runs.published.grading`)."""
 PUBLISHED_PROFILES: tuple[Profile, ...] = ("published", "published-shared")
 
 TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]

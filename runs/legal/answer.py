@@ -3,26 +3,24 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agents.casting import FixedCasting
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.conversations.answering import answer_once
-from agents.conversations.decomposing import Limits, Part, Store, answer_as_team
-from agents.ledger import Context, Ledger
-from agents.roles import RoleName
-from agents.roles.meta_llm import LegalAnswer
-from agents.speaker import RoleFailure
-from environments.casebook.case import Agent, Case, Chunk, Question, parse_context
-from environments.casebook.choices import REFUSED, read_choice
-from environments.casebook.retrieval.catalogue import make_ranker
-from environments.casebook.retrieval.embedding import Encoder
-from environments.casebook.retrieval.minilm import Pooling
-from environments.casebook.retrieval.ranking import Ranker, cut_to_depth, rank_case
-from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, Cell, RetrievedRow, StepRow
-from runs.side_by_side import side_by_side
-
-__all__ = ["Desk", "ask_for_answers", "cells_of", "score"]
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.answering import answer_once
+from lawtrace.agents.conversations.decomposing import Limits, Part, Store, answer_as_team
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.meta_llm import LegalAnswer
+from lawtrace.agents.speaker import RoleFailure
+from lawtrace.environments.casebook.case import Agent, Case, Chunk, Question, parse_context
+from lawtrace.environments.casebook.choices import REFUSED, read_choice
+from lawtrace.environments.casebook.retrieval.catalogue import make_ranker
+from lawtrace.environments.casebook.retrieval.embedding import Encoder
+from lawtrace.environments.casebook.retrieval.minilm import Pooling
+from lawtrace.environments.casebook.retrieval.ranking import Ranker, cut_to_depth, rank_case
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.rows import AnswerRow, Cell, RetrievedRow, StepRow
+from lawtrace.runs.side_by_side import side_by_side
 
 _META: tuple[RoleName, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
 """The seats that the Meta-LLM of a cell takes."""

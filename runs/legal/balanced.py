@@ -10,21 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from environments.casebook.case import Case, Question, QuestionKind
-from runs.legal.baselines import chances
-from runs.legal.rows import AnswerRow, RestatedRow
-from runs.metrics import Interval
-from runs.statistics import clustered_interval
-
-__all__ = [
-    "BalancedBaseline",
-    "BalancedLine",
-    "BalancedTables",
-    "KindShares",
-    "Restating",
-    "compare_balanced",
-    "even_weights",
-]
+from lawtrace.environments.casebook.case import Case, Question, QuestionKind
+from lawtrace.runs.legal.baselines import chances
+from lawtrace.runs.legal.rows import AnswerRow, RestatedRow
+from lawtrace.runs.metrics import Interval
+from lawtrace.runs.statistics import clustered_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from agents.conversations.restating import Restated, restate_question
-from agents.ledger import Context, Ledger
-from environments.casebook.balance import balance_question, choose_restated
-from environments.casebook.case import Case, Question
-from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import RestatedRow
-from runs.side_by_side import side_by_side
-
-__all__ = ["balance_cases", "restate_questions"]
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.restating import Restated, restate_question
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.environments.casebook.balance import balance_question, choose_restated
+from lawtrace.environments.casebook.case import Case, Question
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.rows import RestatedRow
+from lawtrace.runs.side_by_side import side_by_side
 
 
 async def restate_questions(

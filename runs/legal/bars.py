@@ -11,14 +11,12 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from environments.casebook.case import Case
-from runs.legal.lengths import ElementCounts, element_counts
-from runs.report.heatmap import fit
-from runs.report.summary import Panel
-from runs.report.svg import INK, figure_of, render_svg, svg_settings
-from runs.report.texts import visible
-
-__all__ = ["Bar", "case_panels", "draw_bars", "question_bars"]
+from lawtrace.environments.casebook.case import Case
+from lawtrace.runs.legal.lengths import ElementCounts, element_counts
+from lawtrace.runs.report.heatmap import fit
+from lawtrace.runs.report.summary import Panel
+from lawtrace.runs.report.svg import INK, figure_of, render_svg, svg_settings
+from lawtrace.runs.visibility import visible
 
 _WIDTH = 6.4
 _LABELLED_FROM = 0.06

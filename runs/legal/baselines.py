@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from environments.casebook.case import LETTERS, YES_NO, Choice, Question
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["Baseline", "best_baseline", "chances", "lexical_baseline", "measure_baselines", "skill"]
+from lawtrace.environments.casebook.case import LETTERS, YES_NO, Choice, Question
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,9 @@ from markupsafe import Markup
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from runs.legal.tables import Agreement
-from runs.report.svg import INK, figure_of, render_svg, svg_settings
-from runs.report.texts import visible
-
-__all__ = ["draw_agreement"]
+from lawtrace.runs.legal.tables import Agreement
+from lawtrace.runs.report.svg import INK, figure_of, render_svg, svg_settings
+from lawtrace.runs.visibility import visible
 
 _CELL = 0.62
 _FULL = (0.34, 0.71, 0.91)

@@ -7,20 +7,18 @@ white space and case. A probe asks again, without the cited passages or with the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.casting import FixedCasting
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Ledger
-from environments.casebook.case import Case, Chunk, Question
-from environments.casebook.names import Renaming, rename_chunk, rename_question, renaming_of
-from environments.casebook.retrieval.words import words_of
-from runs.legal.answer import Desk
-from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import AnswerRow, Probe, ProbeRow
-from runs.legal.shares import Share, share_by_question
-from runs.side_by_side import side_by_side
-
-__all__ = ["Citing", "GroundingLine", "ask_probes", "check_citations", "grounding_lines"]
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Ledger
+from lawtrace.environments.casebook.case import Case, Chunk, Question
+from lawtrace.environments.casebook.names import Renaming, rename_chunk, rename_question, renaming_of
+from lawtrace.environments.casebook.retrieval.words import words_of
+from lawtrace.runs.legal.answer import Desk
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.rows import AnswerRow, Probe, ProbeRow
+from lawtrace.runs.legal.shares import Share, share_by_question
+from lawtrace.runs.side_by_side import side_by_side
 
 
 @dataclass(frozen=True, slots=True)

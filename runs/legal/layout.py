@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from runs.layout import RunFolder
-
-__all__ = ["LegalFolder"]
+from lawtrace.runs.layout import RunFolder
 
 
 class LegalFolder(RunFolder):

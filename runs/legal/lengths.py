@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from environments.casebook.case import AGENTS, Agent, Case
-from environments.casebook.documents.parts import IRAC, PART_LABELS, PARTS, Part, paragraphs_by_part
-
-__all__ = ["ElementCounts", "PartLength", "element_counts", "part_lengths"]
+from lawtrace.environments.casebook.case import AGENTS, Agent, Case
+from lawtrace.environments.casebook.documents.parts import IRAC, PART_LABELS, PARTS, Part, paragraphs_by_part
 
 _PUBLISHED: dict[Agent, Part] = {"LR": "rules", "F": "facts"}
 """Of published cases only two parts are released, one chunk a paragraph."""

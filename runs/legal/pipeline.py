@@ -7,23 +7,21 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from agents.clients.stack import ModelClients
-from agents.ledger import StageFinished
-from environments.casebook.book import CaseBook, load_casebook
-from environments.casebook.case import Case
-from environments.errors import InputError
-from runs.files import digest, read_rows, write_rows
-from runs.legal.answer import ask_for_answers, cells_of
-from runs.legal.balancing import balance_cases, restate_questions
-from runs.legal.grounding import ask_probes
-from runs.legal.layout import LegalFolder
-from runs.legal.recipe import LegalRecipe
-from runs.legal.retrieve import encoders, retrieve
-from runs.legal.rows import AnswerRow, LegalFindings
-from runs.pipeline import Progress, Silent
-from runs.record.store import Record
-
-__all__ = ["LegalResult", "check_cases", "walk_legal"]
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import StageFinished
+from lawtrace.environments.casebook.book import CaseBook, load_casebook
+from lawtrace.environments.casebook.case import Case
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.files import digest, read_rows, write_rows
+from lawtrace.runs.legal.answer import ask_for_answers, cells_of
+from lawtrace.runs.legal.balancing import balance_cases, restate_questions
+from lawtrace.runs.legal.grounding import ask_probes
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.retrieve import encoders, retrieve
+from lawtrace.runs.legal.rows import AnswerRow, LegalFindings
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.way import Progress, Silent
 
 
 @dataclass(frozen=True, slots=True)

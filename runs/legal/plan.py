@@ -6,23 +6,21 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from agents.clients.embeddings import CountingEncoder
-from agents.conversations.decomposing import Limits
-from agents.roles import RoleName
-from agents.roles.meta_llm import question_json
-from agents.roles.team import AGENT_WORK
-from environments.casebook.balance import choose_restated
-from environments.casebook.case import Case, Context, Question, parse_context
-from environments.casebook.names import rename_chunk, rename_question, renaming_of
-from environments.casebook.retrieval.catalogue import BY_MEANING
-from runs.legal.answer import cells_of
-from runs.legal.balancing import balance_cases
-from runs.legal.recipe import LegalRecipe
-from runs.legal.retrieve import retrieve
-from runs.legal.rows import Cell, Probe, RestatedRow
-from runs.plan import CHARACTERS_A_TOKEN, TRIES, CallPlan, CallTally
-
-__all__ = ["LegalPlan", "plan_of_cases"]
+from lawtrace.agents.clients.embeddings import CountingEncoder
+from lawtrace.agents.conversations.decomposing import Limits
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.meta_llm import question_json
+from lawtrace.agents.roles.team import AGENT_WORK
+from lawtrace.environments.casebook.balance import choose_restated
+from lawtrace.environments.casebook.case import Case, Context, Question, parse_context
+from lawtrace.environments.casebook.names import rename_chunk, rename_question, renaming_of
+from lawtrace.environments.casebook.retrieval.catalogue import BY_MEANING
+from lawtrace.runs.legal.answer import cells_of
+from lawtrace.runs.legal.balancing import balance_cases
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.retrieve import retrieve
+from lawtrace.runs.legal.rows import Cell, Probe, RestatedRow
+from lawtrace.runs.plan import CHARACTERS_A_TOKEN, TRIES, CallPlan, CallTally
 
 BESIDE = 500
 """Tokens of a prompt beside its words and pieces, on the safe side: opening, form asked for, why it came back."""

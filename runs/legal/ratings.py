@@ -9,25 +9,11 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from environments.casebook.case import Case, Question
-from environments.casebook.documents.tree import Paragraph
-from runs.legal.statistics import cohen_kappa
-from runs.metrics import Interval, wilson_interval
-from runs.reviewing.agreement import fleiss_kappa
-
-__all__ = [
-    "CRITERIA",
-    "CRITERION_WORDS",
-    "AgreementLine",
-    "Criterion",
-    "RaterLine",
-    "RatingRow",
-    "agreement",
-    "current",
-    "draw_sample",
-    "rater_lines",
-    "sources_of",
-]
+from lawtrace.environments.casebook.case import Case, Question
+from lawtrace.environments.casebook.documents.tree import Paragraph
+from lawtrace.runs.legal.statistics import cohen_kappa
+from lawtrace.runs.metrics import Interval, wilson_interval
+from lawtrace.runs.reviewing.agreement import fleiss_kappa
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)

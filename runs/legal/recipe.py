@@ -14,18 +14,16 @@ from typing import Annotated, Literal, Self, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
-from agents.clients.spec import EMBEDDERS, ModelSpec
-from agents.roles import RoleName
-from environments.casebook.case import CONTEXTS, Context, context_name, parse_context
-from environments.casebook.retrieval.catalogue import RetrieverName
-from environments.casebook.retrieval.ranking import DepthShare
-from environments.errors import InputError
-from environments.events import Json
-from runs.legal.rows import Probe
-from runs.recipe import OURS, CallOptions, Options, OwnPrompts, RoleModel, distinct
-from runs.recipe_file import read_recipe, read_words
-
-__all__ = ["LegalPrompts", "LegalRecipe", "LegalRoles", "is_legal", "load_legal_recipe"]
+from lawtrace.agents.clients.spec import EMBEDDERS, ModelSpec
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.casebook.case import CONTEXTS, Context, context_name, parse_context
+from lawtrace.environments.casebook.retrieval.catalogue import RetrieverName
+from lawtrace.environments.casebook.retrieval.ranking import DepthShare
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.legal.rows import Probe
+from lawtrace.runs.recipe import OURS, CallOptions, Options, OwnPrompts, RoleModel, distinct
+from lawtrace.runs.recipe_file import read_recipe, read_words
 
 
 def _context(text: str) -> str:
@@ -93,7 +91,7 @@ class LegalPrompts(OwnPrompts):
 
 
 class DecompositionOptions(Options):
-    """How far the Meta-LLM may split a question: see `agents.conversations.decomposing.Limits`."""
+    """How far the Meta-LLM may split a question: see `lawtrace.agents.conversations.decomposing.Limits`."""
 
     depth: int = Field(default=2, ge=1, le=10)
     calls: int = Field(default=12, ge=1, le=200)

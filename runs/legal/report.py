@@ -5,27 +5,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.casebook.case import AGENTS, CONTEXTS, Case, context_name
-from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS
-from environments.errors import InputError
-from runs.files import read_rows
-from runs.legal.balanced import BalancedTables, compare_balanced
-from runs.legal.bars import case_panels
-from runs.legal.figures import draw_agreement
-from runs.legal.grounding import GroundingLine, grounding_lines
-from runs.legal.layout import LegalFolder
-from runs.legal.lengths import part_lengths
-from runs.legal.recipe import LegalRecipe
-from runs.legal.retrieved import COMPARED, RetrievalLine, retrieval_lines
-from runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow, RetrievedRow
-from runs.legal.tables import Agreement, LegalTables, tabulate
-from runs.legal.teamwork import ENDINGS, TeamLine, team_lines
-from runs.record.store import Record
-from runs.report.page import render_page, write_page
-from runs.report.summary import Panel
-from runs.report.texts import visible
-
-__all__ = ["LegalContent", "content_of_legal_run", "render_legal_report", "write_legal_report"]
+from lawtrace.environments.casebook.case import AGENTS, CONTEXTS, Case, context_name
+from lawtrace.environments.casebook.retrieval.catalogue import RETRIEVER_LABELS
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.balanced import BalancedTables, compare_balanced
+from lawtrace.runs.legal.bars import case_panels
+from lawtrace.runs.legal.figures import draw_agreement
+from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.lengths import part_lengths
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.retrieved import COMPARED, RetrievalLine, retrieval_lines
+from lawtrace.runs.legal.rows import AnswerRow, LegalFindings, ProbeRow, RestatedRow, RetrievedRow
+from lawtrace.runs.legal.tables import Agreement, LegalTables, tabulate
+from lawtrace.runs.legal.teamwork import ENDINGS, TeamLine, team_lines
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.page import render_page, write_page
+from lawtrace.runs.report.summary import Panel
+from lawtrace.runs.visibility import visible
 
 PUBLISHED_QUESTIONS = 950
 

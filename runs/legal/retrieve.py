@@ -4,20 +4,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from agents.clients.embeddings import EndpointEncoder
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Context
-from environments.casebook.case import Case, context_name
-from environments.casebook.retrieval.catalogue import make_ranker
-from environments.casebook.retrieval.embedding import CachedEncoder, Encoder
-from environments.casebook.retrieval.minilm import MiniLM, Pooling
-from environments.casebook.retrieval.ranking import rank_case
-from runs.cache_folder import cache_folder
-from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import RetrievedRow
-
-__all__ = ["encoders", "retrieve"]
+from lawtrace.agents.clients.embeddings import EndpointEncoder
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Context
+from lawtrace.environments.casebook.case import Case, context_name
+from lawtrace.environments.casebook.retrieval.catalogue import make_ranker
+from lawtrace.environments.casebook.retrieval.embedding import CachedEncoder, Encoder
+from lawtrace.environments.casebook.retrieval.minilm import MiniLM, Pooling
+from lawtrace.environments.casebook.retrieval.ranking import rank_case
+from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.rows import RetrievedRow
 
 
 def retrieve(

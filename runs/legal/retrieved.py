@@ -2,7 +2,7 @@
 
 No passage is known to be the right one, so nothing here is recall. Two figures show what a ranking goes by: one that
 puts the shortest piece first, or the same piece first for most questions of a case, hardly looks at the question. The
-code released with the paper does both (`environments.casebook.retrieval.released`).
+code released with the paper does both (`lawtrace.environments.casebook.retrieval.released`).
 """
 
 from collections import Counter
@@ -10,13 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from environments.casebook.case import Case, Question, parse_context
-from environments.casebook.retrieval.catalogue import RetrieverName
-from environments.casebook.retrieval.ranking import cut_to_depth
-from environments.casebook.retrieval.words import words_of
-from runs.legal.rows import RetrievedRow
-
-__all__ = ["COMPARED", "DepthFigures", "RetrievalLine", "retrieval_lines"]
+from lawtrace.environments.casebook.case import Case, Question, parse_context
+from lawtrace.environments.casebook.retrieval.catalogue import RetrieverName
+from lawtrace.environments.casebook.retrieval.ranking import cut_to_depth
+from lawtrace.environments.casebook.retrieval.words import words_of
+from lawtrace.runs.legal.rows import RetrievedRow
 
 COMPARED: Mapping[RetrieverName, RetrieverName] = {
     "embedding": "bm25",

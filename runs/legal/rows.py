@@ -5,25 +5,12 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.conversations.decomposing import Ended
-from agents.roles.meta_llm import Citation
-from environments.casebook.case import Agent, Choice
-from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
-from environments.casebook.retrieval.ranking import Hit
-from environments.problems import Problem
-
-__all__ = [
-    "LEGAL_OUTCOMES",
-    "AnswerRow",
-    "Cell",
-    "LegalFindings",
-    "LegalOutcome",
-    "Probe",
-    "ProbeRow",
-    "RestatedRow",
-    "RetrievedRow",
-    "StepRow",
-]
+from lawtrace.agents.conversations.decomposing import Ended
+from lawtrace.agents.roles.meta_llm import Citation
+from lawtrace.environments.casebook.case import Agent, Choice
+from lawtrace.environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
+from lawtrace.environments.casebook.retrieval.ranking import Hit
+from lawtrace.environments.problems import Problem
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
 LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)

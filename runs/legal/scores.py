@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from runs.legal.rows import AnswerRow, LegalOutcome
-
-__all__ = ["CellScore", "count_answers"]
+from lawtrace.runs.legal.rows import AnswerRow, LegalOutcome
 
 
 @dataclass(frozen=True, slots=True)

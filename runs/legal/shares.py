@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from runs.legal.rows import AnswerRow
-from runs.legal.statistics import interval_by_case
-from runs.metrics import Interval, wilson_interval
-
-__all__ = ["Share", "mean_over_cases", "share_by_case", "share_by_question"]
+from lawtrace.runs.legal.rows import AnswerRow
+from lawtrace.runs.legal.statistics import interval_by_case
+from lawtrace.runs.metrics import Interval, wilson_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from environments.casebook.case import Question
-from runs.legal.rows import AnswerRow
-from runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
-
-__all__ = ["SplitLine", "split_answers"]
+from lawtrace.environments.casebook.case import Question
+from lawtrace.runs.legal.rows import AnswerRow
+from lawtrace.runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
 
 
 @dataclass(frozen=True, slots=True)

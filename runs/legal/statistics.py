@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runs.legal.rows import AnswerRow
-from runs.metrics import Interval
-from runs.statistics import clustered_interval, exact_mcnemar
-
-__all__ = ["Comparison", "cohen_kappa", "compare_cells", "interval_by_case", "label_of"]
+from lawtrace.runs.legal.rows import AnswerRow
+from lawtrace.runs.metrics import Interval
+from lawtrace.runs.statistics import clustered_interval, exact_mcnemar
 
 
 def label_of(row: AnswerRow) -> str | None:

@@ -5,25 +5,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from environments.casebook.case import Case
-from environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
-from runs.legal.baselines import Baseline, best_baseline, lexical_baseline, measure_baselines, skill
-from runs.legal.rows import AnswerRow, Cell, LegalOutcome
-from runs.legal.scores import CellScore, count_answers
-from runs.legal.shares import share_by_case
-from runs.legal.splits import SplitLine, split_answers
-from runs.legal.statistics import Comparison, cohen_kappa, compare_cells, label_of
-from runs.metrics import Interval
-from runs.statistics import adjust_for_many
-
-__all__ = [
-    "Agreement",
-    "CellLine",
-    "ComparisonLine",
-    "LegalTables",
-    "ModelTable",
-    "tabulate",
-]
+from lawtrace.environments.casebook.case import Case
+from lawtrace.environments.casebook.retrieval.catalogue import RETRIEVER_LABELS, RetrieverName
+from lawtrace.runs.legal.baselines import Baseline, best_baseline, lexical_baseline, measure_baselines, skill
+from lawtrace.runs.legal.rows import AnswerRow, Cell, LegalOutcome
+from lawtrace.runs.legal.scores import CellScore, count_answers
+from lawtrace.runs.legal.shares import share_by_case
+from lawtrace.runs.legal.splits import SplitLine, split_answers
+from lawtrace.runs.legal.statistics import Comparison, cohen_kappa, compare_cells, label_of
+from lawtrace.runs.metrics import Interval
+from lawtrace.runs.statistics import adjust_for_many
 
 REFERENCE = "F+LR"
 """What the other contexts are compared with: the strongest of the published baselines, retrieval without agents."""

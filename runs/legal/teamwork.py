@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from agents.conversations.decomposing import Ended
-from environments.casebook.case import AGENTS, Agent
-from runs.legal.rows import AnswerRow
-
-__all__ = ["ENDINGS", "TeamLine", "team_lines"]
+from lawtrace.agents.conversations.decomposing import Ended
+from lawtrace.environments.casebook.case import AGENTS, Agent
+from lawtrace.runs.legal.rows import AnswerRow
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from environments.declaration import Environment
-from environments.jail import Jail
-from environments.problems import Problem
-from runs.files import Usable, read_rows, read_usable_rows, write_rows
-from runs.grading.judge import judge
-from runs.grading.verdict import PROFILES, PUBLISHED_PROFILES, Profile, VerdictRow
-from runs.published.differences import DifferenceRow, against_records, between_profiles
-from runs.published.grading import judge_pairs_published
-from runs.published.records import RecordedVerdict
-from runs.stages.rows import AttemptRow, TaskRow
-from runs.tasks import read_usable_tasks, sift
-
-__all__ = ["FROM_RECORDS", "Comparison", "compare_profiles", "is_comparison", "read_comparison", "write_comparison"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.files import Usable, read_rows, read_usable_rows, write_rows
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.verdict import PROFILES, PUBLISHED_PROFILES, Profile, VerdictRow
+from lawtrace.runs.published.differences import DifferenceRow, against_records, between_profiles
+from lawtrace.runs.published.grading import judge_pairs_published
+from lawtrace.runs.published.records import RecordedVerdict
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.runs.tasks import read_usable_tasks, sift
 
 FROM_RECORDS: Profile = "published-shared"
 """The profile by which the records were made, and which is held against them."""

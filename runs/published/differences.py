@@ -5,22 +5,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from environments.events import Json
-from runs.grading.verdict import Outcome, Profile, VerdictRow
-from runs.published.grading import AUDIT_CHECK
-from runs.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
-from runs.stages.rows import AttemptRow, TaskRow
-from solver.masking import Style
-
-__all__ = [
-    "PROFILE_CAUSES",
-    "RECORD_CAUSES",
-    "DifferenceRow",
-    "ProfileCause",
-    "RecordCause",
-    "against_records",
-    "between_profiles",
-]
+from lawtrace.environments.events import Json
+from lawtrace.runs.grading.verdict import Outcome, Profile, VerdictRow
+from lawtrace.runs.published.grading import AUDIT_CHECK
+from lawtrace.runs.published.records import RECORDED_AUDIT_CHECK, RecordedVerdict
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.solver.masking import Style
 
 ProfileCause = Literal[
     "no program",

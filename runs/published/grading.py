@@ -2,7 +2,7 @@
 
 What differs from `strict` (docs/published.md), as the published evaluation decided it:
 
-- the mock tools answer, with all their leniency (`runs.published.mocks`);
+- the mock tools answer, with all their leniency (`lawtrace.runs.published.mocks`);
 - *executed* means that the program ran to its end without any exception, SystemExit included;
 - the rules are judged on the calls that happened only if it executed and called anything; after a crash they are
   judged on a scan of the program's text, in textual order, whatever runs and whatever is commented out;
@@ -23,11 +23,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from environments.events import Event, Json
-from environments.jail import Execution, Jail, Program, Toolset
-from runs.grading.execution import run_judged
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import (
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.jail import Execution, Jail, Program, Toolset
+from lawtrace.runs.grading.execution import run_judged
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import (
     FailureMode,
     Outcome,
     Profile,
@@ -37,10 +37,8 @@ from runs.grading.verdict import (
     VerdictRow,
     verdict_on,
 )
-from runs.published.mocks import MOCKS
-from runs.stages.rows import AttemptRow, PublishedCase, TaskRow
-
-__all__ = ["AUDIT_CHECK", "PublishedRun", "judge_pairs_published", "judge_published"]
+from lawtrace.runs.published.mocks import MOCKS
+from lawtrace.runs.stages.rows import AttemptRow, PublishedCase, TaskRow
 
 AUDIT_CHECK = "implicit-audit-check"
 

@@ -14,24 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from environments.catalogue import Setting, load_setting
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Jail
-from environments.problems import Problem
-from environments.state import State, decode_state, encode_state
-from runs.files import digest, json_list, read_text
-from runs.grading.execution import Ran, run_program
-from runs.grading.safety import judge_rules
-from runs.published.domains import DOMAINS, Domain, PublishedDomain
-from runs.published.records import what_is_amiss
-from runs.stages.rows import PublishedCase, TaskRow
-from solver.masking import STYLES, Instruction
-from solver.rules import Rule, check_rules
-
-__all__ = ["Imported", "import_tasks"]
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.problems import Problem
+from lawtrace.environments.state import State, decode_state, encode_state
+from lawtrace.runs.files import digest, json_list, read_text
+from lawtrace.runs.grading.execution import Ran, run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.published.domains import DOMAINS, Domain, PublishedDomain
+from lawtrace.runs.published.records import what_is_amiss
+from lawtrace.runs.stages.rows import PublishedCase, TaskRow
+from lawtrace.solver.masking import STYLES, Instruction
+from lawtrace.solver.rules import Rule, check_rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,10 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from environments.problems import first_problem
-from runs.grading.verdict import FailureMode, Outcome, VerdictRow
-from runs.stages.rows import ProgramRow
-from solver.masking import Style
-
-__all__ = ["RECORDED_AUDIT_CHECK", "RecordedVerdict", "read_recorded_program", "read_recorded_verdict", "what_is_amiss"]
+from lawtrace.environments.problems import first_problem
+from lawtrace.runs.grading.verdict import FailureMode, Outcome, VerdictRow
+from lawtrace.runs.stages.rows import ProgramRow
+from lawtrace.solver.masking import Style
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
 """How the records name a failed audit check among the broken rules."""

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from agents.ledger import MessageSent
-from runs.grading.verdict import RuleVerdict, VerdictRow
-from runs.record.finding import Said
-
-__all__ = ["Cause", "causes_of"]
+from lawtrace.agents.ledger import MessageSent
+from lawtrace.runs.grading.verdict import RuleVerdict, VerdictRow
+from lawtrace.runs.record.finding import Said
 
 Cause = tuple[int, RuleVerdict | None]
 """The number of a line, and the rule that broke there; None where what failed is no rule."""

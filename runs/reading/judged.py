@@ -9,15 +9,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from environments.errors import InputError
-from runs.files import read_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.record.finding import Place
-from runs.stages.rows import AttemptRow
-from runs.variants import VariantRow
-
-__all__ = ["Judged", "Mark", "RowFile", "place_of", "ways_of"]
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.record.finding import Place
+from lawtrace.runs.stages.rows import AttemptRow
+from lawtrace.runs.variants import VariantRow
 
 Row = TypeVar("Row", bound=BaseModel)
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from agents.ledger import MessageSent
-from runs.record.finding import Conversation, Line, Said, Wanted, find_conversations, lines_of
-from runs.record.store import Record
-from runs.report.texts import visible
-
-__all__ = ["Parting", "Piece", "partings", "words_apart"]
+from lawtrace.agents.ledger import MessageSent
+from lawtrace.runs.record.finding import Conversation, Line, Said, Wanted, find_conversations, lines_of
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.visibility import visible
 
 MOST_WORDS = 4000
 """Of a stretch in which two texts differ; a longer one is shown as replaced whole."""

@@ -7,15 +7,13 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from runs.grading.verdict import VerdictRow
-from runs.reading.causes import Cause
-from runs.reading.parting import Parting, Piece
-from runs.reading.thread import Part, Shown, heading, show_line
-from runs.record.finding import Place, Said
-from runs.report.looks import OUTCOME_LOOKS
-from runs.report.texts import visible
-
-__all__ = ["print_heading", "print_lines", "print_parting", "print_verdict"]
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.reading.causes import Cause
+from lawtrace.runs.reading.parting import Parting, Piece
+from lawtrace.runs.reading.thread import Part, Shown, heading, show_line
+from lawtrace.runs.record.finding import Place, Said
+from lawtrace.runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.visibility import visible
 
 AROUND = 12
 """Words on each side of a difference; what is the same for longer is left out."""

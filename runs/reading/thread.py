@@ -4,13 +4,11 @@ import json
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from agents.ledger import FunctionCalled, MessageSent
-from agents.roles import ROLES
-from environments.events import Json
-from runs.record.finding import Line, Place
-from runs.report.texts import visible
-
-__all__ = ["Part", "Seat", "Shown", "heading", "show_line"]
+from lawtrace.agents.ledger import FunctionCalled, MessageSent
+from lawtrace.agents.roles import ROLES
+from lawtrace.environments.events import Json
+from lawtrace.runs.record.finding import Line, Place
+from lawtrace.runs.visibility import visible
 
 Seat = Literal["user", "role", "code", "failure"]
 """Who spoke: whoever opened the conversation, a model or its stand-in, code between the turns, or nobody any more."""

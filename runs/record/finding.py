@@ -6,26 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.ledger import MessageSent, RoleFailed
-from environments.errors import InputError
-from runs.record.rows import COLUMNS
-from runs.record.store import Record
-
-__all__ = [
-    "ALL",
-    "Conversation",
-    "Line",
-    "Place",
-    "Said",
-    "Wanted",
-    "conversation_at",
-    "count_conversations",
-    "count_lines",
-    "find_conversations",
-    "find_lines",
-    "lines_of",
-    "places_of",
-]
+from lawtrace.agents.ledger import MessageSent, RoleFailed
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.record.rows import COLUMNS
+from lawtrace.runs.record.store import Record
 
 Line = MessageSent | RoleFailed
 

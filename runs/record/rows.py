@@ -9,7 +9,7 @@ import json
 import sqlite3
 from typing import Any
 
-from agents.ledger import (
+from lawtrace.agents.ledger import (
     Context,
     Entry,
     EntryKind,
@@ -22,8 +22,6 @@ from agents.ledger import (
     StageFinished,
     entry_of,
 )
-
-__all__ = ["COLUMNS", "RowReader", "RowWriter"]
 
 COLUMNS = "seq, kind, text, request, payload"
 """What `RowReader.entry` needs of a row of ``entries``, in order."""

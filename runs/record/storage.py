@@ -5,21 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from environments.errors import CannotCarryOut, InputError
-
-__all__ = [
-    "RECORD_FILE",
-    "SCHEMA",
-    "SCHEMA_VERSION",
-    "begin_anew",
-    "connect_reader",
-    "connect_writer",
-    "is_being_written",
-    "record_path",
-    "take_lock",
-    "translated",
-    "write_ahead_log",
-]
+from lawtrace.environments.errors import CannotCarryOut, InputError
 
 RECORD_FILE = "record.sqlite"
 SCHEMA_VERSION = 2

@@ -1,7 +1,7 @@
 """A record: the entries of one run in the order in which they happened, never changed and never taken out.
 
-A record that is written keeps the run's entries (`agents.ledger.Ledger`); any record can stand in for the models that
-were asked (`agents.clients.replay.ReplaySource`).
+A record that is written keeps the run's entries (`lawtrace.agents.ledger.Ledger`); any record can stand in for the
+models that were asked (`lawtrace.agents.clients.replay.ReplaySource`).
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from agents.clients.replay import RecordedModel
-from agents.clients.spec import ModelParameters
-from agents.ledger import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
-from environments.errors import CannotCarryOut, InputError
-from environments.events import Json
-from runs.record.rows import COLUMNS, RowReader, RowWriter
-from runs.record.storage import (
+from lawtrace.agents.clients.replay import RecordedModel
+from lawtrace.agents.clients.spec import ModelParameters
+from lawtrace.agents.ledger import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.record.rows import COLUMNS, RowReader, RowWriter
+from lawtrace.runs.record.storage import (
     SCHEMA,
     SCHEMA_VERSION,
     begin_anew,
@@ -36,8 +36,6 @@ from runs.record.storage import (
     translated,
     write_ahead_log,
 )
-
-__all__ = ["Clock", "Record", "utc_now"]
 
 Clock = Callable[[], datetime]
 
@@ -204,7 +202,7 @@ class Record:
             raise InputError(f"{self.path}: nothing in it has a number that large") from error
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
-        """The entry in a row of `runs.record.rows.COLUMNS`."""
+        """The entry in a row of `lawtrace.runs.record.rows.COLUMNS`."""
         try:
             with self._one_at_a_time, translated(self.path):
                 return self._reader.entry(row)

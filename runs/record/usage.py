@@ -6,10 +6,8 @@ Added up by SQLite from the entries alone, without their texts, so that it is qu
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agents.clients.budget import Price
-from runs.record.store import Record
-
-__all__ = ["Usage", "usage_of", "whole_usage"]
+from lawtrace.agents.clients.budget import Price
+from lawtrace.runs.record.store import Record
 
 
 @dataclass(frozen=True, slots=True)

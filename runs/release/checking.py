@@ -10,12 +10,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from environments.events import Json
-from environments.problems import Problem
-from runs.files import digest, read_usable_rows
-from runs.release.writing import ENDINGS, EnvironmentEntry, Manifest, read_manifest, rules_digest
-
-__all__ = ["check_release", "task_files"]
+from lawtrace.environments.events import Json
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.files import digest, read_usable_rows
+from lawtrace.runs.release.writing import ENDINGS, EnvironmentEntry, Manifest, read_manifest, rules_digest
 
 
 def task_files(folder: Path) -> list[Path]:

@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from agents.casting import Casting
-from agents.ledger import Ledger
-from environments.catalogue import Setting
-from environments.errors import CannotCarryOut
-from environments.jail import Jail
-from runs.recipe import Recipe
-from runs.release.writing import ReleasedSet
-from runs.stages.build import build_tasks
-from runs.stages.quality import check_tasks
-from runs.stages.synthesize import synthesize_rows
-from solver.rules import check_rules, load_rules
-
-__all__ = ["WRITING_ROLES", "make_set"]
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.ledger import Ledger
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Jail
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.release.writing import ReleasedSet
+from lawtrace.runs.stages.build import build_tasks
+from lawtrace.runs.stages.quality import check_tasks
+from lawtrace.runs.stages.synthesize import synthesize_rows
+from lawtrace.solver.rules import check_rules, load_rules
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
 """The roles that have a part in the words of a task."""

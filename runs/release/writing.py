@@ -10,7 +10,7 @@ A release is a folder:
 
 The same version, seed and code give the same bytes. A task carries its rules and states, so an older release stays
 gradable by a newer lawtrace as long as its schema version can be read and its references still pass; `lawtrace tasks
-check` says whether both hold, and `runs.release.checking` whether it is whole.
+check` says whether both hold, and `lawtrace.runs.release.checking` whether it is whole.
 """
 
 import hashlib
@@ -25,15 +25,13 @@ from typing import Any, Literal
 from jinja2 import Environment, StrictUndefined
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from environments.catalogue import Setting
-from environments.errors import CannotCarryOut, InputError
-from environments.problems import first_problem
-from runs.files import digest, read_text, write_rows
-from runs.stages.quality import CHECKS, QualityRow
-from runs.stages.rows import TaskRow
-from solver.rules import Rule
-
-__all__ = ["ENDINGS", "Manifest", "ReleasedSet", "check_place", "read_manifest", "rules_digest", "write_release"]
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.problems import first_problem
+from lawtrace.runs.files import digest, read_text, write_rows
+from lawtrace.runs.stages.quality import CHECKS, QualityRow
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.rules import Rule
 
 ENDINGS = ("jsonl", "quality.jsonl", "parquet")
 """The files of one environment."""

@@ -7,14 +7,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from environments.events import Json
-from runs.ablation import Ablation, AxisLine, VariantLine
-from runs.record.usage import Usage
-from runs.report.page import render_page, write_page
-from runs.report.texts import percent, show_interval, show_probability, visible
-from runs.variants import short_axes, show_setting
-
-__all__ = ["ablation_table", "axis_table", "write_ablation"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.ablation import Ablation, AxisLine, VariantLine
+from lawtrace.runs.record.usage import Usage
+from lawtrace.runs.report.page import render_page, write_page
+from lawtrace.runs.report.texts import percent, show_interval, show_probability
+from lawtrace.runs.variants import short_axes, show_setting
+from lawtrace.runs.visibility import visible
 
 
 def write_ablation(

@@ -1,6 +1,6 @@
 """From the content of a report to its page.
 
-The same content gives the same bytes. What makes a page safe to open stands in `runs.report.page`.
+The same content gives the same bytes. What makes a page safe to open stands in `lawtrace.runs.report.page`.
 """
 
 import base64
@@ -11,18 +11,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from environments.jail import UNPROTECTED
-from runs.grading.verdict import FAILURE_MODES, OUTCOMES
-from runs.report.comparisons import compare_within
-from runs.report.content import ReportContent
-from runs.report.extraction import draw_funnel
-from runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, MUTATION_WORDS, OUTCOME_LOOKS
-from runs.report.page import TEMPLATES, render_page, write_page
-from runs.report.profiles import view_profiles
-from runs.report.summary import scenario_title, summarize
-from runs.report.tasks import task_pages
-
-__all__ = ["render_report", "write_report"]
+from lawtrace.environments.jail import UNPROTECTED
+from lawtrace.runs.grading.verdict import FAILURE_MODES, OUTCOMES
+from lawtrace.runs.report.comparisons import compare_within
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.extraction import draw_funnel
+from lawtrace.runs.report.looks import FAILURE_WORDS, MONITOR_LOOKS, MUTATION_WORDS, OUTCOME_LOOKS
+from lawtrace.runs.report.page import TEMPLATES, render_page, write_page
+from lawtrace.runs.report.profiles import view_profiles
+from lawtrace.runs.report.summary import scenario_title, summarize
+from lawtrace.runs.report.tasks import task_pages
 
 
 def write_report(content: ReportContent, path: Path) -> None:

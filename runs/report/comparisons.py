@@ -5,13 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from runs.grading.verdict import VerdictRow
-from runs.metrics import RuleTally, Tally, count_breaks_of, count_outcomes
-from runs.report.content import ReportContent
-from runs.statistics import PairedComparison, adjust_for_many, compare_paired, most_trials, pass_at_k, pass_hat_k
-from solver.masking import STYLES, Style
-
-__all__ = ["Comparisons", "GapLine", "PairLine", "ProvisionLine", "TrialLine", "compare_within"]
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.metrics import RuleTally, Tally, count_breaks_of, count_outcomes
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.statistics import (
+    PairedComparison,
+    adjust_for_many,
+    compare_paired,
+    most_trials,
+    pass_at_k,
+    pass_hat_k,
+)
+from lawtrace.solver.masking import STYLES, Style
 
 MOST_PAIRS = 60
 """So many pairs of models are shown, the least likely ones; all are counted in the adjustment of the p-values."""

@@ -3,19 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from environments.problems import Problem
-from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
-from runs.grading.verdict import VerdictRow
-from runs.metrics import group_verdicts
-from runs.published.comparison import Comparison
-from runs.record.usage import Usage
-from runs.stages.rows import AttemptRow, TaskRow
-from solver.coverage import Coverage
-from solver.masking import Style
-from solver.mutations import Strength
-from solver.walks import Pair
-
-__all__ = ["CoverageLine", "ReportContent"]
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.metrics import group_verdicts
+from lawtrace.runs.published.comparison import Comparison
+from lawtrace.runs.record.usage import Usage
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.solver.coverage import Coverage
+from lawtrace.solver.masking import Style
+from lawtrace.solver.mutations import Strength
+from lawtrace.solver.walks import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from environments.events import CallOutcome, Event
-from runs.report.looks import MONITOR_LOOKS
-from runs.report.texts import cut, show_call, show_value, visible
-from solver.ltlf import Verdict as MonitorVerdict
-
-__all__ = ["CallLine", "call_lines", "monitor_cells", "shown_numbers"]
+from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.runs.report.looks import MONITOR_LOOKS
+from lawtrace.runs.report.texts import cut, show_call, show_value
+from lawtrace.runs.visibility import visible
+from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5

@@ -9,12 +9,10 @@ from pathlib import Path
 from markupsafe import Markup
 from matplotlib.patches import Rectangle
 
-from agents.conversations.trail import FATES, Funnel
-from runs.report.page import render_page, write_page
-from runs.report.svg import INK, figure_of, render_svg, svg_settings
-from runs.trails import FUNNEL_STEPS, Trail
-
-__all__ = ["draw_funnel", "render_extraction", "write_extraction"]
+from lawtrace.agents.conversations.trail import FATES, Funnel
+from lawtrace.runs.report.page import render_page, write_page
+from lawtrace.runs.report.svg import INK, figure_of, render_svg, svg_settings
+from lawtrace.runs.trails import FUNNEL_STEPS, Trail
 
 _PROVISIONS, _RULES = "#7aa6c2", "#c9a66b"
 _OF_PROVISIONS = ("provisions", "in_scope", "refined")

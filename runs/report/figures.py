@@ -9,15 +9,14 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from runs.grading.verdict import OUTCOMES, Outcome
-from runs.metrics import Tally
-from runs.report.content import CoverageLine
-from runs.report.heatmap import draw_heat_map, fit
-from runs.report.looks import OUTCOME_LOOKS
-from runs.report.svg import INK, figure_of, render_svg, svg_settings
-from runs.report.texts import percent, short_percent, visible
-
-__all__ = ["draw_outcomes", "draw_pairs"]
+from lawtrace.runs.grading.verdict import OUTCOMES, Outcome
+from lawtrace.runs.metrics import Tally
+from lawtrace.runs.report.content import CoverageLine
+from lawtrace.runs.report.heatmap import draw_heat_map, fit
+from lawtrace.runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.report.svg import INK, figure_of, render_svg, svg_settings
+from lawtrace.runs.report.texts import percent, short_percent
+from lawtrace.runs.visibility import visible
 
 PANEL_WIDTH = 4.8
 LABELLED_FROM = 0.08

@@ -12,10 +12,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as MplPath
 from matplotlib.transforms import Affine2D
 
-from runs.report.texts import visible
-from solver.walks import Pair
-
-__all__ = ["NAME_CHARACTERS", "SHADES", "draw_heat_map", "fit"]
+from lawtrace.runs.visibility import visible
+from lawtrace.solver.walks import Pair
 
 NAME_CHARACTERS: Final = 28
 SHADES: Final = (("1", "#9ecae1"), ("2 or 3", "#6baed6"), ("4 to 7", "#2f7fbc"), ("8 or more", "#08468b"))

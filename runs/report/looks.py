@@ -7,11 +7,9 @@ stands alone: in a table a mark and a word go with it, in a figure a hatch and a
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runs.grading.verdict import FailureMode, Outcome
-from solver.ltlf import Verdict as MonitorVerdict
-from solver.mutations import MutationKind
-
-__all__ = ["FAILURE_WORDS", "MONITOR_LOOKS", "MUTATION_WORDS", "OUTCOME_LOOKS", "MonitorLook", "OutcomeLook"]
+from lawtrace.runs.grading.verdict import FailureMode, Outcome
+from lawtrace.solver.ltlf import Verdict as MonitorVerdict
+from lawtrace.solver.mutations import MutationKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from typing import cast
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from environments.errors import CannotCarryOut
-from runs.files import refuse_device
-from runs.report.events import monitor_cells
-from runs.report.texts import (
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.files import refuse_device
+from lawtrace.runs.report.events import monitor_cells
+from lawtrace.runs.report.texts import (
     counted,
     cut,
     percent,
@@ -26,10 +26,8 @@ from runs.report.texts import (
     show_probability,
     show_value,
     slug,
-    visible,
 )
-
-__all__ = ["TEMPLATES", "page_environment", "render_page", "write_page"]
+from lawtrace.runs.visibility import visible
 
 TEMPLATES = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., str]] = {

@@ -12,11 +12,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.typing import RcKeyType
 
-from environments.errors import CannotCarryOut, InputError
-from runs.report.heatmap import SHADES, draw_heat_map
-from solver.walks import Pair
-
-__all__ = ["Panel", "check_picture", "write_picture"]
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.report.heatmap import SHADES, draw_heat_map
+from lawtrace.solver.walks import Pair
 
 _SETTINGS: dict[RcKeyType, Any] = {"svg.hashsalt": "lawtrace", "font.size": 9, "text.parse_math": False}
 INK = "#202020"

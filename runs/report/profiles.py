@@ -4,14 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from runs.grading.verdict import Outcome, Profile, VerdictRow
-from runs.published.comparison import FROM_RECORDS, Comparison
-from runs.published.differences import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
-from runs.recipe import BASELINES
-from runs.report.content import ReportContent
-from runs.report.summary import Summary, summarize
-
-__all__ = ["CauseLine", "ProfileBlock", "ProfileView", "view_profiles"]
+from lawtrace.runs.grading.verdict import Outcome, Profile, VerdictRow
+from lawtrace.runs.published.comparison import FROM_RECORDS, Comparison
+from lawtrace.runs.published.differences import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.summary import Summary, summarize
 
 MEANINGS: Mapping[Profile, str] = {
     "strict": "ours: the calls that really happened, the documented tools, the state that our simulator keeps",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from runs.grading.verdict import FailureMode, VerdictRow
-from runs.metrics import (
+from lawtrace.runs.grading.verdict import FailureMode, VerdictRow
+from lawtrace.runs.metrics import (
     Group,
     RuleTally,
     Tally,
@@ -15,13 +15,11 @@ from runs.metrics import (
     failure_shares,
     group_verdicts,
 )
-from runs.report.content import ReportContent
-from runs.report.figures import draw_outcomes, draw_pairs
-from runs.report.texts import slug, unique_anchors
-from solver.masking import Style
-from solver.rules import Rule
-
-__all__ = ["FailureLine", "FailureTable", "Panel", "RuleLine", "Summary", "VerdictBlock", "scenario_title", "summarize"]
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.figures import draw_outcomes, draw_pairs
+from lawtrace.runs.report.texts import slug, unique_anchors
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

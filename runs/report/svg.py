@@ -19,8 +19,6 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.typing import RcKeyType
 
-__all__ = ["INK", "figure_of", "render_svg", "svg_settings"]
-
 INK = "#010203"
 """Drawn in this, a line or a text appears in the colour of the page's text."""
 

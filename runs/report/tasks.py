@@ -9,16 +9,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from environments.events import Json
-from runs.grading.verdict import VerdictRow
-from runs.report.content import ReportContent
-from runs.report.events import CallLine, call_lines, shown_numbers
-from runs.report.texts import cut, unique_anchors, visible
-from runs.stages.rows import AttemptRow, JsonState, Mode, TaskRow
-from solver.masking import Style
-from solver.shield import ShieldMode
-
-__all__ = ["AttemptCard", "StateChange", "TaskPage", "Try", "task_pages"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.events import CallLine, call_lines, shown_numbers
+from lawtrace.runs.report.texts import cut, unique_anchors
+from lawtrace.runs.stages.rows import AttemptRow, JsonState, Mode, TaskRow
+from lawtrace.runs.visibility import visible
+from lawtrace.solver.masking import Style
+from lawtrace.solver.shield import ShieldMode
 
 ANSWER_CHARACTERS = 3000
 PROGRAM_LINES = 250

@@ -7,15 +7,14 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from runs.grading.verdict import OUTCOMES, VerdictRow
-from runs.metrics import Tally, count_outcomes, group_verdicts
-from runs.plan import CallPlan, Plan
-from runs.record.usage import Usage, whole_usage
-from runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
-from runs.report.texts import percent, visible
-from solver.mutations import Strength
-
-__all__ = ["calls_table", "outcome_table", "plan_table", "strength_table", "usage_table"]
+from lawtrace.runs.grading.verdict import OUTCOMES, VerdictRow
+from lawtrace.runs.metrics import Tally, count_outcomes, group_verdicts
+from lawtrace.runs.plan import CallPlan, Plan
+from lawtrace.runs.record.usage import Usage, whole_usage
+from lawtrace.runs.report.looks import MUTATION_WORDS, OUTCOME_LOOKS
+from lawtrace.runs.report.texts import percent
+from lawtrace.runs.visibility import visible
+from lawtrace.solver.mutations import Strength
 
 _FAMILY = {"ordinary": "", "denied": "denied"}
 

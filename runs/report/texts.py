@@ -5,24 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from environments.events import Event, Json
-from runs.metrics import Interval
-from runs.visibility import visible
-
-__all__ = [
-    "counted",
-    "cut",
-    "percent",
-    "sentence",
-    "short_percent",
-    "show_call",
-    "show_interval",
-    "show_probability",
-    "show_value",
-    "slug",
-    "unique_anchors",
-    "visible",
-]
+from lawtrace.environments.events import Event, Json
+from lawtrace.runs.metrics import Interval
+from lawtrace.runs.visibility import visible
 
 RESULT_CHARACTERS = 280
 ARGUMENTS_CHARACTERS = 400

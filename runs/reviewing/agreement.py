@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from runs.legal.statistics import cohen_kappa
-from runs.metrics import Interval, wilson_interval
-from runs.reviewing.ballot import Ballot
-
-__all__ = ["RoundLine", "Summary", "fleiss_kappa", "summarize_review"]
+from lawtrace.runs.legal.statistics import cohen_kappa
+from lawtrace.runs.metrics import Interval, wilson_interval
+from lawtrace.runs.reviewing.ballot import Ballot
 
 
 @dataclass(frozen=True, slots=True)

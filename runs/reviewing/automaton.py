@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from solver.ltlf import Automaton
-
-__all__ = ["draw_automaton"]
+from lawtrace.solver.ltlf import Automaton
 
 _RADIUS, _MARGIN = 34, 96
 _LONGEST = 34

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from runs.reviewing.opinions import Decision, OpinionRow, digest_of
-from runs.reviewing.protocol import Protocol
-
-__all__ = ["Ballot", "Item", "Standing", "Status"]
+from lawtrace.runs.reviewing.opinions import Decision, OpinionRow, digest_of
+from lawtrace.runs.reviewing.protocol import Protocol
 
 Status = Literal["pending", "accepted", "rejected"]
 

@@ -10,11 +10,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from environments.errors import InputError, LawtraceError
-from runs.report.page import TEMPLATES as REPORT_TEMPLATES
-from runs.report.page import page_environment
-
-__all__ = ["Desk", "read_form", "reviewer_of"]
+from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.runs.report.page import TEMPLATES as REPORT_TEMPLATES
+from lawtrace.runs.report.page import page_environment
 
 _COOKIE = "lawtrace_reviewer"
 _LARGEST = 200_000

@@ -5,8 +5,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Decision", "OpinionRow", "digest_of"]
-
 Decision = Literal["accept", "reject", "edit"]
 
 

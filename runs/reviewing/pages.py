@@ -8,16 +8,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from environments.errors import InputError
-from runs.reviewing.agreement import summarize_review
-from runs.reviewing.ballot import Ballot, Item
-from runs.reviewing.desk import Desk, read_form, reviewer_of
-from runs.reviewing.opinions import Decision, OpinionRow
-from runs.reviewing.protocol import Protocol
-from runs.reviewing.signed import SignedBook, now
-from runs.reviewing.subjects import Subject
-
-__all__ = ["Pages"]
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.reviewing.agreement import summarize_review
+from lawtrace.runs.reviewing.ballot import Ballot, Item
+from lawtrace.runs.reviewing.desk import Desk, read_form, reviewer_of
+from lawtrace.runs.reviewing.opinions import Decision, OpinionRow
+from lawtrace.runs.reviewing.protocol import Protocol
+from lawtrace.runs.reviewing.signed import SignedBook, now
+from lawtrace.runs.reviewing.subjects import Subject
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 

@@ -12,10 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from runs.recipe import Options, distinct
-from runs.recipe_file import read_recipe
-
-__all__ = ["Protocol", "load_protocol"]
+from lawtrace.runs.recipe import Options, distinct
+from lawtrace.runs.recipe_file import read_recipe
 
 Reviewers = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(distinct)]
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Piece", "cut_at_quotes"]
-
 _ALIKE = {
     "'": "['‘’]",
     "‘": "['‘’]",

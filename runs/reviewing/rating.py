@@ -7,13 +7,19 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from environments.casebook.case import Case, Question
-from environments.errors import InputError
-from runs.legal.ratings import CRITERIA, CRITERION_WORDS, RatingRow, agreement, current, rater_lines, sources_of
-from runs.reviewing.desk import Desk, read_form, reviewer_of
-from runs.reviewing.signed import SignedBook, now
-
-__all__ = ["RatingPages"]
+from lawtrace.environments.casebook.case import Case, Question
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.legal.ratings import (
+    CRITERIA,
+    CRITERION_WORDS,
+    RatingRow,
+    agreement,
+    current,
+    rater_lines,
+    sources_of,
+)
+from lawtrace.runs.reviewing.desk import Desk, read_form, reviewer_of
+from lawtrace.runs.reviewing.signed import SignedBook, now
 
 
 class RatingPages(Desk):

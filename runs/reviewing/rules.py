@@ -7,19 +7,17 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from agents.conversations.trail import RuleTrail
-from environments.catalogue import Setting
-from environments.errors import InputError
-from runs.files import write_rows
-from runs.reviewing.automaton import draw_automaton
-from runs.reviewing.ballot import Item
-from runs.reviewing.quoting import Piece, cut_at_quotes
-from runs.trails import Trail
-from solver.analysis import Examples, find_examples
-from solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
-from solver.rules import Rule, check_rules
-
-__all__ = ["RuleSheet", "RulesUnderReview"]
+from lawtrace.agents.conversations.trail import RuleTrail
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.reviewing.automaton import draw_automaton
+from lawtrace.runs.reviewing.ballot import Item
+from lawtrace.runs.reviewing.quoting import Piece, cut_at_quotes
+from lawtrace.runs.trails import Trail
+from lawtrace.solver.analysis import Examples, find_examples
+from lawtrace.solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
+from lawtrace.solver.rules import Rule, check_rules
 
 _MOST_STATES = 12
 

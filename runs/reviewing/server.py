@@ -8,11 +8,9 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from runs.guarding import LOOPBACK_NAMES, guards
-from runs.listening import is_loopback, listen
-from runs.reviewing.desk import Desk
-
-__all__ = ["make_app", "serve_review"]
+from lawtrace.runs.guarding import LOOPBACK_NAMES, guards
+from lawtrace.runs.listening import is_loopback, listen
+from lawtrace.runs.reviewing.desk import Desk
 
 _EVERYWHERE = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened at)
 

@@ -8,10 +8,8 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from environments.errors import CannotCarryOut
-from runs.files import read_rows
-
-__all__ = ["SignedBook", "now"]
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.files import read_rows
 
 Row = TypeVar("Row", bound=BaseModel)
 

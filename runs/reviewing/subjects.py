@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from runs.reviewing.ballot import Item
-
-__all__ = ["Subject"]
+from lawtrace.runs.reviewing.ballot import Item
 
 
 class Subject(Protocol):

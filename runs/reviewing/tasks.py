@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.catalogue import Setting
-from runs.files import write_rows
-from runs.report.texts import show_call
-from runs.reviewing.ballot import Item
-from runs.stages.rows import TaskRow
-from solver.masking import STYLES, Style, check_wording, find_leaks
-from solver.rules import Rule
-from solver.traces import Trace
-
-__all__ = ["TaskSheet", "TasksUnderReview"]
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.report.texts import show_call
+from lawtrace.runs.reviewing.ballot import Item
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.masking import STYLES, Style, check_wording, find_leaks
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,9 @@ from mcp.types import (
     Tool,
 )
 
-from agents.roles.executor import Briefing, request_text, tools_system
-from environments.documentation import call_schemas, document_tool
-from runs.serving.watched import Watched
-
-__all__ = ["REQUEST", "make_server"]
+from lawtrace.agents.roles.executor import Briefing, request_text, tools_system
+from lawtrace.environments.documentation import call_schemas, document_tool
+from lawtrace.runs.serving.watched import Watched
 
 REQUEST = "request"
 """The name of the prompt that holds the user's request."""

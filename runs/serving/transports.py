@@ -12,9 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from runs.listening import is_loopback, listen
-
-__all__ = ["serve_http", "serve_stdio"]
+from lawtrace.runs.listening import is_loopback, listen
 
 BODY_BYTES = 2_000_000
 SESSIONS = 100

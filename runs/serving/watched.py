@@ -9,22 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.catalogue import Setting
-from environments.events import Event, Json
-from environments.jail import Execution, ExecutionStatus
-from environments.session import Answer, Session
-from environments.state import State, encode_state
-from runs.files import write_rows
-from runs.grading.judge import judge
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import RuleVerdict, VerdictRow
-from runs.layout import RunFolder
-from runs.stages.rows import AttemptRow, TaskRow
-from solver.masking import Style
-from solver.rules import Rule
-from solver.shield import Shield, ShieldMode
-
-__all__ = ["Assignment", "Watched"]
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Execution, ExecutionStatus
+from lawtrace.environments.session import Answer, Session
+from lawtrace.environments.state import State, encode_state
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import RuleVerdict, VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.shield import Shield, ShieldMode
 
 ARGUMENT_BYTES = 1_000_000
 NAME_CHARACTERS = 200

@@ -4,32 +4,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from agents.clients.errors import CallFailed
-from agents.clients.recording import RecordedClient
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import ModelClients
-from agents.conversations.acting import act_with_tools
-from agents.conversations.executing import ask_for_program
-from agents.ledger import Context, Ledger
-from agents.roles.executor import Briefing, extract_program
-from environments.catalogue import Setting
-from environments.declaration import Environment
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Execution, Jail, Jails, JailUnavailable
-from environments.regulation import Regulation
-from environments.session import Guard, Session
-from environments.state import encode_state
-from prompts.loader import OUR_PROMPTS, Prompts
-from runs.grading.execution import run_program
-from runs.recipe import AttemptOptions
-from runs.side_by_side import side_by_side
-from runs.stages.built_in import built_in_client, check_can_act
-from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
-from solver.masking import Style
-from solver.shield import Shield, ShieldMode
-
-__all__ = ["ask_for_attempts", "run_answers", "run_programs"]
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.recording import RecordedClient
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.acting import act_with_tools
+from lawtrace.agents.conversations.executing import ask_for_program
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.agents.roles.executor import Briefing, extract_program
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Execution, Jail, Jails, JailUnavailable
+from lawtrace.environments.regulation import Regulation
+from lawtrace.environments.session import Guard, Session
+from lawtrace.environments.state import encode_state
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
+from lawtrace.runs.grading.execution import run_program
+from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.side_by_side import side_by_side
+from lawtrace.runs.stages.built_in import built_in_client, check_can_act
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow, TaskRow
+from lawtrace.solver.masking import Style
+from lawtrace.solver.shield import Shield, ShieldMode
 
 
 async def ask_for_attempts(
@@ -189,8 +187,8 @@ def run_programs(
     *,
     regulation: Regulation | None = None,
 ) -> list[AttemptRow]:
-    """Attempts from programs that are given, whose tasks there are (see `runs.tasks.sift`); attempts that have been
-    made already stay as they are, at their place. ``regulation``: as in `run_answers`."""
+    """Attempts from programs that are given, whose tasks there are (see `lawtrace.runs.tasks.sift`); attempts that
+    have been made already stay as they are, at their place. ``regulation``: as in `run_answers`."""
     answers = [
         row
         if isinstance(row, AttemptRow)

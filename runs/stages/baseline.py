@@ -6,23 +6,21 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import ModelClients
-from agents.conversations.writing import Written, write_programs
-from agents.ledger import Context, Ledger
-from environments.catalogue import Setting
-from environments.errors import InputError
-from environments.events import Event
-from environments.jail import Execution, Jail
-from environments.state import encode_state
-from prompts.loader import OUR_PROMPTS, Prompts
-from runs.findings import Baseline
-from runs.grading.execution import run_program
-from runs.grading.safety import judge_rules
-from solver.coverage import measure_coverage
-from solver.rules import Rule
-
-__all__ = ["BaselineRow", "ask_for_baseline", "check_writer", "measure_baseline", "run_baseline"]
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.writing import Written, write_programs
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Event
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.jail import Execution, Jail
+from lawtrace.environments.state import encode_state
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
+from lawtrace.runs.findings import Baseline
+from lawtrace.runs.grading.execution import run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.solver.coverage import measure_coverage
+from lawtrace.solver.rules import Rule
 
 
 class BaselineRow(BaseModel):

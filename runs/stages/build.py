@@ -6,28 +6,26 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from agents.aside import aside
-from agents.casting import Casting
-from agents.conversations.instructing import Instructed, write_instruction
-from agents.ledger import Context, Ledger
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.errors import InputError, LawtraceError
-from environments.jail import Jail
-from environments.simulation import call
-from environments.state import encode_state
-from runs.findings import BuildFunnel
-from runs.grading.execution import run_program
-from runs.grading.safety import judge_rules
-from runs.side_by_side import side_by_side
-from runs.stages.rows import CallRow, TaskRow, TraceRow
-from solver.goals import depends_on_order
-from solver.masking import STYLES, Instruction, Style, asked_calls
-from solver.programs import print_program
-from solver.rules import Rule
-from solver.traces import Trace
-
-__all__ = ["BrokenReference", "Built", "build_tasks"]
+from lawtrace.agents.aside import aside
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.instructing import Instructed, write_instruction
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import encode_state
+from lawtrace.runs.findings import BuildFunnel
+from lawtrace.runs.grading.execution import run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.side_by_side import side_by_side
+from lawtrace.runs.stages.rows import CallRow, TaskRow, TraceRow
+from lawtrace.solver.goals import depends_on_order
+from lawtrace.solver.masking import STYLES, Instruction, Style, asked_calls
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
 
 
 class BrokenReference(LawtraceError):

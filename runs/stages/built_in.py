@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelSpec
-from agents.offline.caller import act_out
-from agents.roles.executor import extract_program
-from environments.declaration import Environment
-from environments.errors import InputError
-from runs.recipe import BASELINES
-from runs.stages.rows import Mode, ProgramRow, TaskRow
-from solver.masking import Style, asked_calls
-
-__all__ = ["baseline_programs", "built_in_answer", "built_in_client", "check_can_act"]
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.offline.caller import act_out
+from lawtrace.agents.roles.executor import extract_program
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.stages.rows import Mode, ProgramRow, TaskRow
+from lawtrace.solver.masking import Style, asked_calls
 
 REFUSAL = "I am sorry, but I cannot help with that."
 

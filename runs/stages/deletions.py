@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from environments.declaration import Environment
-from environments.jail import Jail
-from runs.findings import DeletionCheck
-from runs.grading.execution import run_program
-from runs.grading.safety import judge_rules
-from runs.stages.rows import TaskRow
-from solver.programs import print_program
-from solver.traces import without_calls
-
-__all__ = ["check_deletions"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.jail import Jail
+from lawtrace.runs.findings import DeletionCheck
+from lawtrace.runs.grading.execution import run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.traces import without_calls
 
 
 def check_deletions(environment: Environment, tasks: Sequence[TaskRow], jail: Jail) -> DeletionCheck:

@@ -2,28 +2,26 @@
 
 The twin has the same request in the same words and the same state, but for the session, which is not authorized. Its
 reference asks for authorization, is refused, and stops; its target is that nothing has changed. Rules that ask for a
-check are joined by those that ask for a check that was passed (`solver.granted`).
+check are joined by those that ask for a check that was passed (`lawtrace.solver.granted`).
 """
 
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from environments.comparison import compare_states
-from environments.compliance import AUTHORIZATION_TOOL, deny_authorization
-from environments.declaration import Environment
-from environments.jail import Jail
-from environments.session import Session
-from environments.state import encode_state
-from runs.grading.execution import run_program
-from runs.grading.safety import judge_rules
-from runs.stages.build import Built
-from runs.stages.rows import CallRow, Family, TaskRow
-from solver.granted import granted_forms
-from solver.programs import print_program
-from solver.traces import PlannedCall
-
-__all__ = ["in_families"]
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.compliance import AUTHORIZATION_TOOL, deny_authorization
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.session import Session
+from lawtrace.environments.state import encode_state
+from lawtrace.runs.grading.execution import run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.stages.build import Built
+from lawtrace.runs.stages.rows import CallRow, Family, TaskRow
+from lawtrace.solver.granted import granted_forms
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.traces import PlannedCall
 
 
 def in_families(environment: Environment, built: Built, families: Collection[Family], jail: Jail) -> Built:

@@ -3,21 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.aside import aside
-from agents.casting import Casting, OfflineCasting
-from agents.clients.budget import BudgetSpent
-from agents.conversations.drawing import draw_rules
-from agents.conversations.settling import settle_rules
-from agents.conversations.trail import TrailHead, measure_funnel
-from agents.ledger import Context, Ledger, MemoryLedger
-from agents.roles import RoleName
-from environments.catalogue import Setting
-from runs.findings import ExtractionScore
-from runs.trails import Trail
-from solver.ltlf import equivalent
-from solver.rules import Rule
-
-__all__ = ["EXTRACTING", "Extracted", "extract", "extract_baseline", "score_extraction"]
+from lawtrace.agents.aside import aside
+from lawtrace.agents.casting import Casting, OfflineCasting
+from lawtrace.agents.clients.budget import BudgetSpent
+from lawtrace.agents.conversations.drawing import draw_rules
+from lawtrace.agents.conversations.settling import settle_rules
+from lawtrace.agents.conversations.trail import TrailHead, measure_funnel
+from lawtrace.agents.ledger import Context, Ledger, MemoryLedger
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.folder import Setting
+from lawtrace.runs.findings import ExtractionScore
+from lawtrace.runs.trails import Trail
+from lawtrace.solver.ltlf import equivalent
+from lawtrace.solver.rules import Rule
 
 EXTRACTING: tuple[RoleName, ...] = (
     "scope_aligner",
@@ -61,7 +59,7 @@ async def extract(
     """Hold the conversations over the setting's regulation.
 
     ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail; ``most_trials`` as in
-    `agents.conversations.drawing.draw_rules`.
+    `lawtrace.agents.conversations.drawing.draw_rules`.
     """
     drawing = await draw_rules(
         setting.environment,

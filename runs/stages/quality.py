@@ -26,20 +26,20 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from agents.casting import Casting
-from agents.conversations.reading import read_instruction
-from agents.ledger import Context, Ledger
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.events import Event, Json
-from environments.jail import Jail
-from environments.session import Session
-from runs.grading.execution import Ran, run_program
-from runs.grading.safety import judge_rules
-from runs.side_by_side import side_by_side
-from runs.stages.rows import Family, TaskRow
-from solver.goals import goal_calls
-from solver.masking import (
+from lawtrace.agents.casting import Casting
+from lawtrace.agents.conversations.reading import read_instruction
+from lawtrace.agents.ledger import Context, Ledger
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.jail import Jail
+from lawtrace.environments.session import Session
+from lawtrace.runs.grading.execution import Ran, run_program
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.side_by_side import side_by_side
+from lawtrace.runs.stages.rows import Family, TaskRow
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.masking import (
     STYLES,
     ReadCall,
     Style,
@@ -49,9 +49,7 @@ from solver.masking import (
     find_missing,
     find_unknowable,
 )
-from solver.traces import PlannedCall, Trace, business_calls
-
-__all__ = ["CHECKS", "Check", "QualityFinding", "QualityRow", "check_tasks"]
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls
 
 Check = Literal[
     "reference",

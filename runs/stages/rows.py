@@ -9,30 +9,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.conversations.acting import Turn
-from environments.declaration import Environment
-from environments.events import Event, Json, Origin
-from environments.jail import Execution
-from environments.session import Objection
-from environments.state import State, decode_state, encode_state
-from solver.masking import STYLES, Instruction, Style
-from solver.profiles import Profile
-from solver.rules import Rule
-from solver.shield import ShieldMode
-from solver.traces import PlannedCall, Trace
-
-__all__ = [
-    "FAMILIES",
-    "AttemptRow",
-    "CallRow",
-    "Family",
-    "JsonState",
-    "Mode",
-    "ProgramRow",
-    "PublishedCase",
-    "TaskRow",
-    "TraceRow",
-]
+from lawtrace.agents.conversations.acting import Turn
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json, Origin
+from lawtrace.environments.jail import Execution
+from lawtrace.environments.session import Objection
+from lawtrace.environments.state import State, decode_state, encode_state
+from lawtrace.solver.masking import STYLES, Instruction, Style
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.shield import ShieldMode
+from lawtrace.solver.traces import PlannedCall, Trace
 
 JsonState = dict[str, Json]
 
@@ -188,7 +175,7 @@ class ProgramRow(BaseModel):
     """A program to be judged, as users write it: ``{"task": id, "style": "goal", "program": "..."}``.
 
     Further fields are ignored, so a file of attempts is a file of programs too. An attempt that called tools has none:
-    it is judged by the calls that it made (see `runs.programs.read_programs`).
+    it is judged by the calls that it made (see `lawtrace.runs.programs.read_programs`).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -3,14 +3,12 @@
 import hashlib
 from collections.abc import Callable, Sequence
 
-from environments.declaration import Environment
-from runs.stages.rows import TraceRow
-from solver.demands import NO_WISHES, Wishes
-from solver.profiles import Profile
-from solver.rules import Rule
-from solver.synthesis import synthesize
-
-__all__ = ["synthesize_rows"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.runs.stages.rows import TraceRow
+from lawtrace.solver.demands import NO_WISHES, Wishes
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.synthesis import synthesize
 
 
 def synthesize_rows(

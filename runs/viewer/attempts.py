@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 
-from environments.catalogue import BUILT_IN, load_setting
-from environments.regulation import Provision
-from runs.grading.verdict import RuleVerdict, VerdictRow
-from runs.reading.causes import causes_of
-from runs.reading.judged import Judged, Mark, place_of
-from runs.record.finding import conversation_at, lines_of
-from runs.record.store import Record
-from runs.report.content import ReportContent
-from runs.report.tasks import AttemptCard, TaskPage, task_pages
-from runs.stages.rows import AttemptRow, TaskRow
-
-__all__ = ["AttemptView", "Violation", "view_attempt", "view_task"]
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.regulation import Provision
+from lawtrace.runs.grading.verdict import RuleVerdict, VerdictRow
+from lawtrace.runs.reading.causes import causes_of
+from lawtrace.runs.reading.judged import Judged, Mark, place_of
+from lawtrace.runs.record.finding import conversation_at, lines_of
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.tasks import AttemptCard, TaskPage, task_pages
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
 
 
 @dataclass(frozen=True, slots=True)

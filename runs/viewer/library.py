@@ -8,15 +8,13 @@ from typing import Any, Literal, TypeVar
 
 from pydantic_core import from_json
 
-from environments.errors import InputError
-from environments.events import Json
-from runs.layout import RunFolder
-from runs.reading.judged import Judged, RowFile, ways_of
-from runs.record.storage import is_being_written, record_path
-from runs.record.store import Record
-from runs.stages.rows import TaskRow
-
-__all__ = ["Library", "RunLine", "State", "Tasks", "state_of"]
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.reading.judged import Judged, RowFile, ways_of
+from lawtrace.runs.record.storage import is_being_written, record_path
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages.rows import TaskRow
 
 State = Literal["running", "finished", "stopped"]
 

@@ -14,15 +14,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from environments.errors import InputError, LawtraceError
-from runs.comparing import RunComparison, compare_sides, read_side
-from runs.grading.verdict import OUTCOMES
-from runs.metrics import Tally
-from runs.reading.causes import causes_of
-from runs.reading.judged import Judged, Mark
-from runs.reading.parting import partings, words_of
-from runs.reading.thread import heading, show_line
-from runs.record.finding import (
+from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.runs.comparing import RunComparison, compare_sides, read_side
+from lawtrace.runs.grading.verdict import OUTCOMES
+from lawtrace.runs.metrics import Tally
+from lawtrace.runs.reading.causes import causes_of
+from lawtrace.runs.reading.judged import Judged, Mark
+from lawtrace.runs.reading.parting import partings, words_of
+from lawtrace.runs.reading.thread import heading, show_line
+from lawtrace.runs.record.finding import (
     Conversation,
     Said,
     Wanted,
@@ -32,15 +32,13 @@ from runs.record.finding import (
     find_lines,
     lines_of,
 )
-from runs.record.store import Record
-from runs.report.looks import MONITOR_LOOKS, OUTCOME_LOOKS
-from runs.report.page import TEMPLATES as REPORT_TEMPLATES
-from runs.report.page import page_environment
-from runs.viewer.attempts import view_attempt, view_task
-from runs.viewer.library import Library
-from runs.viewer.progress import progress_of
-
-__all__ = ["Pages"]
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.looks import MONITOR_LOOKS, OUTCOME_LOOKS
+from lawtrace.runs.report.page import TEMPLATES as REPORT_TEMPLATES
+from lawtrace.runs.report.page import page_environment
+from lawtrace.runs.viewer.attempts import view_attempt, view_task
+from lawtrace.runs.viewer.library import Library
+from lawtrace.runs.viewer.progress import progress_of
 
 PAGE = 50
 LONGEST = 8_000

@@ -7,18 +7,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents.ledger import RunResumed, StageFinished
-from environments.events import Json
-from runs.files import read_rows
-from runs.findings import Findings
-from runs.layout import RunFolder
-from runs.metrics import Tally
-from runs.reading.judged import Judged
-from runs.recipe import Recipe
-from runs.record.store import Record
-from runs.viewer.library import State, state_of
-
-__all__ = ["Funnel", "Progress", "RoleCounts", "Step", "progress_of"]
+from lawtrace.agents.ledger import RunResumed, StageFinished
+from lawtrace.environments.events import Json
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.findings import Findings
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.metrics import Tally
+from lawtrace.runs.reading.judged import Judged
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.viewer.library import State, state_of
 
 
 @dataclass(frozen=True, slots=True)

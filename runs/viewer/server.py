@@ -7,12 +7,10 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from runs.guarding import guards
-from runs.listening import listen
-from runs.viewer.library import Library
-from runs.viewer.pages import Pages
-
-__all__ = ["make_app", "serve_viewer"]
+from lawtrace.runs.guarding import guards
+from lawtrace.runs.listening import listen
+from lawtrace.runs.viewer.library import Library
+from lawtrace.runs.viewer.pages import Pages
 
 HOST = "127.0.0.1"
 

@@ -9,11 +9,11 @@ Every answer is a trace, or a proof for traces of any length (a product that was
 
 from collections.abc import Sequence
 
-from environments.declaration import Environment
-from solver.analysis.examples import Examples, find_examples
-from solver.analysis.findings import Analysis, Finding, FindingKind, Witness
-from solver.analysis.proofs import Prover
-from solver.analysis.questions import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.analysis.examples import Examples, find_examples
+from lawtrace.solver.analysis.findings import Analysis, Finding, FindingKind, Witness
+from lawtrace.solver.analysis.proofs import Prover
+from lawtrace.solver.analysis.questions import (
     Inquiry,
     conflicts,
     equivalents,
@@ -21,10 +21,10 @@ from solver.analysis.questions import (
     unreachable_tools,
     vacuous_rules,
 )
-from solver.analysis.scopes import ScopeName, environment_scope, free_scope
-from solver.analysis.search import LIMIT
-from solver.ltlf import ForAll
-from solver.rules import Rule
+from lawtrace.solver.analysis.scopes import ScopeName, environment_scope, free_scope
+from lawtrace.solver.analysis.search import LIMIT
+from lawtrace.solver.ltlf import ForAll
+from lawtrace.solver.rules import Rule
 
 __all__ = ["Analysis", "Examples", "Finding", "FindingKind", "ScopeName", "Witness", "analyse", "find_examples"]
 
@@ -37,7 +37,7 @@ def analyse(environment: Environment, rules: Sequence[Rule], *, limit: int = LIM
 
     Args:
         environment: where the rules are to be kept.
-        rules: as `solver.rules.check_rules` lets them pass.
+        rules: as `lawtrace.solver.rules.check_rules` lets them pass.
         limit: the states that one search may make before its question counts as undecided.
     """
     prover = Prover(free_scope(environment), environment_scope(environment), limit)

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-from environments.declaration import Environment
-from solver.analysis.findings import Witness, witness_of
-from solver.analysis.proofs import Prover
-from solver.analysis.questions import Inquiry, occasion_of
-from solver.analysis.scopes import environment_scope, free_scope
-from solver.analysis.search import LIMIT, Found
-from solver.rules import Rule
-
-__all__ = ["Examples", "find_examples"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.analysis.findings import Witness, witness_of
+from lawtrace.solver.analysis.proofs import Prover
+from lawtrace.solver.analysis.questions import Inquiry, occasion_of
+from lawtrace.solver.analysis.scopes import environment_scope, free_scope
+from lawtrace.solver.analysis.search import LIMIT, Found
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)

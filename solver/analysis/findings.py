@@ -5,11 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from solver.analysis.proofs import Excluded
-from solver.analysis.scopes import ScopeName, Trace
-from solver.analysis.search import Found
-
-__all__ = ["Analysis", "Finding", "FindingKind", "Witness", "enumeration", "proof_of", "steps_of", "witness_of"]
+from lawtrace.solver.analysis.proofs import Excluded
+from lawtrace.solver.analysis.scopes import ScopeName, Trace
+from lawtrace.solver.analysis.search import Found
 
 FindingKind = Literal["conflict", "unreachable", "vacuous", "redundant", "equivalent", "undecided"]
 

@@ -14,11 +14,9 @@ also with quantified rules in it.
 
 from collections.abc import Sequence
 
-from solver.analysis.search import Component
-from solver.ltlf import Always, Automaton, ForAll, Formula, Not, Or, Top, atoms_of, compile_formula, renamed
-from solver.ltlf.conditions import All, Anyone, Comparison, Condition, No, condition_variables
-
-__all__ = ["followed", "keeping", "kept_by"]
+from lawtrace.solver.analysis.search import Component
+from lawtrace.solver.ltlf import Always, Automaton, ForAll, Formula, Not, Or, Top, atoms_of, compile_formula, renamed
+from lawtrace.solver.ltlf.conditions import All, Anyone, Comparison, Condition, No, condition_variables
 
 
 def followed(formulas: Sequence[Formula]) -> list[Formula]:

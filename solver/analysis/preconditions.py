@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from environments.declaration import Environment, FromLookup, FromTrace, Tool
-
-__all__ = ["preconditions"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.tool import FromLookup, FromTrace, Tool
 
 
 def preconditions(environment: Environment, tools: Iterable[str]) -> str:

@@ -11,10 +11,8 @@ other; for each that is needed there remains a trace that would reach the goal w
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from solver.analysis.scopes import Scope, ScopeName, Trace
-from solver.analysis.search import Component, Exhausted, Found, Undecided, search
-
-__all__ = ["Answer", "Excluded", "Prover"]
+from lawtrace.solver.analysis.scopes import Scope, ScopeName, Trace
+from lawtrace.solver.analysis.search import Component, Exhausted, Found, Undecided, search
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from environments.declaration import Environment
-from solver.analysis.findings import Finding, Witness, enumeration, proof_of, steps_of, witness_of
-from solver.analysis.following import followed, kept_by
-from solver.analysis.preconditions import preconditions
-from solver.analysis.proofs import Excluded, Prover
-from solver.analysis.search import Component, Found, Undecided
-from solver.ltlf import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.analysis.findings import Finding, Witness, enumeration, proof_of, steps_of, witness_of
+from lawtrace.solver.analysis.following import followed, kept_by
+from lawtrace.solver.analysis.preconditions import preconditions
+from lawtrace.solver.analysis.proofs import Excluded, Prover
+from lawtrace.solver.analysis.search import Component, Found, Undecided
+from lawtrace.solver.ltlf import (
     Atom,
     Bottom,
     Eventually,
@@ -25,17 +25,7 @@ from solver.ltlf import (
     complement,
     match_template,
 )
-from solver.rules import Rule
-
-__all__ = [
-    "Inquiry",
-    "conflicts",
-    "equivalents",
-    "occasion_of",
-    "redundant_rules",
-    "unreachable_tools",
-    "vacuous_rules",
-]
+from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +34,8 @@ class Inquiry:
 
     Attributes:
         rules: by id.
-        bodies: what each rule says; a quantified one, of the value that is followed (`solver.analysis.following`).
-        components: for each rule the traces that keep it.
+        bodies: what each rule says; a quantified one, of the value that is followed
+        (`lawtrace.solver.analysis.following`). components: for each rule the traces that keep it.
         breaches: for each rule the traces that break it.
     """
 
@@ -248,7 +238,7 @@ def occasion_of(formula: Formula) -> Component:
 
 
 def _trigger(formula: Formula) -> Formula:
-    """What gives a rule something to judge, as `solver.ltlf.monitor` counts it."""
+    """What gives a rule something to judge, as `lawtrace.solver.ltlf.monitor` counts it."""
     match match_template(formula):
         case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
             return occasion

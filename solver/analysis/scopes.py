@@ -5,8 +5,8 @@ no plain atom true, but it is a step, and a monitor sees it.
 
 - ``free``: any calls in any order.
 - ``environment``: a call completes only where its preconditions are met, by the facts that the planner goes by
-  (`solver.product`): what it refers to has been looked up, something is pending where it records what is pending. A
-  refused call is possible anywhere and changes nothing.
+  (`lawtrace.solver.product`): what it refers to has been looked up, something is pending where it records what is
+  pending. A refused call is possible anywhere and changes nothing.
 
 Conditions on arguments and results are free in both: each may be met or not, in any combination. So the scopes hold
 every trace there is and some that there are not. *No trace does this* is therefore a safe claim; a trace that is found
@@ -17,11 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from environments.declaration import Environment
-from solver.ltlf import Alphabet, Atom, Condition
-from solver.product import Product
-
-__all__ = ["Scope", "ScopeName", "Step", "Trace", "environment_scope", "free_scope"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.solver.ltlf import Alphabet, Atom, Condition
+from lawtrace.solver.product import Product
 
 ScopeName = Literal["free", "environment"]
 

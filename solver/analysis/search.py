@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from solver.analysis.scopes import Scope, Step, Trace
-from solver.ltlf import Automaton, Condition
-
-__all__ = ["LIMIT", "Component", "Exhausted", "Found", "Undecided", "search"]
+from lawtrace.solver.analysis.scopes import Scope, Step, Trace
+from lawtrace.solver.ltlf import Automaton, Condition
 
 LIMIT: Final = 20_000
 """The nodes that one search may make: about a second. Rule sets that people write need a few hundred at most."""

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
-from environments.declaration import Environment
-from environments.events import Event
-from environments.state import State
-from solver.coverage import Coverage, measure_coverage
-from solver.covering.certificates import Certificate, Certifier
-from solver.covering.graph import Graph
-from solver.covering.rules import RuleCoverage, measure_rules
-from solver.covering.suite import LowerBound, cover, plain_counting
-from solver.demands import Asked
-from solver.encoding import Encoding
-from solver.facts import STARTS
-from solver.product import Product
-from solver.profiles import Profile
-from solver.rules import Rule
-from solver.synthesis import plan, product_through, try_to_fill
-from solver.traces import Trace
-from solver.walks import Pair, Walk, draw_walk, pairs_of
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event
+from lawtrace.environments.state import State
+from lawtrace.solver.coverage import Coverage, measure_coverage
+from lawtrace.solver.covering.certificates import Certificate, Certifier
+from lawtrace.solver.covering.graph import Graph
+from lawtrace.solver.covering.rules import RuleCoverage, measure_rules
+from lawtrace.solver.covering.suite import LowerBound, cover, plain_counting
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.encoding import Encoding
+from lawtrace.solver.facts import STARTS
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.synthesis import plan, product_through, try_to_fill
+from lawtrace.solver.traces import Trace
+from lawtrace.solver.walks import Pair, Walk, draw_walk, pairs_of
 
 __all__ = [
     "Certificate",

@@ -1,9 +1,11 @@
 """For each pair that no compliant trace of a length has, a certificate that a reader understands.
 
-Two derivations stand side by side. The bounded encoding (`solver.encoding`) reads the whole declaration: Z3 says for
+Two derivations stand side by side. The bounded encoding (`lawtrace.solver.encoding`) reads the whole declaration: Z3
+says for
 traces of one length, from an initial state of each kind, which refusals, missing knowledge and rules stand in the way;
 or it has a trace after all, which counts because the simulator carried it out. With what stands in the way there, a
-proof for every length is tried (`solver.analysis`). From rules alone it holds whatever the world; where preconditions
+proof for every length is tried (`lawtrace.solver.analysis`). From rules alone it holds whatever the world; where
+preconditions
 take part it rests on facts, and nothing is claimed unless Z3 agrees (docs/decisions/0016-facts-by-execution.md).
 """
 
@@ -12,20 +14,18 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from environments.events import Event
-from solver.analysis.findings import enumeration, steps_of
-from solver.analysis.following import keeping
-from solver.analysis.preconditions import preconditions
-from solver.analysis.proofs import Excluded, Prover
-from solver.analysis.scopes import environment_scope, free_scope
-from solver.analysis.search import LIMIT, Component
-from solver.demands import Asked, completed_calls
-from solver.encoding import Answer, Encoding, Obstacle
-from solver.ltlf import compile_formula, parse, product
-from solver.synthesis import product_through
-from solver.walks import Pair, draw_walk
-
-__all__ = ["Certificate", "Certifier"]
+from lawtrace.environments.events import Event
+from lawtrace.solver.analysis.findings import enumeration, steps_of
+from lawtrace.solver.analysis.following import keeping
+from lawtrace.solver.analysis.preconditions import preconditions
+from lawtrace.solver.analysis.proofs import Excluded, Prover
+from lawtrace.solver.analysis.scopes import environment_scope, free_scope
+from lawtrace.solver.analysis.search import LIMIT, Component
+from lawtrace.solver.demands import Asked, completed_calls
+from lawtrace.solver.encoding import Answer, Encoding, Obstacle
+from lawtrace.solver.ltlf import compile_formula, parse, product
+from lawtrace.solver.synthesis import product_through
+from lawtrace.solver.walks import Pair, draw_walk
 
 PRECONDITIONS = "the environment's preconditions"
 FURTHEST = 60

@@ -11,10 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.product import Product
-from solver.walks import Walk, pairs_of
-
-__all__ = ["NOTHING", "Edge", "Graph", "Weights"]
+from lawtrace.solver.product import Product
+from lawtrace.solver.walks import Walk, pairs_of
 
 NOTHING: Final = -1
 """In place of a state: no such edge. In place of a pair: the first call of a walk makes none."""

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-__all__ = ["fewest_columns", "row_prices"]
-
 NODES = 20
 """The nodes of the integer program's search. Counted, never timed, so that a machine's speed changes nothing."""
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from environments.events import Event
-from solver.ltlf import Automaton, Monitor
-from solver.product import Product
-from solver.rules import Rule
-
-__all__ = ["RuleCoverage", "measure_rules"]
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.product import Product
+from lawtrace.solver.rules import Rule
 
 Transition = tuple[int, int]
 """A state and a letter."""

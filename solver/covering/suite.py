@@ -17,12 +17,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.covering.graph import NOTHING, Graph, Weights
-from solver.covering.programming import fewest_columns, row_prices
-from solver.product import Product
-from solver.walks import Pair, Walk, draw_walk, pairs_of
-
-__all__ = ["LowerBound", "Suite", "cover", "heaviest", "plain_counting"]
+from lawtrace.solver.covering.graph import NOTHING, Graph, Weights
+from lawtrace.solver.covering.programming import fewest_columns, row_prices
+from lawtrace.solver.product import Product
+from lawtrace.solver.walks import Pair, Walk, draw_walk, pairs_of
 
 RUNS = 6
 ROUNDS = 150

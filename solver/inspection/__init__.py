@@ -3,23 +3,23 @@
     for flaw in inspect(environment, rules, regulation):
         print(flaw.place, flaw.what, flaw.remedy)
 
-What makes a declaration meaningless is refused when it is built (`environments.coherence`). Here is what
+What makes a declaration meaningless is refused when it is built (`lawtrace.environments.coherence`). Here is what
 would make it useless, or quietly wrong. A claim that something can never be is proved; where there is no proof, nothing
 is said.
 """
 
 from collections.abc import Iterator, Sequence
 
-from environments.declaration import Environment
-from environments.regulation import Regulation
-from solver.analysis import analyse
-from solver.inspection.constants import inspect_constants
-from solver.inspection.flaws import Flaw, FlawKind
-from solver.inspection.lists import inspect_law, inspect_lists, inspect_words
-from solver.inspection.populations import inspect_states, inspect_traces
-from solver.inspection.refusals import inspect_refusals
-from solver.inspection.wordings import inspect_wordings
-from solver.rules import Rule
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.regulation import Regulation
+from lawtrace.solver.analysis import analyse
+from lawtrace.solver.inspection.constants import inspect_constants
+from lawtrace.solver.inspection.flaws import Flaw, FlawKind
+from lawtrace.solver.inspection.lists import inspect_law, inspect_lists, inspect_words
+from lawtrace.solver.inspection.populations import inspect_states, inspect_traces
+from lawtrace.solver.inspection.refusals import inspect_refusals
+from lawtrace.solver.inspection.wordings import inspect_wordings
+from lawtrace.solver.rules import Rule
 
 __all__ = ["Flaw", "FlawKind", "inspect"]
 
@@ -29,7 +29,7 @@ def inspect(environment: Environment, rules: Sequence[Rule], regulation: Regulat
 
     Args:
         environment: as declared.
-        rules: its curated rule set, as `solver.rules.check_rules` lets it pass.
+        rules: its curated rule set, as `lawtrace.solver.rules.check_rules` lets it pass.
         regulation: what the rules rest on.
     """
     states = tuple(inspect_states(environment))

@@ -3,16 +3,15 @@
 import difflib
 from collections.abc import Iterator, Sequence
 
-from environments.declaration import Environment, FromTrace, Parameter
-from environments.kinds import ListOf, WrongFormat, WrongType
-from environments.pending import pending_events
-from solver.inspection.flaws import Flaw
-from solver.ltlf.conditions import Comparison, Condition, Constant, Field, Operand, condition_parts
-from solver.ltlf.conditions import ListOf as Literals
-from solver.ltlf.syntax import atoms_of
-from solver.rules import Rule
-
-__all__ = ["inspect_constants"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.kinds import ListOf, WrongFormat, WrongType
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.tool import FromTrace, Parameter
+from lawtrace.solver.inspection.flaws import Flaw
+from lawtrace.solver.ltlf.conditions import Comparison, Condition, Constant, Field, Operand, condition_parts
+from lawtrace.solver.ltlf.conditions import ListOf as Literals
+from lawtrace.solver.ltlf.syntax import atoms_of
+from lawtrace.solver.rules import Rule
 
 
 def inspect_constants(environment: Environment, rules: Sequence[Rule]) -> Iterator[Flaw]:

@@ -2,11 +2,9 @@
 
 from random import Random
 
-from environments.declaration import FromLookup, FromTrace, FromUser, Parameter, Tool
-from environments.kinds import ListOf, Value
-from environments.state import State
-
-__all__ = ["NothingToDraw", "draw_arguments"]
+from lawtrace.environments.kinds import ListOf, Value
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import FromLookup, FromTrace, FromUser, Parameter, Tool
 
 
 class NothingToDraw(Exception):

@@ -4,8 +4,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Flaw", "FlawKind"]
-
 FlawKind = Literal[
     "unreachable tool",
     "refusal",

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from environments.declaration import Environment, FromTrace, Tool
-from environments.regulation import Regulation
-from environments.terms import Term, arguments_of
-from solver.cross_references import cross_reference
-from solver.inspection.flaws import Flaw
-from solver.rules import Rule
-
-__all__ = ["inspect_law", "inspect_lists", "inspect_words"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.regulation import Regulation
+from lawtrace.environments.terms import Term, arguments_of
+from lawtrace.environments.tool import FromTrace, Tool
+from lawtrace.solver.cross_references import cross_reference
+from lawtrace.solver.inspection.flaws import Flaw
+from lawtrace.solver.rules import Rule
 
 
 def inspect_words(environment: Environment) -> Iterator[Flaw]:

@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import cast
 
-from environments.declaration import Environment, FromTrace, Tool
-from environments.errors import InputError
-from environments.kinds import WrongFormat, WrongType
-from environments.simulation import call, compiled_tool
-from environments.state import State, decode_state, encode_state
-from environments.terms import Scope
-from solver.demands import NO_WISHES, Asked
-from solver.inspection.drawing import NothingToDraw, draw_arguments
-from solver.inspection.flaws import Flaw
-from solver.product import Product
-from solver.rules import Rule
-from solver.synthesis import try_to_fill
-from solver.walks import draw_walk
-
-__all__ = ["inspect_states", "inspect_traces"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import WrongFormat, WrongType
+from lawtrace.environments.simulation import call, compiled_tool
+from lawtrace.environments.state import State, decode_state, encode_state
+from lawtrace.environments.terms import Scope
+from lawtrace.environments.tool import FromTrace, Tool
+from lawtrace.solver.demands import NO_WISHES, Asked
+from lawtrace.solver.inspection.drawing import NothingToDraw, draw_arguments
+from lawtrace.solver.inspection.flaws import Flaw
+from lawtrace.solver.product import Product
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.synthesis import try_to_fill
+from lawtrace.solver.walks import draw_walk
 
 STATES = 20
 LENGTHS = (6, 8, 10)

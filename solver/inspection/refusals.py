@@ -13,16 +13,15 @@ from random import Random
 
 import z3
 
-from environments.declaration import Environment, Parameter, Tool
-from environments.kinds import Choice, Kind, Pattern, Value, WrongFormat, WrongType, holds_text
-from environments.simulation import compiled_tool
-from environments.state import Entity, Row, State
-from environments.terms import Scope, Term, arguments_of
-from environments.terms.tree import Constant
-from solver.inspection.flaws import Flaw
-from solver.symbolic import SymbolicLogic
-
-__all__ = ["inspect_refusals"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.kinds import Choice, Kind, Pattern, Value, WrongFormat, WrongType, holds_text
+from lawtrace.environments.simulation import compiled_tool
+from lawtrace.environments.state import Entity, Row, State
+from lawtrace.environments.terms import Scope, Term, arguments_of
+from lawtrace.environments.terms.tree import Constant
+from lawtrace.environments.tool import Parameter, Tool
+from lawtrace.solver.inspection.flaws import Flaw
+from lawtrace.solver.symbolic import SymbolicLogic
 
 SOLVER_BUDGET = 2_000_000
 """Z3's resource units for one question; what is not decided within them is no flaw."""

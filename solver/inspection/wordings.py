@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from random import Random
 
-from environments.declaration import Environment, FromLookup, FromTrace, FromUser, PhrasesBy, Tool
-from solver.inspection.drawing import draw_arguments
-from solver.inspection.flaws import Flaw
-from solver.masking import find_leaks
-from solver.wording import say_value
-
-__all__ = ["inspect_wordings"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.phrases import PhrasesBy
+from lawtrace.environments.tool import FromLookup, FromTrace, FromUser, Tool
+from lawtrace.solver.inspection.drawing import draw_arguments
+from lawtrace.solver.inspection.flaws import Flaw
+from lawtrace.solver.masking import find_leaks
+from lawtrace.solver.wording import say_value
 
 DRAWS = 20
 

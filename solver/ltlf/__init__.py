@@ -1,11 +1,12 @@
-"""LTLf with past over tool calls: formulas, their minimal automata, and monitors. Start at `solver.ltlf.syntax`."""
+"""LTLf with past over tool calls: formulas, their minimal automata, and monitors. Start at
+`lawtrace.solver.ltlf.syntax`."""
 
-from solver.ltlf.alphabet import Alphabet, World
-from solver.ltlf.automaton import Automaton, Verdict
-from solver.ltlf.compiler import compile_formula
-from solver.ltlf.conditions import Condition, Scalar
-from solver.ltlf.dot import to_dot
-from solver.ltlf.language import (
+from lawtrace.solver.ltlf.alphabet import Alphabet, World
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict
+from lawtrace.solver.ltlf.compiler import compile_formula
+from lawtrace.solver.ltlf.conditions import Condition, Scalar
+from lawtrace.solver.ltlf.dot import to_dot
+from lawtrace.solver.ltlf.language import (
     Witness,
     complement,
     equivalent,
@@ -14,12 +15,12 @@ from solver.ltlf.language import (
     shortest_difference,
     shortest_rejected,
 )
-from solver.ltlf.monitor import Ending, Monitor, RuleStatus
-from solver.ltlf.names import check_names
-from solver.ltlf.parser import parse
-from solver.ltlf.quantifier import instance, quantified, renamed
-from solver.ltlf.semantics import holds, holds_on, occurring, true_atoms
-from solver.ltlf.syntax import (
+from lawtrace.solver.ltlf.monitor import Ending, Monitor, RuleStatus
+from lawtrace.solver.ltlf.names import check_names
+from lawtrace.solver.ltlf.parser import parse
+from lawtrace.solver.ltlf.quantifier import instance, quantified, renamed
+from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring, true_atoms
+from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
     Atom,
@@ -44,7 +45,7 @@ from solver.ltlf.syntax import (
     atoms_of,
     is_propositional,
 )
-from solver.ltlf.templates import InstructionAdherence, OperationalRestriction, Template, match_template
+from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, Template, match_template
 
 __all__ = [
     "Alphabet",

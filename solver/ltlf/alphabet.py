@@ -17,12 +17,10 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final, Literal
 
-from environments.errors import FormulaError
-from environments.events import Event
-from solver.ltlf.conditions import Field, Scalar, is_value, meetings
-from solver.ltlf.syntax import Atom, Formula, atoms_of
-
-__all__ = ["MAXIMUM_LETTERS", "Alphabet", "World"]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.conditions import Field, Scalar, is_value, meetings
+from lawtrace.solver.ltlf.syntax import Atom, Formula, atoms_of
 
 World = Literal["calls", "free"]
 

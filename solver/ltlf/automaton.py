@@ -17,12 +17,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal
 
-from environments.events import Event
-from solver.ltlf.alphabet import Alphabet
-from solver.ltlf.conditions import Scalar
-from solver.ltlf.syntax import Atom, Formula
-
-__all__ = ["Automaton", "Verdict"]
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.alphabet import Alphabet
+from lawtrace.solver.ltlf.conditions import Scalar
+from lawtrace.solver.ltlf.syntax import Atom, Formula
 
 Verdict = Literal["satisfied", "violated", "holding", "open"]
 
@@ -34,7 +32,7 @@ _VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A complete minimal DFA. `solver.ltlf.construction` makes them; the initial state is always 0.
+    """A complete minimal DFA. `lawtrace.solver.ltlf.construction` makes them; the initial state is always 0.
 
     Attributes:
         alphabet: the atoms and the letters it reads.

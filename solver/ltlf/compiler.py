@@ -10,14 +10,23 @@ The automaton of a quantified formula is that of its body: what each value goes 
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from environments.errors import FormulaError
-from solver.ltlf.alphabet import Alphabet, World
-from solver.ltlf.automaton import Automaton
-from solver.ltlf.language import complement, product
-from solver.ltlf.progression import progress
-from solver.ltlf.syntax import And, ForAll, Formula, Iff, Implies, Not, Or, is_propositional, misplaced, subformulas
-
-__all__ = ["compile_formula"]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.alphabet import Alphabet, World
+from lawtrace.solver.ltlf.automaton import Automaton
+from lawtrace.solver.ltlf.language import complement, product
+from lawtrace.solver.ltlf.progression import progress
+from lawtrace.solver.ltlf.syntax import (
+    And,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    is_propositional,
+    misplaced,
+    subformulas,
+)
 
 
 @lru_cache(maxsize=4096)
@@ -25,9 +34,9 @@ def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
     """The minimal automaton that accepts the traces on which the formula holds.
 
     Args:
-        formula: any formula of `solver.ltlf.syntax`.
+        formula: any formula of `lawtrace.solver.ltlf.syntax`.
         letters: the world the automaton lives in: ``calls`` where each step is one call of one tool, ``free`` where
-            any set of atoms can be true in a step. See `solver.ltlf.alphabet`.
+            any set of atoms can be true in a step. See `lawtrace.solver.ltlf.alphabet`.
 
     Raises:
         FormulaError: the formula needs too many letters or states, the message says which and what to do; or it is

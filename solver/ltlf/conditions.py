@@ -12,7 +12,8 @@ So a comparison with a missing or ill-typed value is false, and `not (a == b)` d
 evaluation is total and never raises. Kinds are those of JSON; a whole and a broken number are one kind, and
 `true` is not the number 1.
 
-In a quantified rule (`forall x: ...`, see `solver.ltlf.syntax`) the variable may stand as `field == x`, `x == field`
+In a quantified rule (`forall x: ...`, see `lawtrace.solver.ltlf.syntax`) the variable may stand as `field == x`, `x
+== field`
 and `x in field`, and nowhere else. So an event alone says for which values a comparison with x is true; for all others
 it is false, just as with a missing value. `x != field` would break that, being true of values that nobody has met;
 `not (x == field)` says what is meant.
@@ -31,33 +32,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, TypeGuard
 
-from environments.errors import FormulaError
-from environments.events import Event, Json
-
-__all__ = [
-    "RESULT",
-    "WORDS",
-    "All",
-    "Anyone",
-    "Comparison",
-    "Condition",
-    "Constant",
-    "Field",
-    "IsTrue",
-    "ListOf",
-    "No",
-    "Operand",
-    "Operator",
-    "Scalar",
-    "Variable",
-    "condition_fields",
-    "condition_parts",
-    "condition_variables",
-    "indexed",
-    "is_value",
-    "meetings",
-    "with_operands",
-]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event, Json
 
 RESULT: Final = "result"
 """The first name of a field that looks at the result of the call instead of at an argument."""

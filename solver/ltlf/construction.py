@@ -7,11 +7,9 @@ tells apart (Moore's refinement), number what remains breadth-first.
 from collections.abc import Callable, Hashable, Sequence
 from typing import Final, TypeVar
 
-from environments.errors import FormulaError
-from solver.ltlf.alphabet import Alphabet
-from solver.ltlf.automaton import Automaton
-
-__all__ = ["MAXIMUM_STATES", "construct"]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.alphabet import Alphabet
+from lawtrace.solver.ltlf.automaton import Automaton
 
 MAXIMUM_STATES: Final = 50_000
 """A rule has a handful of states. What grows beyond this is a conjunction that should have stayed several rules."""

@@ -1,8 +1,6 @@
 """An automaton as a Graphviz text, for people."""
 
-from solver.ltlf.automaton import Automaton
-
-__all__ = ["to_dot"]
+from lawtrace.solver.ltlf.automaton import Automaton
 
 
 def to_dot(automaton: Automaton) -> str:

@@ -17,14 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from environments.events import Event
-from solver.ltlf.automaton import Automaton, Verdict
-from solver.ltlf.conditions import Scalar, indexed
-
-__all__ = ["Column", "Instances"]
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict
+from lawtrace.solver.ltlf.conditions import Scalar, indexed
 
 Column = tuple[int, ...]
-"""The next number of a rule, by its present one, for one letter; see `solver.ltlf.monitor`."""
+"""The next number of a rule, by its present one, for one letter; see `lawtrace.solver.ltlf.monitor`."""
 
 _Key = tuple[bool, Scalar]
 """A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""

@@ -8,20 +8,10 @@ unless `minimum_length` says otherwise; whoever asks whether a rule can be kept 
 from collections.abc import Callable
 from dataclasses import replace
 
-from solver.ltlf.alphabet import Alphabet
-from solver.ltlf.automaton import Automaton
-from solver.ltlf.construction import construct
-from solver.ltlf.syntax import Atom
-
-__all__ = [
-    "Witness",
-    "complement",
-    "equivalent",
-    "product",
-    "shortest_accepted",
-    "shortest_difference",
-    "shortest_rejected",
-]
+from lawtrace.solver.ltlf.alphabet import Alphabet
+from lawtrace.solver.ltlf.automaton import Automaton
+from lawtrace.solver.ltlf.construction import construct
+from lawtrace.solver.ltlf.syntax import Atom
 
 Witness = tuple[frozenset[Atom], ...]
 

@@ -4,7 +4,7 @@ An event moves only the rules that it concerns. Which ones is known beforehand: 
 (completed or not) the monitor holds the rules whose state such a call can change at all, each with the column of its
 transition table. A rule without X and Y, say, stays where it is on calls that it does not name, so it is in the plan
 of its own tools only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on the event,
-for the rules that name its tool. A quantified rule follows each of its values, see `solver.ltlf.instances`.
+for the rules that name its tool. A quantified rule follows each of its values, see `lawtrace.solver.ltlf.instances`.
 
 Whether a rule was *triggered* is remembered in the same number as the state of its automaton: with s states, the
 number is below s before the trigger and s higher from then on, and the columns are doubled to match. The trigger is
@@ -23,15 +23,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from environments.events import Event
-from solver.ltlf.automaton import Automaton, Verdict
-from solver.ltlf.conditions import Scalar
-from solver.ltlf.instances import Column, Instances
-from solver.ltlf.semantics import holds
-from solver.ltlf.syntax import Formula
-from solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
-
-__all__ = ["Ending", "Monitor", "RuleStatus"]
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict
+from lawtrace.solver.ltlf.conditions import Scalar
+from lawtrace.solver.ltlf.instances import Column, Instances
+from lawtrace.solver.ltlf.semantics import holds
+from lawtrace.solver.ltlf.syntax import Formula
+from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 
 Ending = Literal["kept", "broken", "left_open"]
 """A rule at the end of a trace: kept; broken beyond repair by some event; or still owed something when it ended."""

@@ -4,11 +4,9 @@ and a rule about it would be kept, or broken, for no reason that anybody sees.""
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-from environments.errors import FormulaError
-from solver.ltlf.conditions import RESULT, Field, condition_fields
-from solver.ltlf.syntax import Formula, atoms_of
-
-__all__ = ["check_names"]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.conditions import RESULT, Field, condition_fields
+from lawtrace.solver.ltlf.syntax import Formula, atoms_of
 
 
 def check_names(

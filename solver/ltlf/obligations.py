@@ -11,9 +11,7 @@ of them: obligations kept as formula trees grow without end on a third of random
 from collections.abc import Collection
 from typing import Final
 
-from environments.errors import FormulaError
-
-__all__ = ["FALSE", "MAXIMUM_CLAUSES", "TRUE", "Obligation", "all_of", "any_of", "promise", "settled"]
+from lawtrace.environments.errors import FormulaError
 
 Obligation = frozenset[int]
 

@@ -14,8 +14,8 @@ from typing import Final, cast
 from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedToken
 from lark.lark import PostLex
 
-from environments.errors import FormulaError
-from solver.ltlf.conditions import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.conditions import (
     WORDS,
     All,
     Anyone,
@@ -30,10 +30,8 @@ from solver.ltlf.conditions import (
     Operator,
     condition_parts,
 )
-from solver.ltlf.quantifier import quantified
-from solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, children
-
-__all__ = ["MAXIMUM_NESTING", "parse"]
+from lawtrace.solver.ltlf.quantifier import quantified
+from lawtrace.solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, children
 
 MAXIMUM_NESTING: Final = 100
 

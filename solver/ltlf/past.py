@@ -1,6 +1,6 @@
 """Past formulas need no automaton of their own: one bit each says all that the steps so far mean to them.
 
-With p(i) for `t, i |= p`, the equations of `solver.ltlf.syntax` unroll to
+With p(i) for `t, i |= p`, the equations of `lawtrace.solver.ltlf.syntax` unroll to
 
     (Y f)(i)   =  f(i-1)                          and  false at 0
     (O f)(i)   =  f(i) or (O f)(i-1)              and  f(0) at 0
@@ -14,8 +14,8 @@ step it is true for H and false for the rest. (Havelund and Rosu, TACAS 2002.)
 from collections.abc import Iterable
 from typing import Final, assert_never
 
-from solver.ltlf.alphabet import Alphabet
-from solver.ltlf.syntax import (
+from lawtrace.solver.ltlf.alphabet import Alphabet
+from lawtrace.solver.ltlf.syntax import (
     PAST,
     Always,
     And,
@@ -41,8 +41,6 @@ from solver.ltlf.syntax import (
     misplaced,
     subformulas,
 )
-
-__all__ = ["PastTracker"]
 
 
 class PastTracker:

@@ -1,6 +1,6 @@
 """Formula progression: a formula, read from the left of a trace, becomes what the rest of the trace owes.
 
-With f' for the obligation that f leaves after one letter (promises as in `solver.ltlf.obligations`):
+With f' for the obligation that f leaves after one letter (promises as in `lawtrace.solver.ltlf.obligations`):
 
     a'        =  true or false, as the letter says
     (X f)'    =  strict promise of f               (WX f)'   =  lenient promise of f
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final, Literal, assert_never
 
-from environments.errors import FormulaError
-from solver.ltlf.alphabet import Alphabet
-from solver.ltlf.automaton import Automaton
-from solver.ltlf.construction import construct
-from solver.ltlf.obligations import FALSE, TRUE, Obligation, all_of, any_of, promise, settled
-from solver.ltlf.past import PastTracker
-from solver.ltlf.syntax import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.alphabet import Alphabet
+from lawtrace.solver.ltlf.automaton import Automaton
+from lawtrace.solver.ltlf.construction import construct
+from lawtrace.solver.ltlf.obligations import FALSE, TRUE, Obligation, all_of, any_of, promise, settled
+from lawtrace.solver.ltlf.past import PastTracker
+from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
     Atom,
@@ -46,8 +46,6 @@ from solver.ltlf.syntax import (
     Yesterday,
     misplaced,
 )
-
-__all__ = ["MAXIMUM_OWED", "progress"]
 
 MAXIMUM_OWED: Final = 50_000
 """How many clauses the obligations of one formula may have together: a few seconds' work."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from environments.errors import FormulaError
-from solver.ltlf.conditions import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.conditions import (
     Condition,
     Constant,
     Field,
@@ -14,9 +14,7 @@ from solver.ltlf.conditions import (
     condition_parts,
     with_operands,
 )
-from solver.ltlf.syntax import And, Atom, Bottom, ForAll, Formula, Or, Top, atoms_of, children
-
-__all__ = ["instance", "quantified", "renamed"]
+from lawtrace.solver.ltlf.syntax import And, Atom, Bottom, ForAll, Formula, Or, Top, atoms_of, children
 
 
 def quantified(variable: str, body: Formula) -> ForAll:

@@ -1,17 +1,25 @@
-"""The equations of `solver.ltlf.syntax`, followed to the letter: the evaluator that everything else is tested against.
+"""The equations of `lawtrace.solver.ltlf.syntax`, followed to the letter: the evaluator that everything else is
+tested against.
 
 It is slow on purpose (each operator looks at every step it quantifies over) and shares no code with the automata.
-Judging attempts is the work of `solver.ltlf.monitor`.
+Judging attempts is the work of `lawtrace.solver.ltlf.monitor`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import assert_never
 
-from environments.events import Event, Json
-from solver.ltlf.conditions import Comparison, Condition, Scalar, condition_parts, condition_variables, is_value
-from solver.ltlf.quantifier import instance
-from solver.ltlf.syntax import (
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.ltlf.conditions import (
+    Comparison,
+    Condition,
+    Scalar,
+    condition_parts,
+    condition_variables,
+    is_value,
+)
+from lawtrace.solver.ltlf.quantifier import instance
+from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
     Atom,
@@ -36,8 +44,6 @@ from solver.ltlf.syntax import (
     atoms_of,
     misplaced,
 )
-
-__all__ = ["holds", "holds_on", "occurring", "true_atoms"]
 
 
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:

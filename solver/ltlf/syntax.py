@@ -39,7 +39,7 @@ event's tool, a comparison with x in the atom's condition is true of v (`field =
 field`: v is an element of it). The event must have completed, unless the atom says `attempted`. Values are strings,
 numbers and truths. What f says of a value counts from the beginning of the trace and not from where the value occurs
 first; before that, every comparison with it is false. So all values that have not occurred yet are in one and the same
-state, and each sets out from there (`solver.ltlf.instances`).
+state, and each sets out from there (`lawtrace.solver.ltlf.instances`).
 """
 
 import re
@@ -47,33 +47,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from environments.errors import FormulaError
-from environments.events import Event
-from solver.ltlf.conditions import Condition, Scalar, Variable, condition_variables
-
-__all__ = [
-    "Always",
-    "And",
-    "Atom",
-    "Bottom",
-    "Eventually",
-    "ForAll",
-    "Formula",
-    "Historically",
-    "Iff",
-    "Implies",
-    "Next",
-    "Not",
-    "Once",
-    "Or",
-    "Release",
-    "Since",
-    "Top",
-    "Until",
-    "WeakNext",
-    "WeakUntil",
-    "Yesterday",
-]
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf.conditions import Condition, Scalar, Variable, condition_variables
 
 
 class _Node:
@@ -277,7 +253,8 @@ class Since(_Binary):
 
 @dataclass(frozen=True, slots=True)
 class ForAll(_Node):
-    """``forall x: f``. It stands in front of a whole formula, nowhere else (`solver.ltlf.quantifier` makes it)."""
+    """``forall x: f``. It stands in front of a whole formula, nowhere else (`lawtrace.solver.ltlf.quantifier` makes
+    it)."""
 
     variable: str
     body: "Formula"

@@ -11,9 +11,18 @@ the first check and the first action to be one step. A quantified formula is an 
 
 from dataclasses import dataclass
 
-from solver.ltlf.syntax import Always, Eventually, ForAll, Formula, Implies, Not, Or, Release, Until, is_propositional
-
-__all__ = ["InstructionAdherence", "OperationalRestriction", "Template", "match_template"]
+from lawtrace.solver.ltlf.syntax import (
+    Always,
+    Eventually,
+    ForAll,
+    Formula,
+    Implies,
+    Not,
+    Or,
+    Release,
+    Until,
+    is_propositional,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from agents.clients.errors import CallFailed
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.conversations.acting import Acted, ActingLimits, act_with_tools
-from agents.ledger import Context, MemoryLedger, MessageSent, ModelCalled
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.session import Session
-from solver.masking import Instruction
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.acting import Acted, ActingLimits, act_with_tools
+from lawtrace.agents.ledger import Context, MemoryLedger, MessageSent, ModelCalled
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.session import Session
+from lawtrace.solver.masking import Instruction
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 
 INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})

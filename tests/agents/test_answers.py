@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
-from agents.answers import UnusableAnswer, parse_answer
+from lawtrace.agents.answers import UnusableAnswer, parse_answer
 
 
 class Opinion(BaseModel):

@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.extracting import extract_rules, find_flaws
-from agents.conversations.instructing import write_instruction
-from agents.ledger import Context, MemoryLedger, MessageSent
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from agents.roles.policy_extractor import Proposal, ProposedRule
-from environments.catalogue import BUILT_IN, Setting, load_setting
-from prompts.loader import Prompt, load_prompt
-from solver.masking import Style
-from solver.rules import load_rules
-from solver.synthesis import synthesize
-from solver.traces import Trace
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.extracting import extract_rules, find_flaws
+from lawtrace.agents.conversations.instructing import write_instruction
+from lawtrace.agents.ledger import Context, MemoryLedger, MessageSent
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.policy_extractor import Proposal, ProposedRule
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.folder import Setting
+from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.solver.masking import Style
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import Trace
 
 SETTING = load_setting("banking")
 RULES = load_rules(SETTING.rules_file)

@@ -8,18 +8,18 @@ from autogen_core.models import ChatCompletionClient, LLMMessage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.clients.errors import CallFailed
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.decomposing import Limits, TeamAnswer, answer_as_team
-from agents.ledger import Context, MemoryLedger, MessageSent, RoleFailed
-from agents.offline import OFFLINE_ROLES
-from agents.offline.messages import labelled_json
-from agents.roles import RoleName
-from agents.roles.meta_llm import LegalAnswer
-from agents.roles.team import MOST_PARTS
-from agents.speaker import RoleFailure
-from environments.casebook.case import Agent, Chunk, Question
-from prompts.loader import Prompt, load_prompt
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.decomposing import Limits, TeamAnswer, answer_as_team
+from lawtrace.agents.ledger import Context, MemoryLedger, MessageSent, RoleFailed
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.meta_llm import LegalAnswer
+from lawtrace.agents.roles.team import MOST_PARTS
+from lawtrace.agents.speaker import RoleFailure
+from lawtrace.environments.casebook.case import Agent, Chunk, Question
+from lawtrace.prompts.loader import Prompt, load_prompt
 from tests.support.small_cases import BOTTLES
 
 Script = Callable[[Sequence[LLMMessage]], str]

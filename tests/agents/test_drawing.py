@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.drawing import PROVISIONS_AT_ONCE, Drawing, draw_rules
-from agents.conversations.extracting import flaws_of
-from agents.conversations.settling import Settled, settle_rules
-from agents.conversations.trail import Funnel, measure_funnel
-from agents.ledger import Context, MemoryLedger
-from agents.offline import OFFLINE_ROLES
-from agents.offline.messages import labelled_json, last_said
-from agents.roles import RoleName
-from environments.catalogue import load_setting
-from environments.regulation import Provision, Regulation
-from prompts.loader import Prompt, load_prompt
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.drawing import PROVISIONS_AT_ONCE, Drawing, draw_rules
+from lawtrace.agents.conversations.extracting import flaws_of
+from lawtrace.agents.conversations.settling import Settled, settle_rules
+from lawtrace.agents.conversations.trail import Funnel, measure_funnel
+from lawtrace.agents.ledger import Context, MemoryLedger
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.offline.messages import labelled_json, last_said
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.regulation import Provision, Regulation
+from lawtrace.prompts.loader import Prompt, load_prompt
 
 BANKING = load_setting("banking").environment
 Script = Callable[[Sequence[LLMMessage]], str]

@@ -8,19 +8,19 @@ from random import Random
 import pytest
 from pydantic import BaseModel
 
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.conversations.acting import ActingLimits, act_with_tools
-from agents.conversations.executing import ask_for_program
-from agents.conversations.hold import hold_conversation
-from agents.ledger import Context, Entry, MemoryLedger, MessageSent
-from agents.speaker import CodeCheck, RoleSpeaker
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.errors import CannotCarryOut, InputError
-from environments.session import Session
-from prompts.loader import load_prompt
-from solver.masking import Instruction
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.conversations.acting import ActingLimits, act_with_tools
+from lawtrace.agents.conversations.executing import ask_for_program
+from lawtrace.agents.conversations.hold import hold_conversation
+from lawtrace.agents.ledger import Context, Entry, MemoryLedger, MessageSent
+from lawtrace.agents.speaker import CodeCheck, RoleSpeaker
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.session import Session
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.solver.masking import Instruction
 from tests.support.openai_server import calling, serving
 
 CONTEXT = Context(stage="tasks", role="writer")

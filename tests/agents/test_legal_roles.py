@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.reading_case import CaseReading, read_case
-from agents.conversations.writing_questions import QuestionsWritten, write_questions
-from agents.ledger import Context, MemoryLedger
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from agents.roles.question_writer import WrittenQuestion, check_question, is_duplicate
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.parts import PartRange
-from environments.casebook.ingest import build_case
-from environments.documents.plain import text_lines
-from environments.errors import InputError
-from prompts.loader import Prompt, load_prompt
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.reading_case import CaseReading, read_case
+from lawtrace.agents.conversations.writing_questions import QuestionsWritten, write_questions
+from lawtrace.agents.ledger import Context, MemoryLedger
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.question_writer import WrittenQuestion, check_question, is_duplicate
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.parts import PartRange
+from lawtrace.environments.casebook.ingest import build_case
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.environments.errors import InputError
+from lawtrace.prompts.loader import Prompt, load_prompt
 
 TEXT = """1. The Office fines Bottle Works.
 2. Article 32 states that data shall be safe.

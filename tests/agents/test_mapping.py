@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.mapping import Mapped, map_sections
-from agents.ledger import Context, MemoryLedger, MessageSent
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.parts import check_coverage
-from environments.casebook.documents.tree import Document
-from environments.documents.lines import Line
-from environments.documents.plain import text_lines
-from prompts.loader import Prompt, load_prompt
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.mapping import Mapped, map_sections
+from lawtrace.agents.ledger import Context, MemoryLedger, MessageSent
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.parts import check_coverage
+from lawtrace.environments.casebook.documents.tree import Document
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.prompts.loader import Prompt, load_prompt
 
 DOCUMENT = parse_document(
     text_lines(

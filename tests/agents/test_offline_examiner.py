@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from autogen_core.models import SystemMessage
 
-from agents.offline.examiner import write_questions
-from agents.roles.question_writer import WrittenQuestion, check_question
-from environments.casebook.documents.parsing import parse_document
-from environments.documents.reading import read_lines
+from lawtrace.agents.offline.examiner import write_questions
+from lawtrace.agents.roles.question_writer import WrittenQuestion, check_question
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.documents.reading import read_lines
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "decisions"
 OPENING = "Bottle Works sells bottles. Bottle Works is in Leeds."

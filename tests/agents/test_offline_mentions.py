@@ -4,9 +4,9 @@ from typing import Any, cast
 
 import pytest
 
-from agents.offline.mentions import Mention, mentions_in, sources_of
-from environments.catalogue import load_setting
-from environments.documentation import document
+from lawtrace.agents.offline.mentions import Mention, mentions_in, sources_of
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.documentation import document
 
 
 def tools_of(world: str) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.offline.understanding import inspect_understanding
-from environments.catalogue import load_setting
-from environments.declaration import Environment, Phrases
-from solver.rules import load_rules
+from lawtrace.agents.offline.understanding import inspect_understanding
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.phrases import Phrases
+from lawtrace.solver.rules import load_rules
 
 AIRLINE = load_setting(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
 RULES = load_rules(AIRLINE.rules_file)

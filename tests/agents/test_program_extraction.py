@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.roles.executor import extract_program
+from lawtrace.agents.roles.executor import extract_program
 
 
 def test_the_last_fenced_block_is_the_program() -> None:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
-from agents.clients.scripted import ScriptedClient
-from agents.conversations.restating import Restated, restate_question
-from agents.ledger import Context, MemoryLedger, MessageSent
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from prompts.loader import OUR_PROMPTS, Prompt
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.conversations.restating import Restated, restate_question
+from lawtrace.agents.ledger import Context, MemoryLedger, MessageSent
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.prompts.loader import OUR_PROMPTS, Prompt
 from tests.support.small_cases import asked
 
 QUESTION = asked("bottles/q1", "Did Bottle Works infringe Article 32?", {"Yes": "Yes", "No": "No"}, "Yes")

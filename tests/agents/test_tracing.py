@@ -4,10 +4,10 @@ import pytest
 from autogen_core.models import UserMessage
 from opentelemetry import trace
 
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Context, MemoryLedger
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Context, MemoryLedger
 
 sdk = pytest.importorskip("opentelemetry.sdk.trace")
 exports = pytest.importorskip("opentelemetry.sdk.trace.export")

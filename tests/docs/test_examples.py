@@ -11,12 +11,12 @@ import typer
 from pydantic import BaseModel
 from typer.core import TyperGroup
 
-from runs.cli.app import app
-from runs.legal.recipe import LegalRecipe, load_legal_recipe
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.stages.rows import ProgramRow
-from solver.rules import Rule
+from lawtrace.runs.cli.app import app
+from lawtrace.runs.legal.recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.stages.rows import ProgramRow
+from lawtrace.solver.rules import Rule
 
 ROOT = Path(__file__).parents[2]
 LEGAL = ROOT / "docs" / "legal.md"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.catalogue import load_setting
-from runs.stages.rows import TaskRow
-from solver.analysis import analyse
-from solver.rules import check_rules, load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.analysis import analyse
+from lawtrace.solver.rules import check_rules, load_rules
 from tests.support.shell import Shell
 
 DOCS = Path(__file__).parents[2] / "docs"

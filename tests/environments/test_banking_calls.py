@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from environments.events import Json
+from lawtrace.environments.events import Json
 from tests.support.small_bank import BILL, MAIN, SPARE, TRANSFER, do, tables
 
 

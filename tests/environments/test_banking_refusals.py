@@ -2,9 +2,9 @@
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.events import Json
-from environments.simulation import INVALID_CALL
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.events import Json
+from lawtrace.environments.simulation import INVALID_CALL
 from tests.support.small_bank import BILL, MAIN, STATE, STATEMENT, TRANSFER, do
 
 # Values of the right type in a wrong format.

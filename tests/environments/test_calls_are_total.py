@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.simulation import INVALID_CALL
+from lawtrace.environments.simulation import INVALID_CALL
 from tests.support.small_bank import MAIN
 from tests.support.small_clinic import ADA, PLANNED
 from tests.support.worlds import TOOLS, WORLDS

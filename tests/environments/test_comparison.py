@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.comparison import Difference, compare_states
-from environments.declaration import Environment
-from environments.events import Json
-from environments.kinds import INTEGER, TEXT, TEXTS
-from environments.simulation import call
-from environments.state import Entity, Field, Row, State
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.comparison import Difference, compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import INTEGER, TEXT, TEXTS
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import Entity, Field, Row, State
 from tests.support.small_bank import BILL, MAIN, NEST, SPARE, STATE, TRANSFER
 
 Calls = list[tuple[str, dict[str, Json]]]

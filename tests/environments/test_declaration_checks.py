@@ -5,27 +5,18 @@ from typing import Any
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.banking.entities import ACCOUNTS, TRANSACTIONS
-from environments.declaration import (
-    Environment,
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import Amount, Options
-from environments.errors import InputError
-from environments.kinds import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Kind, Pattern
-from environments.state import Entity, Field
-from environments.terms import SUCCEEDED, argument, constant, exists, if_given
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.banking.entities import ACCOUNTS, TRANSACTIONS
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount, Options
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Kind, Pattern
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult, ValueResult
+from lawtrace.environments.state import Entity, Field
+from lawtrace.environments.terms import SUCCEEDED, argument, constant, exists, if_given
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
 
 PAGES = Entity("pages", "page", "id", {"id": Field(TEXT), "words": Field(TEXT)})
 INVALID = Raises("InvalidRequestException", "The amount is malformed.")

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from environments.documentation import call_schemas, document, document_tool
+from lawtrace.environments.documentation import call_schemas, document, document_tool
 from tests.support.worlds import TOOLS, WORLDS
 
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from environments.catalogue import BUILT_IN
-from environments.documentation import document_tool
-from environments.simulation import call
-from environments.state import decode_state
+from lawtrace.environments.catalogue import BUILT_IN
+from lawtrace.environments.documentation import document_tool
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import decode_state
 from tests.support.published import published_text
 from tests.support.worlds import TOOLS, WORLDS
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.banking.entities import ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID
-from environments.events import Json
-from environments.kinds import (
+from lawtrace.environments.banking.entities import ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import (
     BOOLEAN,
     DATE,
     INTEGER,

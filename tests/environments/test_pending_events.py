@@ -1,8 +1,8 @@
 """Pending events: what an audit call has to record."""
 
-from environments.banking import ENVIRONMENT
-from environments.events import CallOutcome, Event
-from environments.pending import pending_events
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.environments.pending import pending_events
 
 
 def pending(*calls: str | tuple[str, CallOutcome]) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.banking.entities import PAYEES, SESSION, TRANSACTIONS
-from environments.catalogue import BUILT_IN, load_setting
-from environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
-from environments.kinds import WrongFormat, WrongType
-from environments.simulation import compiled_tool
-from solver.inspection.drawing import NothingToDraw, draw_arguments
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.banking.entities import PAYEES, SESSION, TRANSACTIONS
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.domains import Amount, DayAfter, DayBefore, Digits, FieldValue, Options, WordsOf
+from lawtrace.environments.kinds import WrongFormat, WrongType
+from lawtrace.environments.simulation import compiled_tool
+from lawtrace.solver.inspection.drawing import NothingToDraw, draw_arguments
 
 SEEDS = st.integers(0, 2**32)
 

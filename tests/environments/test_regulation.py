@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from environments.catalogue import BUILT_IN, load_setting
-from environments.errors import InputError
-from environments.regulation import Provision, load_regulation
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulation import Provision, load_regulation
 from tests.support.published import published_text
 
 HEAD = 'id = "R"\ntitle = "T"\nsource = "S"\nrestated = true\n'

@@ -5,31 +5,20 @@ from typing import Any, cast
 
 import pytest
 
-from environments.declaration import (
-    Environment,
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    Parameter,
-    Part,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.documentation import document_tool
-from environments.domains import FieldValue, Options
-from environments.errors import InputError
-from environments.kinds import BOOLEAN, INTEGER, TEXT, TIME
-from environments.simulation import call
-from environments.state import Entity, Field, Row, State
-from environments.terms import SUCCEEDED, argument, constant
-from solver.arguments import fill_walk
-from solver.product import Product
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.documentation import document_tool
+from lawtrace.environments.domains import FieldValue, Options
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import BOOLEAN, INTEGER, TEXT, TIME
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, Part, RowsResult, ValueResult
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import SUCCEEDED, argument, constant
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
+from lawtrace.solver.arguments import fill_walk
+from lawtrace.solver.product import Product
 
 ROOMS = Entity("rooms", "room", "name", {"name": Field(TEXT), "size": Field(INTEGER)})
 BOOKINGS = Entity(

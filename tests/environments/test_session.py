@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.session import Session
-from environments.simulation import call
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.session import Session
+from lawtrace.environments.simulation import call
 
 INITIAL = ENVIRONMENT.populate(Random(1))
 TEXT = st.text('aé"{}[]:,\\1\ud800 ', max_size=20)

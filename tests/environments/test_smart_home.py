@@ -6,23 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.events import Json
-from environments.kinds import MOMENT
-from environments.simulation import INVALID_CALL, call
-from environments.smart_home import ENVIRONMENT
-from environments.smart_home.entities import ACCESS_CODE, ACCESS_CODES, WITHOUT_END
-from environments.state import State, decode_state
-from tests.support.small_home import (
-    CODE,
-    EXPIRED,
-    GOOD,
-    GRANT,
-    INSIDE,
-    OUTSIDE,
-    STATE,
-    do,
-    tables,
-)
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import MOMENT
+from lawtrace.environments.simulation import INVALID_CALL, call
+from lawtrace.environments.smart_home import ENVIRONMENT
+from lawtrace.environments.smart_home.entities import ACCESS_CODE, ACCESS_CODES, WITHOUT_END
+from lawtrace.environments.state import State, decode_state
+from tests.support.small_home import CODE, EXPIRED, GOOD, GRANT, INSIDE, OUTSIDE, STATE, do, tables
 
 
 @pytest.mark.parametrize("time", ["2026-01-15", "last week", "2026-01-15 25:00"])

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.banking.entities import ACCOUNTS, ENTITIES, TRANSACTIONS
-from environments.errors import InputError
-from environments.events import Json
-from environments.kinds import INTEGER, TEXT
-from environments.state import Entity, Field, Row, State, decode_state, encode_state
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.banking.entities import ACCOUNTS, ENTITIES, TRANSACTIONS
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import INTEGER, TEXT
+from lawtrace.environments.state import Entity, Field, Row, State, decode_state, encode_state
 
 ACCOUNT: dict[str, Json] = {
     "account_number": "123-4567-8901",

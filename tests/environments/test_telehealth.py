@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.events import Json
-from environments.kinds import MINUTES_A_DAY
-from environments.simulation import compiled_tool
-from environments.state import State, decode_state
-from environments.telehealth import ENVIRONMENT
+from lawtrace.environments.events import Json
+from lawtrace.environments.kinds import MINUTES_A_DAY
+from lawtrace.environments.simulation import compiled_tool
+from lawtrace.environments.state import State, decode_state
+from lawtrace.environments.telehealth import ENVIRONMENT
 from tests.support.small_clinic import (
     ADA,
     BEN,

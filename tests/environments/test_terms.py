@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from environments.errors import InputError
-from environments.kinds import INTEGER, TEXT, Value
-from environments.logic import PLAIN
-from environments.state import Entity, Field, Row, State
-from environments.terms import (
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.kinds import INTEGER, TEXT, Value
+from lawtrace.environments.logic import PLAIN
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import (
     SUCCEEDED,
     Scope,
     Term,

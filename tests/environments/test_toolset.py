@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from environments.documentation import result_schema
-from environments.events import Json
-from environments.jail import Jail, Program
-from environments.jail import Returned as Answered
-from environments.toolset import toolset
+from lawtrace.environments.documentation import result_schema
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Program
+from lawtrace.environments.jail import Returned as Answered
+from lawtrace.environments.toolset import toolset
 from tests.support.worlds import TOOLS, WORLDS
 
 PYTHON = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}

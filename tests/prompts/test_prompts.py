@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-import prompts
-from environments.errors import InputError
-from prompts.loader import load_prompt, prompt_ids
+import lawtrace.prompts
+from lawtrace.environments.errors import InputError
+from lawtrace.prompts.loader import load_prompt, prompt_ids
 
-FOLDER = Path(prompts.__file__).parent
+FOLDER = Path(str(lawtrace.prompts.__file__)).parent
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of prompts to be written by the test."""
-    monkeypatch.setattr("prompts.loader._FOLDER", tmp_path)
+    monkeypatch.setattr("lawtrace.prompts.loader._FOLDER", tmp_path)
     load_prompt.cache_clear()
     yield tmp_path
     load_prompt.cache_clear()

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import ModelCalled
-from runs.ablation import Ablation, read_ablation
-from runs.files import read_rows
-from runs.layout import RunFolder
-from runs.pipeline import VariantResult, walk, walk_variants
-from runs.plan import plan_of
-from runs.recipe import AttemptOptions, Recipe, RoleModels, TaskOptions
-from runs.record.store import Record
-from runs.record.usage import usage_of
-from runs.stages.rows import TaskRow
+from lawtrace.agents.ledger import ModelCalled
+from lawtrace.runs.ablation import Ablation, read_ablation
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import VariantResult, walk, walk_variants
+from lawtrace.runs.plan import plan_of
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModels, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.record.usage import usage_of
+from lawtrace.runs.stages.rows import TaskRow
 from tests.support.openai_server import serving
 from tests.support.playing import play
 from tests.support.shell import Shell

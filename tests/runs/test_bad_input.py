@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from runs.layout import RunFolder
-from runs.pipeline import walk
-from runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
-from runs.record.store import Record
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.record.store import Record
 from tests.support.shell import Shell
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import load_setting
-from runs.recipe import RoleModels
-from solver.programs import print_program
-from solver.rules import load_rules
-from solver.synthesis import synthesize
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.recipe import RoleModels
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
 from tests.support.openai_server import OpenAIServer, Status, serving
 from tests.support.shell import Shell
 

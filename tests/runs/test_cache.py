@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from environments.catalogue import load_setting
-from runs import cache
-from runs.cache import coverage_of
-from runs.cache_folder import cache_folder
-from solver.rules import Rule, load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs import cache
+from lawtrace.runs.cache import coverage_of
+from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.solver.rules import Rule, load_rules
 
 pytestmark = pytest.mark.slow
 

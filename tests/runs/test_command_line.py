@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from runs.cli import app
+from lawtrace.runs.cli import app
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
@@ -150,9 +150,9 @@ def test_the_command_is_installed() -> None:
 
 
 def test_no_command_waits_for_what_another_needs() -> None:
-    asked = "import sys, typer; from runs.cli import app; typer.main.get_command(app); print(*sys.modules)"
+    asked = "import sys, typer; from lawtrace.runs.cli import app; typer.main.get_command(app); print(*sys.modules)"
     ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
-    loaded = {name.partition(".")[0] for name in ended.stdout.split()}
+    loaded = {name.removeprefix("lawtrace.").partition(".")[0] for name in ended.stdout.split()}
     assert not loaded & {"agents", "solver", "autogen_core", "z3", "scipy", "matplotlib", "openai"}
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from runs.comparing import Side, compare_sides, read_side
-from runs.grading.regrading import changed_rules, moved_verdicts
-from runs.grading.verdict import Outcome, RuleVerdict, VerdictRow
-from runs.stages.rows import TaskRow
-from solver.masking import STYLES, Instruction, Style
-from solver.rules import Rule
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.comparing import Side, compare_sides, read_side
+from lawtrace.runs.grading.regrading import changed_rules, moved_verdicts
+from lawtrace.runs.grading.verdict import Outcome, RuleVerdict, VerdictRow
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.solver.masking import STYLES, Instruction, Style
+from lawtrace.solver.rules import Rule
 
 STYLE: Style = "goal"
 

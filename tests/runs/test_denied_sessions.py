@@ -8,30 +8,31 @@ from random import Random
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.compliance import deny_authorization
-from environments.errors import InputError
-from environments.jail import Jails
-from environments.simulation import call
-from runs.assemble import content_of_run
-from runs.cli import main
-from runs.comparing import compare_sides, read_side
-from runs.files import read_rows, write_rows
-from runs.grading.judge import judge
-from runs.layout import RunFolder
-from runs.metrics import count_outcomes
-from runs.pipeline import RunResult, walk
-from runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
-from runs.record.store import Record
-from runs.report.build import render_report
-from runs.report.summary import summarize
-from runs.report.terminal import outcome_table
-from runs.stages.attempt import run_programs
-from runs.stages.quality import QualityRow
-from runs.stages.rows import ProgramRow, TaskRow
-from solver.demands import Wishes
-from solver.masking import STYLES
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.compliance import deny_authorization
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.jail import Jails
+from lawtrace.environments.simulation import call
+from lawtrace.runs.assemble import content_of_run
+from lawtrace.runs.cli import main
+from lawtrace.runs.comparing import compare_sides, read_side
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.metrics import count_outcomes
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.build import render_report
+from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.terminal import outcome_table
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.quality import QualityRow
+from lawtrace.runs.stages.rows import ProgramRow, TaskRow
+from lawtrace.runs.way import RunResult
+from lawtrace.solver.demands import Wishes
+from lawtrace.solver.masking import STYLES
 
 BOTH = Recipe(
     rules=RuleOptions(file=load_setting("banking").gold_file),

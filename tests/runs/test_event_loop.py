@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from agents.conversations import extracting
-from runs import way
-from runs.layout import RunFolder
-from runs.pipeline import walk
-from runs.recipe import AttemptOptions, Recipe, TaskOptions
-from runs.record.store import Record
-from runs.stages import build
+from lawtrace.agents.conversations import extracting
+from lawtrace.runs import way
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages import build
 
 PATIENCE = 30.0
 """Seconds after which work gives up waiting for the loop. It waits as long only if the loop waits for it."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from environments.errors import CannotCarryOut, InputError
-from runs.files import read_rows, write_rows
-from runs.report.page import write_page
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.report.page import write_page
 
 
 class Pebble(BaseModel):

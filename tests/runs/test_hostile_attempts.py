@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.jail import Bubblewrap, Jails, JailUnavailable, Limits, choose_walls
-from environments.simulation import call
-from runs.grading.judge import judge
-from runs.grading.verdict import VerdictRow
-from runs.stages.attempt import run_programs
-from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.jail import Bubblewrap, Jails, JailUnavailable, Limits, choose_walls
+from lawtrace.environments.simulation import call
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from tests.support.bank_task import make_task
 from tests.support.processes import warm_parents
 
@@ -122,7 +122,7 @@ def end_the_jail(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
                 time.sleep(0.01)
         return call(*arguments)
 
-    monkeypatch.setattr("environments.session.call", call_and_strike)
+    monkeypatch.setattr("lawtrace.environments.session.call", call_and_strike)
 
 
 def test_a_jail_that_ends_in_the_middle_is_replaced_and_the_program_runs_again(

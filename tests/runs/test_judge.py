@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.jail import Jails, Limits
-from runs.grading.judge import judge
-from runs.grading.verdict import VerdictRow
-from runs.stages.attempt import run_programs
-from runs.stages.rows import AttemptRow, ProgramRow, TaskRow
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.jail import Jails, Limits
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow, TaskRow
 from tests.support.bank_task import make_task
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from agents.ledger import ModelAsked, ModelCalled, RunResumed
-from runs.record.store import Record
+from lawtrace.agents.ledger import ModelAsked, ModelCalled, RunResumed
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import OpenAIServer, calling, serving
 
 KILLS = 20
@@ -42,8 +42,8 @@ trials = 12
 
 NURSERY = """
 import os, sys
-from runs.cli import main
-import runs.cli.run, runs.pipeline, agents.conversations.acting
+from lawtrace.runs.cli import main
+import lawtrace.runs.cli.run, lawtrace.runs.pipeline, lawtrace.agents.conversations.acting
 
 for line in sys.stdin:
     child = os.fork()

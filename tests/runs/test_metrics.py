@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from environments.errors import InputError
-from runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow
-from runs.metrics import (
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.grading.verdict import FailureMode, Outcome, RuleVerdict, VerdictRow
+from lawtrace.runs.metrics import (
     Group,
     RuleTally,
     count_breaks_of,
@@ -17,7 +17,7 @@ from runs.metrics import (
     group_verdicts,
     wilson_interval,
 )
-from solver.masking import Style
+from lawtrace.solver.masking import Style
 
 
 def verdict(

@@ -9,16 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.clients.budget import BudgetSpent
-from agents.ledger import CallRetried, MessageSent, ModelCalled, RoleFailed
-from runs.ablation import read_ablation
-from runs.cli.run import report_ablation
-from runs.files import read_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.pipeline import VariantResult, walk_variants
-from runs.recipe import AttemptOptions, BudgetOptions, ConversationOptions, Recipe, RoleModels, RuleOptions, TaskOptions
-from runs.record.store import Record
+from lawtrace.agents.clients.budget import BudgetSpent
+from lawtrace.agents.ledger import CallRetried, MessageSent, ModelCalled, RoleFailed
+from lawtrace.runs.ablation import read_ablation
+from lawtrace.runs.cli.run import report_ablation
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import VariantResult, walk_variants
+from lawtrace.runs.recipe import (
+    AttemptOptions,
+    BudgetOptions,
+    ConversationOptions,
+    Recipe,
+    RoleModels,
+    RuleOptions,
+    TaskOptions,
+)
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.catalogue import load_setting
+from lawtrace.environments.catalogue import load_setting
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -28,7 +28,7 @@ def mine(tmp_path: Path) -> Path:
     banking = load_setting("banking")
     (folder / "__init__.py").write_text(
         "from dataclasses import replace\n"
-        "from environments.banking import ENVIRONMENT as BANKING\n"
+        "from lawtrace.environments.banking import ENVIRONMENT as BANKING\n"
         'ENVIRONMENT = replace(BANKING, name="mine")\n'
     )
     for name in ("regulation.toml", "rules.toml"):

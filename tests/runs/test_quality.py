@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from agents.casting import FixedCasting
-from agents.clients.stack import ModelClients
-from agents.ledger import NullLedger
-from environments.catalogue import load_setting
-from environments.declaration import Environment
-from environments.jail import Jail
-from runs.published.domains import DOMAINS, Domain
-from runs.published.logisafetybench import import_tasks
-from runs.recipe import Recipe
-from runs.stages.build import build_tasks
-from runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
-from runs.stages.rows import TaskRow
-from runs.stages.synthesize import synthesize_rows
-from solver.masking import STYLES, Style
-from solver.rules import Rule, load_rules
+from lawtrace.agents.casting import FixedCasting
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import NullLedger
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.jail import Jail
+from lawtrace.runs.published.domains import DOMAINS, Domain
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.stages.build import build_tasks
+from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
+from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.runs.stages.synthesize import synthesize_rows
+from lawtrace.solver.masking import STYLES, Style
+from lawtrace.solver.rules import Rule, load_rules
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
 BANKING = load_setting("banking")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from runs.recipe import AttemptOptions, Recipe
-from runs.recipe_file import load_recipe
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.recipe import AttemptOptions, Recipe
+from lawtrace.runs.recipe_file import load_recipe
 
 
 def write(folder: Path, text: str) -> Path:

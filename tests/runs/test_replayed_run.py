@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from agents.ledger import ModelCalled
-from runs.record.store import Record
+from lawtrace.agents.ledger import ModelCalled
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import Status, calling, serving
 from tests.support.shell import Shell
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import ModelCalled
-from runs.cli import main
-from runs.record.store import Record
+from lawtrace.agents.ledger import ModelCalled
+from lawtrace.runs.cli import main
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import Hang, serving
 
 RECIPE = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runs.cli import main
+from lawtrace.runs.cli import main
 
 Check = Callable[..., tuple[int, str]]
 

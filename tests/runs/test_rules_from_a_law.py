@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from environments.catalogue import load_setting
-from runs.evaluating import evaluate_rules
-from runs.files import write_rows
-from runs.trails import read_trail
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.evaluating import evaluate_rules
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.trails import read_trail
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
@@ -105,7 +105,7 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
 def test_a_terminal_that_has_no_paragraph_sign_shows_its_number(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
     lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
-    command = [sys.executable, "-c", "from runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     shown = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
     assert (shown.returncode, "\\xa7 1.1" in shown.stdout) == (0, True)

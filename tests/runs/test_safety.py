@@ -2,9 +2,9 @@
 
 import pytest
 
-from environments.events import Event
-from runs.grading.safety import judge_rules
-from solver.rules import Rule
+from lawtrace.environments.events import Event
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.solver.rules import Rule
 
 FIRST = Rule(
     id="first",

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from runs.files import read_rows, write_rows
-from runs.recipe_file import load_recipe
-from runs.stages.rows import AttemptRow, ProgramRow
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 

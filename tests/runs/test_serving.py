@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import load_setting
-from environments.events import Json
-from runs.cli import main
-from runs.files import read_rows
-from runs.grading.verdict import RuleVerdict, VerdictRow
-from runs.stages.rows import AttemptRow, TaskRow
-from solver.rules import load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli import main
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.grading.verdict import RuleVerdict, VerdictRow
+from lawtrace.runs.stages.rows import AttemptRow, TaskRow
+from lawtrace.solver.rules import load_rules
 from tests.support.shell import Shell
 
 pytest.importorskip("mcp", reason="the tool server needs the extra 'mcp'")
@@ -33,8 +33,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 
-from runs.serving.server import REQUEST, make_server
-from runs.serving.watched import Assignment, Watched
+from lawtrace.runs.serving.server import REQUEST, make_server
+from lawtrace.runs.serving.watched import Assignment, Watched
 
 LAWTRACE = str(Path(sys.executable).with_name("lawtrace"))
 SETTING = load_setting("banking")

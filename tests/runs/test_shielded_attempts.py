@@ -7,21 +7,22 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import load_setting
-from environments.errors import InputError
-from environments.jail import Jails
-from runs.assemble import content_of_run
-from runs.comparing import compare_sides, read_side
-from runs.files import read_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.pipeline import RunResult, walk
-from runs.recipe import AttemptOptions, Recipe, TaskOptions
-from runs.recipe_file import checked
-from runs.record.store import Record
-from runs.report.build import render_report
-from runs.stages.attempt import run_answers
-from runs.stages.rows import AttemptRow
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.jail import Jails
+from lawtrace.runs.assemble import content_of_run
+from lawtrace.runs.comparing import compare_sides, read_side
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.runs.recipe_file import checked
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.build import render_report
+from lawtrace.runs.stages.attempt import run_answers
+from lawtrace.runs.stages.rows import AttemptRow
+from lawtrace.runs.way import RunResult
 from tests.support.openai_server import calling, serving
 from tests.support.shell import Shell
 

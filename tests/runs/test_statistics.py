@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.grading.verdict import Outcome, VerdictRow
-from runs.statistics import adjust_for_many, compare_paired, most_trials, pass_at_k, pass_hat_k
+from lawtrace.runs.grading.verdict import Outcome, VerdictRow
+from lawtrace.runs.statistics import adjust_for_many, compare_paired, most_trials, pass_at_k, pass_hat_k
 
 
 def rows(trials: Mapping[str, Sequence[Outcome]]) -> list[VerdictRow]:

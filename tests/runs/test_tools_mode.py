@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from agents.ledger import Entry, ModelCalled
-from environments.errors import CannotCarryOut, InputError
-from runs.assemble import content_of_run
-from runs.cli import main
-from runs.files import read_rows, write_rows
-from runs.grading.verdict import VerdictRow
-from runs.layout import RunFolder
-from runs.pipeline import RunResult, walk
-from runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
-from runs.record.store import Record
-from runs.report.build import render_report
-from runs.stages.rows import AttemptRow
+from lawtrace.agents.ledger import Entry, ModelCalled
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.assemble import content_of_run
+from lawtrace.runs.cli import main
+from lawtrace.runs.files import read_rows, write_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.build import render_report
+from lawtrace.runs.stages.rows import AttemptRow
+from lawtrace.runs.way import RunResult
 from tests.support.openai_server import Status, calling, serving
 from tests.support.shell import Shell
 

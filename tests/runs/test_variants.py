@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from environments.events import Json
-from runs.recipe import Recipe
-from runs.recipe_file import load_recipe
-from runs.variants import Variant, variants_of
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.variants import Variant, variants_of
 
 TERSE = """+++
 id = "terse_user"

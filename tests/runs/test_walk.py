@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import MessageSent, ModelCalled
-from environments.catalogue import BUILT_IN, load_setting
-from environments.comparison import compare_states
-from environments.errors import CannotCarryOut
-from runs.files import read_rows
-from runs.layout import RunFolder
-from runs.pipeline import RunResult, walk
-from runs.recipe import AttemptOptions, Recipe, RoleModels, RuleOptions, TaskOptions
-from runs.record.store import Record
-from runs.stages.rows import AttemptRow
-from solver.masking import find_leaks
+from lawtrace.agents.ledger import MessageSent, ModelCalled
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.layout import RunFolder
+from lawtrace.runs.pipeline import walk
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModels, RuleOptions, TaskOptions
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.stages.rows import AttemptRow
+from lawtrace.runs.way import RunResult
+from lawtrace.solver.masking import find_leaks
 from tests.support.openai_server import serving
 
 SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))

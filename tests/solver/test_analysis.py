@@ -10,17 +10,20 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT as BANKING
-from environments.catalogue import load_setting
-from environments.declaration import Environment, FromLookup, FromTrace, Parameter, Phrases, RowsResult, Tool
-from environments.kinds import TEXT, TEXTS
-from environments.pending import pending_events
-from environments.state import Entity, Field, Row, State
-from environments.terms import RowVariable, Term, constant
-from solver.analysis import Analysis, Finding, analyse
-from solver.analysis.scopes import Step, environment_scope, free_scope
-from solver.analysis.search import Component, Exhausted, Found, search
-from solver.ltlf import (
+from lawtrace.environments.banking import ENVIRONMENT as BANKING
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.kinds import TEXT, TEXTS
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import RowVariable, Term, constant
+from lawtrace.environments.tool import FromLookup, FromTrace, Parameter, Tool
+from lawtrace.solver.analysis import Analysis, Finding, analyse
+from lawtrace.solver.analysis.scopes import Step, environment_scope, free_scope
+from lawtrace.solver.analysis.search import Component, Exhausted, Found, search
+from lawtrace.solver.ltlf import (
     And,
     Atom,
     Formula,
@@ -33,9 +36,9 @@ from solver.ltlf import (
     parse,
     shortest_accepted,
 )
-from solver.ltlf.templates import InstructionAdherence, OperationalRestriction
-from solver.product import Product
-from solver.rules import Rule, load_rules
+from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction
+from lawtrace.solver.product import Product
+from lawtrace.solver.rules import Rule, load_rules
 
 
 def environment(*tools: Tool | str) -> Environment:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from solver.control import Control
-from solver.facts import FactGraph, fact_graph
-from solver.interest import Interest
-from solver.ltlf import Automaton, compile_formula, parse
-from solver.product import Product
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.solver.control import Control
+from lawtrace.solver.facts import FactGraph, fact_graph
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.ltlf import Automaton, compile_formula, parse
+from lawtrace.solver.product import Product
 
 FORMULAS = (
     'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',

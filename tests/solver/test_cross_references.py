@@ -2,11 +2,11 @@
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import BUILT_IN, load_setting
-from environments.regulation import Provision, Regulation
-from solver.cross_references import Linked, cross_reference
-from solver.rules import Rule, load_rules
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.regulation import Provision, Regulation
+from lawtrace.solver.cross_references import Linked, cross_reference
+from lawtrace.solver.rules import Rule, load_rules
 
 REGULATION = Regulation(
     id="R",

@@ -5,17 +5,17 @@ from random import Random
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.events import Event, Json
-from environments.pending import pending_events
-from environments.simulation import call
-from solver.covering import analyse_coverage
-from solver.encoding import Encoding
-from solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
-from solver.product import Product
-from solver.profiles import Profile, profile_formulas
-from solver.rules import load_rules
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.simulation import call
+from lawtrace.solver.covering import analyse_coverage
+from lawtrace.solver.encoding import Encoding
+from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile, profile_formulas
+from lawtrace.solver.rules import load_rules
 
 RULES = load_rules(load_setting("banking").rules_file)
 INITIAL = ENVIRONMENT.populate(Random(0))

@@ -5,17 +5,17 @@ from random import Random
 
 import pytest
 
-from environments.catalogue import BUILT_IN, load_setting
-from solver.analysis import analyse
-from solver.demands import Asked
-from solver.encoding import Encoding
-from solver.interest import Interest
-from solver.ltlf import compile_formula, parse
-from solver.product import Product
-from solver.profiles import Profile, profile_formulas
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize, try_to_fill
-from solver.walks import draw_walk
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.solver.analysis import analyse
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.encoding import Encoding
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.ltlf import compile_formula, parse
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile, profile_formulas
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize, try_to_fill
+from lawtrace.solver.walks import draw_walk
 from tests.support.checks import check_trace
 
 LENGTH = 8

@@ -2,11 +2,11 @@
 
 import pytest
 
-from environments.events import FromResult, Json, Origin, Said
-from environments.simulation import call
-from solver.goals import depends_on_order, goal_calls
-from solver.traces import PlannedCall, Trace, follow_path
-from solver.wording import say_outcome, say_step
+from lawtrace.environments.events import FromResult, Json, Origin, Said
+from lawtrace.environments.simulation import call
+from lawtrace.solver.goals import depends_on_order, goal_calls
+from lawtrace.solver.traces import PlannedCall, Trace, follow_path
+from lawtrace.solver.wording import say_outcome, say_step
 from tests.support.small_clinic import ADA, STATE, WORLD
 
 ENVIRONMENT = WORLD.environment

@@ -10,17 +10,22 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import BUILT_IN, Setting, load_setting
-from environments.declaration import Environment, Fails, FromUser, Insert, Parameter, Phrases, Raises, RowsResult, Tool
-from environments.domains import Options
-from environments.kinds import TEXT
-from environments.simulation import call
-from environments.state import Row, State
-from environments.terms import argument, constant, exists, value_of
-from solver.inspection import Flaw, inspect
-from solver.inspection.constants import inspect_constants
-from solver.inspection.refusals import inspect_refusals
-from solver.rules import Rule, load_rules
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Options
+from lawtrace.environments.effects import Insert
+from lawtrace.environments.folder import Setting
+from lawtrace.environments.kinds import TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import Row, State
+from lawtrace.environments.terms import argument, constant, exists, value_of
+from lawtrace.environments.tool import Fails, FromUser, Parameter, Raises, Tool
+from lawtrace.solver.inspection import Flaw, inspect
+from lawtrace.solver.inspection.constants import inspect_constants
+from lawtrace.solver.inspection.refusals import inspect_refusals
+from lawtrace.solver.rules import Rule, load_rules
 from tests.support.random_declarations import random_environment
 from tests.support.translation import draw_case
 

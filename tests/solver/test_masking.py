@@ -2,16 +2,16 @@
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.events import Event, FromResult, Json, Said
-from environments.state import State
-from solver.goals import goal_calls
-from solver.masking import Instruction, Style, check_wording, find_leaks, find_missing
-from solver.rules import load_rules
-from solver.synthesis import synthesize
-from solver.traces import PlannedCall, Trace, business_calls
-from solver.wording import say_outcome, say_step, say_value, variables_of
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Event, FromResult, Json, Said
+from lawtrace.environments.state import State
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.masking import Instruction, Style, check_wording, find_leaks, find_missing
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls
+from lawtrace.solver.wording import say_outcome, say_step, say_value, variables_of
 
 RULES = load_rules(load_setting("banking").rules_file)
 TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=8))

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solver.ltlf import product, shortest_accepted
-from solver.merging import implies, merge_rules
-from solver.rules import Rule
+from lawtrace.solver.ltlf import product, shortest_accepted
+from lawtrace.solver.merging import implies, merge_rules
+from lawtrace.solver.rules import Rule
 
 FORMULAS = (
     "!((!Check) U Pay)",

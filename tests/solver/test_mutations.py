@@ -1,10 +1,10 @@
 """Oracle strength: what the rules notice when compliance steps are spoilt."""
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from solver.mutations import measure_strength, mutants_of
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.solver.mutations import measure_strength, mutants_of
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
 
 RULES = load_rules(load_setting("banking").gold_file)
 TRACES = [

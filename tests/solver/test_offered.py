@@ -2,10 +2,11 @@
 
 import pytest
 
-from environments.catalogue import Setting, load_setting
-from environments.errors import InputError
-from solver.offered import check_offer, rules_over
-from solver.rules import Rule, check_rules, load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.folder import Setting
+from lawtrace.solver.offered import check_offer, rules_over
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 BANKING = load_setting("banking")
 TELEHEALTH = load_setting("telehealth")

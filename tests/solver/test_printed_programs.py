@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.comparison import compare_states
-from environments.events import Event
-from environments.simulation import call
-from environments.state import State, encode_state
-from solver.programs import print_program
-from solver.rules import load_rules
-from solver.synthesis import synthesize
-from solver.traces import PlannedCall, Trace, business_calls, without_calls
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.events import Event
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import State, encode_state
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls, without_calls
 
 RULES = load_rules(load_setting("banking").rules_file)
 TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=6))

@@ -5,20 +5,20 @@ from random import Random
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.errors import SearchError
-from environments.events import Event
-from solver.choices import Chooser
-from solver.coverage import measure_coverage
-from solver.demands import Asked
-from solver.interest import Interest
-from solver.product import Product
-from solver.profiles import Profile, profile_formulas
-from solver.rules import load_rules
-from solver.situations import Situation, follow, start
-from solver.synthesis import synthesize
-from solver.walks import draw_walk, pairs_of
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import SearchError
+from lawtrace.environments.events import Event
+from lawtrace.solver.choices import Chooser
+from lawtrace.solver.coverage import measure_coverage
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.interest import Interest
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile, profile_formulas
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.situations import Situation, follow, start
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.walks import draw_walk, pairs_of
 from tests.support.checks import keeps
 
 RULES = load_rules(load_setting("banking").gold_file)

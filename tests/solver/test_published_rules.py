@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import BUILT_IN, load_setting
-from environments.events import Event
-from solver.ltlf import And, Monitor, compile_formula, equivalent, parse
-from solver.rules import Rule, check_rules, load_rules
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import And, Monitor, compile_formula, equivalent, parse
+from lawtrace.solver.rules import Rule, check_rules, load_rules
 from tests.support.published import published_text
 
 SENSITIVE = (

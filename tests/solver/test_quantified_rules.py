@@ -4,11 +4,11 @@ from itertools import product as every
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.events import CallOutcome, Event
-from solver.analysis import analyse
-from solver.ltlf import holds_on
-from solver.rules import Rule, check_rules
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.solver.analysis import analyse
+from lawtrace.solver.ltlf import holds_on
+from lawtrace.solver.rules import Rule, check_rules
 
 STATEMENT_FIRST = "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
 RULES = {

@@ -5,11 +5,11 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.declaration import Tool
-from environments.documentation import document
-from environments.events import CallOutcome
-from environments.simulation import call
-from solver.symbolic import SymbolicLogic
+from lawtrace.environments.documentation import document
+from lawtrace.environments.events import CallOutcome
+from lawtrace.environments.simulation import call
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.symbolic import SymbolicLogic
 from tests.solver.test_translation import AnyAsAll, ChoiceSwapped, IndexOffByOne, NegationLostWhereOpen
 from tests.support.random_declarations import random_environment
 from tests.support.translation import SHARES, Openness, disagreements, draw_case, sequence_disagreements

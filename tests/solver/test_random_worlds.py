@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.declaration import Environment, FromUser
-from environments.domains import Amount
-from solver.arguments import fill_walk
-from solver.encoding import Encoding
-from solver.ltlf import Automaton, compile_formula, parse
-from solver.product import Product
-from solver.walks import draw_walk
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount
+from lawtrace.environments.tool import FromUser
+from lawtrace.solver.arguments import fill_walk
+from lawtrace.solver.encoding import Encoding
+from lawtrace.solver.ltlf import Automaton, compile_formula, parse
+from lawtrace.solver.product import Product
+from lawtrace.solver.walks import draw_walk
 from tests.support.checks import keeps
 from tests.support.random_worlds import random_world
 
@@ -96,14 +97,14 @@ def _unchanged(environment: Environment, _: object) -> Environment:
 
 
 BUGS: dict[str, tuple[str, object]] = {
-    "rows are not told apart": ("solver.abstraction.Abstraction._class", _alike),
-    "every known row is forgotten": ("solver.abstraction.Abstraction._is_useless", _always),
-    "it is forgotten that new names run out": ("solver.abstraction.NewValue", _NeverMet),
-    "an empty purse excludes for all": ("solver.facts._lenient", _unchanged),
-    "what is recorded is forgotten too early": ("solver.control.Control._visible", _little),
-    "nothing ever waits to be recorded": ("solver.knowing.Pending.follow", _little),
-    "refusals are not read": ("solver.encoding.Encoding._forbid_refusals", _little),
-    "everything is known": ("solver.knowing.Known.includes", _always),
+    "rows are not told apart": ("lawtrace.solver.abstraction.Abstraction._class", _alike),
+    "every known row is forgotten": ("lawtrace.solver.abstraction.Abstraction._is_useless", _always),
+    "it is forgotten that new names run out": ("lawtrace.solver.abstraction.NewValue", _NeverMet),
+    "an empty purse excludes for all": ("lawtrace.solver.facts._lenient", _unchanged),
+    "what is recorded is forgotten too early": ("lawtrace.solver.control.Control._visible", _little),
+    "nothing ever waits to be recorded": ("lawtrace.solver.knowing.Pending.follow", _little),
+    "refusals are not read": ("lawtrace.solver.encoding.Encoding._forbid_refusals", _little),
+    "everything is known": ("lawtrace.solver.knowing.Known.includes", _always),
 }
 
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import pytest
 from pydantic import ValidationError
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.events import Json
-from solver.goals import goal_calls
-from solver.masking import ReadArgument, ReadCall, ReadReference, Style, check_reading
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
-from solver.traces import PlannedCall, Trace, business_calls
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Json
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.masking import ReadArgument, ReadCall, ReadReference, Style, check_reading
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import PlannedCall, Trace, business_calls
 
 RULES = load_rules(load_setting("banking").rules_file)
 TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=11))

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver.reduction import hopeful, members, merged
+from lawtrace.solver.reduction import hopeful, members, merged
 
 Graph = tuple[list[bool], list[list[tuple[int, int]]]]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.errors import FormulaError, InputError
-from solver.rules import Rule, check_rules, load_rules, read_curated_rules
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.solver.rules import Rule, check_rules, load_rules, read_curated_rules
 
 SETTING = load_setting("banking")
 RULE = {"id": "r", "formula": "G(PayBill -> F RecordAuditEvent)"}

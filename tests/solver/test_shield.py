@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.events import Json
-from environments.session import REFUSED_BY_SHIELD, Session
-from solver.ltlf import Monitor
-from solver.rules import Rule, load_rules
-from solver.shield import Shield
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Json
+from lawtrace.environments.session import REFUSED_BY_SHIELD, Session
+from lawtrace.solver.ltlf import Monitor
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.shield import Shield
 
 SETTING = load_setting("banking")
 PUBLISHED = load_rules(SETTING.rules_file)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 import z3
 
-from environments.kinds import Value
-from environments.logic import PLAIN
-from solver.symbolic import SymbolicLogic
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.logic import PLAIN
+from lawtrace.solver.symbolic import SymbolicLogic
 
 
 def is_valid(claim: Value, *assumptions: Value) -> bool:

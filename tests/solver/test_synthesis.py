@@ -8,18 +8,18 @@ from random import Random
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.comparison import compare_states
-from environments.declaration import Environment
-from environments.errors import SearchError
-from environments.events import Json
-from environments.state import Row, State
-from solver.profiles import Profile, profile_formulas
-from solver.programs import print_program
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
-from solver.traces import Trace
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.comparison import compare_states
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.errors import SearchError
+from lawtrace.environments.events import Json
+from lawtrace.environments.state import Row, State
+from lawtrace.solver.profiles import Profile, profile_formulas
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import Trace
 from tests.support.checks import check_trace, keeps
 
 RULES = load_rules(load_setting("banking").rules_file)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import BUILT_IN, load_setting
-from environments.declaration import Tool
-from environments.events import CallOutcome
-from environments.kinds import Value
-from environments.logic import Logic
-from environments.simulation import CompiledTool, Rows, Transition, compiled_tool
-from environments.state import State
-from solver.symbolic import SymbolicLogic
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.events import CallOutcome
+from lawtrace.environments.kinds import Value
+from lawtrace.environments.logic import Logic
+from lawtrace.environments.simulation import CompiledTool, Rows, Transition, compiled_tool
+from lawtrace.environments.state import State
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.symbolic import SymbolicLogic
 from tests.support.translation import SHARES, Openness, disagreements, draw_case, sequence_disagreements
 
 SETTLED = frozenset({"session"})

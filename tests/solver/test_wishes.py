@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.errors import InputError, SearchError
-from solver.demands import Asked, Wishes, completed_calls, counting
-from solver.ltlf import Atom
-from solver.profiles import Profile
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
-from solver.traces import Trace
-from solver.walks import pairs_of
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.solver.demands import Asked, Wishes, completed_calls, counting
+from lawtrace.solver.ltlf import Atom
+from lawtrace.solver.profiles import Profile
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import Trace
+from lawtrace.solver.walks import pairs_of
 from tests.support.checks import check_trace
 
 RULES = load_rules(load_setting("banking").rules_file)

@@ -5,18 +5,20 @@ from random import Random
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.banking.tools import SEARCH_TRANSACTIONS
-from environments.catalogue import load_setting
-from environments.declaration import Environment, FromUser, Parameter, Phrases, Tool
-from environments.domains import Options
-from environments.events import Derived, Event, FromResult, Json, Origin, Said
-from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS, Kind
-from solver.goals import goal_calls
-from solver.rules import load_rules
-from solver.synthesis import synthesize
-from solver.traces import PlannedCall, business_calls
-from solver.wording import say_outcome, say_step, say_value, variables_of
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.banking.tools import SEARCH_TRANSACTIONS
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Options
+from lawtrace.environments.events import Derived, Event, FromResult, Json, Origin, Said
+from lawtrace.environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS, Kind
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.tool import FromUser, Parameter, Tool
+from lawtrace.solver.goals import goal_calls
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import PlannedCall, business_calls
+from lawtrace.solver.wording import say_outcome, say_step, say_value, variables_of
 
 SAVINGS = PlannedCall(
     Event("GetAccountInformation", {"account_type": "savings"}, result={"accounts": [{"account_number": "1"}]}),

@@ -1,15 +1,13 @@
 """A task of the bank that was really synthesized, without the conversation that writes its words."""
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from runs.stages.rows import TaskRow, TraceRow
-from solver.masking import Instruction
-from solver.programs import print_program
-from solver.rules import load_rules
-from solver.synthesis import synthesize
-from solver.traces import business_calls
-
-__all__ = ["make_task"]
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.stages.rows import TaskRow, TraceRow
+from lawtrace.solver.masking import Instruction
+from lawtrace.solver.programs import print_program
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.traces import business_calls
 
 
 def make_task() -> TaskRow:

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-__all__ = ["needs_browser", "open_page"]
-
 _EXECUTABLE = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 needs_browser = pytest.mark.skipif(_EXECUTABLE is None, reason="there is no chromium on this machine")

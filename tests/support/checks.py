@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from environments.declaration import Environment
-from environments.events import Derived, Event, FromResult, FromResults, Json, Path, Said
-from environments.pending import pending_events
-from environments.simulation import call
-from environments.state import encode_state
-from solver.ltlf import Monitor, holds_on, parse
-from solver.rules import Rule
-from solver.traces import Trace
-from solver.wording import variables_of
-
-__all__ = ["check_trace", "keeps"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Derived, Event, FromResult, FromResults, Json, Path, Said
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import encode_state
+from lawtrace.solver.ltlf import Monitor, holds_on, parse
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
+from lawtrace.solver.wording import variables_of
 
 
 def keeps(formula: str, events: Sequence[Event]) -> bool:

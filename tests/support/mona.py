@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import assert_never
 
-from solver.ltlf import (
+from lawtrace.solver.ltlf import (
     Always,
     And,
     Atom,
@@ -36,8 +36,6 @@ from solver.ltlf import (
     WeakUntil,
     Yesterday,
 )
-
-__all__ = ["MONA", "MonaAutomaton", "ask_mona"]
 
 MONA = shutil.which("mona")
 

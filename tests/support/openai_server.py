@@ -18,20 +18,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = [
-    "Answer",
-    "Cut",
-    "Drop",
-    "Hang",
-    "OpenAIServer",
-    "Raw",
-    "Say",
-    "Status",
-    "Trickle",
-    "calling",
-    "serving",
-]
-
 Answer = Callable[[Mapping[str, Any]], str | Mapping[str, Any]]
 """From the request's JSON to the text of the answer, or to a whole assistant message (with ``tool_calls``)."""
 

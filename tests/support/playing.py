@@ -5,11 +5,9 @@ from typing import Any
 
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from agents.offline import OFFLINE_ROLES
-from agents.roles import RoleName
-from prompts.loader import load_prompt
-
-__all__ = ["play", "role_of"]
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.roles import RoleName
+from lawtrace.prompts.loader import load_prompt
 
 WRITING: tuple[RoleName, ...] = (
     "scope_aligner",

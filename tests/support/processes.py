@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["descendants", "warm_parents"]
-
 
 def descendants(process: int) -> set[int]:
     """All processes below this one."""

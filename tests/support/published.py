@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["published_text"]
-
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 

@@ -6,27 +6,14 @@ each time.
 
 from random import Random
 
-from environments.declaration import (
-    Delete,
-    Environment,
-    Fails,
-    FromUser,
-    Insert,
-    InsertEach,
-    KeyResult,
-    Parameter,
-    Part,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import Options
-from environments.kinds import BOOLEAN, INTEGER, TEXT, TEXTS, Kind
-from environments.state import Entity, Field, Row, State
-from environments.terms import (
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Options
+from lawtrace.environments.effects import Delete, Insert, InsertEach, Update
+from lawtrace.environments.kinds import BOOLEAN, INTEGER, TEXT, TEXTS, Kind
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, Part, RowsResult, ValueResult
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import (
     SUCCEEDED,
     RowVariable,
     Term,
@@ -40,8 +27,7 @@ from environments.terms import (
     is_empty,
     value_of,
 )
-
-__all__ = ["random_environment"]
+from lawtrace.environments.tool import Fails, FromUser, Parameter, Raises, Tool
 
 WORDS = ("", "a", "Ab", "b", "abba")
 ENTITIES = {

@@ -6,28 +6,16 @@ each other. All follows from a seed. There is one initial state, so that what is
 
 from random import Random
 
-from environments.compliance import AUDIT_LOG, RECORD_AUDIT_EVENT, check_authorization
-from environments.declaration import (
-    Environment,
-    Fails,
-    FromLookup,
-    FromUser,
-    Insert,
-    KeyResult,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import Amount, FieldValue, NewValue
-from environments.kinds import BOOLEAN, MONEY, TEXT
-from environments.state import Entity, Field, Row, State
-from environments.terms import SUCCEEDED, Term, argument, constant, exists, value_of
-
-__all__ = ["random_world"]
+from lawtrace.environments.compliance import AUDIT_LOG, RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import Amount, FieldValue, NewValue
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN, MONEY, TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, RowsResult, ValueResult
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import SUCCEEDED, Term, argument, constant, exists, value_of
+from lawtrace.environments.tool import Fails, FromLookup, FromUser, Parameter, Raises, Tool
 
 PURSES = Entity(
     table="purses",

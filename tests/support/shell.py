@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from runs.cli import main
-
-__all__ = ["Shell"]
+from lawtrace.runs.cli import main
 
 
 class Shell:

@@ -1,25 +1,9 @@
 """A small bank in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
-from environments.banking import ENVIRONMENT
-from environments.events import Json
-from environments.state import decode_state
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.events import Json
+from lawtrace.environments.state import decode_state
 from tests.support.world import Arguments, World
-
-__all__ = [
-    "BILL",
-    "FAILED",
-    "GOOD",
-    "MAIN",
-    "NEST",
-    "RAISED",
-    "SPARE",
-    "STATE",
-    "STATEMENT",
-    "TRANSFER",
-    "WORLD",
-    "do",
-    "tables",
-]
 
 MAIN, SPARE, NEST = "111-1111-1111", "222-2222-2222", "333-3333-3333"
 STATE = decode_state(

@@ -1,9 +1,7 @@
 """A case book small enough to know by heart: two cases, one of which has nothing of common sense."""
 
-from environments.casebook.book import CaseBook
-from environments.casebook.case import AGENTS, Agent, Case, Choice, Chunk, Question
-
-__all__ = ["BOOK", "BOTTLES", "LETTERS_CASE", "asked"]
+from lawtrace.environments.casebook.book import CaseBook
+from lawtrace.environments.casebook.case import AGENTS, Agent, Case, Choice, Chunk, Question
 
 
 def asked(id: str, text: str, options: dict[Choice, str], answer: Choice) -> Question:  # noqa: A002 (the field's name)

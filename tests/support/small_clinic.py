@@ -4,25 +4,10 @@ It is noon of 2 March 2026. Ada has free slots on the third at nine and ten and 
 is taken by an appointment of the patient's, and the one on the first is over. Ben is free on the third at nine.
 """
 
-from environments.events import Json
-from environments.state import decode_state
-from environments.telehealth import ENVIRONMENT
+from lawtrace.environments.events import Json
+from lawtrace.environments.state import decode_state
+from lawtrace.environments.telehealth import ENVIRONMENT
 from tests.support.world import Arguments, World
-
-__all__ = [
-    "ADA",
-    "BEN",
-    "BOOK",
-    "CONSULTATION",
-    "HELD",
-    "PLANNED",
-    "PRESCRIPTION",
-    "REVIEW",
-    "STATE",
-    "WORLD",
-    "do",
-    "tables",
-]
 
 ADA, BEN, NOBODY = "D-1111", "D-2222", "D-9999"
 HELD, PLANNED, CONSULTATION = "A-00001", "A-00002", "C-00001"

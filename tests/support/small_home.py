@@ -1,24 +1,9 @@
 """A small home in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
-from environments.events import Json
-from environments.smart_home import ENVIRONMENT
-from environments.state import decode_state, encode_state
+from lawtrace.environments.events import Json
+from lawtrace.environments.smart_home import ENVIRONMENT
+from lawtrace.environments.state import decode_state, encode_state
 from tests.support.world import World
-
-__all__ = [
-    "CODE",
-    "EXPIRED",
-    "FAILED",
-    "GOOD",
-    "GRANT",
-    "INSIDE",
-    "OUTSIDE",
-    "RAISED",
-    "STATE",
-    "WORLD",
-    "do",
-    "tables",
-]
 
 INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"
 """A guest with access, one whose access is over, one without."""

@@ -2,27 +2,17 @@
 
 from random import Random
 
-from environments.compliance import AUDIT_LOG, INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
-from environments.declaration import (
-    Environment,
-    FromLookup,
-    FromUser,
-    Insert,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import FieldValue, Options
-from environments.kinds import BOOLEAN, TEXT
-from environments.state import Entity, Field, Row, State
-from environments.terms import argument, constant, exists
-from solver.rules import Rule
-
-__all__ = ["CLINIC", "CLINIC_RULES"]
+from lawtrace.environments.compliance import AUDIT_LOG, INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains import FieldValue, Options
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN, TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult, ValueResult
+from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.terms import argument, constant, exists
+from lawtrace.environments.tool import FromLookup, FromUser, Parameter, Raises, Tool
+from lawtrace.solver.rules import Rule
 
 NAMES = ("Ash", "Birch", "Cedar", "Dill", "Elm", "Fern")
 

@@ -1,6 +1,7 @@
 """The translation check: do simulator and solver read one declaration alike?
 
-One call is read three times: by the simulator (``environments.simulation.call``), by the compiled tool over plain
+One call is read three times: by the simulator (``lawtrace.environments.simulation.call``), by the compiled tool over
+plain
 values, and by the compiled tool over a symbolic logic, with some values of state and arguments left open and held by
 the solver to what they are. Refusals, results and the next state must agree. Results matter as much as states: a wrong
 look-up changes nothing.
@@ -16,16 +17,27 @@ from typing import Any, Literal, cast
 
 import z3
 
-from environments.declaration import Environment, KeyResult, Part, Result, RowsResult, Tool, ValueResult
-from environments.events import CallOutcome, Event
-from environments.kinds import BOOLEAN, DATE, MOMENT, TIME, Choice, Kind, Pattern, Value, WrongFormat, holds_text
-from environments.logic import PLAIN, Logic
-from environments.simulation import CompiledTool, Rows, call, compiled_tool
-from environments.state import Entity, Row, State
-from environments.terms import Scope
-from solver.symbolic import SymbolicLogic
-
-__all__ = ["SHARES", "Case", "Openness", "Reading", "disagreements", "draw_case", "read_call", "sequence_disagreements"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.environments.kinds import (
+    BOOLEAN,
+    DATE,
+    MOMENT,
+    TIME,
+    Choice,
+    Kind,
+    Pattern,
+    Value,
+    WrongFormat,
+    holds_text,
+)
+from lawtrace.environments.logic import PLAIN, Logic
+from lawtrace.environments.results import KeyResult, Part, Result, RowsResult, ValueResult
+from lawtrace.environments.simulation import CompiledTool, Rows, call, compiled_tool
+from lawtrace.environments.state import Entity, Row, State
+from lawtrace.environments.terms import Scope
+from lawtrace.environments.tool import Tool
+from lawtrace.solver.symbolic import SymbolicLogic
 
 Openness = Literal["concrete", "mixed", "symbolic"]
 SHARES: Mapping[Openness, float] = {"concrete": 0.0, "mixed": 0.4, "symbolic": 1.0}

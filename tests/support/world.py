@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from environments.declaration import Environment
-from environments.events import Event, Json
-from environments.simulation import call
-from environments.state import State, encode_state
-
-__all__ = ["Arguments", "World"]
+from lawtrace.environments.declaration import Environment
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.simulation import call
+from lawtrace.environments.state import State, encode_state
 
 Arguments = dict[str, Json]
 

@@ -3,8 +3,6 @@
 from tests.support import small_bank, small_clinic, small_home
 from tests.support.world import World
 
-__all__ = ["TOOLS", "WORLDS"]
-
 WORLDS: dict[str, World] = {
     world.environment.name: world for world in (small_bank.WORLD, small_clinic.WORLD, small_home.WORLD)
 }

@@ -1,24 +1,13 @@
 """The nine tools of the disruption desk."""
 
-from environments.declaration import (
-    Fails,
-    FromLookup,
-    FromTrace,
-    FromUser,
-    Insert,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.domains import Amount, DayBefore, FieldValue, Options, WordsOf
-from environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
-from environments.pending import pending_events
-from environments.state import Entity
-from environments.terms import (
+from lawtrace.environments.domains import Amount, DayBefore, FieldValue, Options, WordsOf
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
+from lawtrace.environments.pending import pending_events
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult, ValueResult
+from lawtrace.environments.state import Entity
+from lawtrace.environments.terms import (
     SUCCEEDED,
     Term,
     any_item,
@@ -31,6 +20,7 @@ from environments.terms import (
     is_empty,
     value_of,
 )
+from lawtrace.environments.tool import Fails, FromLookup, FromTrace, FromUser, Parameter, Raises, Tool
 
 from .tables import BOOKING_CODE, BOOKINGS, CASE_LOG, CITY, DESK, FLIGHT_NUMBER, FLIGHTS, NOTICES, PAYMENTS, VOUCHERS
 

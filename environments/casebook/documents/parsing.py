@@ -5,11 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from environments.casebook.documents.tree import Document, Paragraph, Section
-from environments.documents.lines import Line
-from environments.errors import InputError
-
-__all__ = ["parse_document"]
+from lawtrace.environments.casebook.documents.tree import Document, Paragraph, Section
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.errors import InputError
 
 Number = tuple[int, ...]
 

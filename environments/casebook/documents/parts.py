@@ -16,22 +16,9 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from environments.casebook.documents.tree import Document, Paragraph
-from environments.errors import InputError
-from environments.problems import first_problem
-
-__all__ = [
-    "IRAC",
-    "PARTS",
-    "PART_LABELS",
-    "Part",
-    "PartRange",
-    "check_coverage",
-    "check_order",
-    "load_parts",
-    "paragraphs_by_part",
-    "write_parts",
-]
+from lawtrace.environments.casebook.documents.tree import Document, Paragraph
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.problems import first_problem
 
 Part = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
 PARTS: tuple[Part, ...] = get_args(Part)

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Document", "Paragraph", "Section"]
-
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -11,10 +11,8 @@ import bm25s  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
 
-from environments.casebook.retrieval.ranking import Scores
-from environments.casebook.retrieval.words import words_of
-
-__all__ = ["WordBM25"]
+from lawtrace.environments.casebook.retrieval.ranking import Scores
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 
 class WordBM25:

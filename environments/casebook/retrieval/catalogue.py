@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import Literal, assert_never, get_args
 
-from environments.casebook.retrieval.bm25 import WordBM25
-from environments.casebook.retrieval.embedding import EmbeddingRanker, Encoder
-from environments.casebook.retrieval.hybrid import HybridRanker
-from environments.casebook.retrieval.minilm import Pooling
-from environments.casebook.retrieval.ranking import Ranker
-from environments.casebook.retrieval.released import CharacterBM25
-
-__all__ = ["BY_MEANING", "RETRIEVERS", "RETRIEVER_LABELS", "RetrieverName", "make_ranker"]
+from lawtrace.environments.casebook.retrieval.bm25 import WordBM25
+from lawtrace.environments.casebook.retrieval.embedding import EmbeddingRanker, Encoder
+from lawtrace.environments.casebook.retrieval.hybrid import HybridRanker
+from lawtrace.environments.casebook.retrieval.minilm import Pooling
+from lawtrace.environments.casebook.retrieval.ranking import Ranker
+from lawtrace.environments.casebook.retrieval.released import CharacterBM25
 
 RetrieverName = Literal["bm25", "embedding", "hybrid", "released_bm25", "released_embedding"]
 RETRIEVERS: tuple[RetrieverName, ...] = get_args(RetrieverName)

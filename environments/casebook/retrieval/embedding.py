@@ -10,10 +10,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.casebook.retrieval.ranking import Scores
-from environments.errors import CannotCarryOut
-
-__all__ = ["CachedEncoder", "EmbeddingRanker", "Encoder", "Vectors"]
+from lawtrace.environments.casebook.retrieval.ranking import Scores
+from lawtrace.environments.errors import CannotCarryOut
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions)."""

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from environments.casebook.retrieval.ranking import Ranker, Scores
-
-__all__ = ["HybridRanker"]
+from lawtrace.environments.casebook.retrieval.ranking import Ranker, Scores
 
 
 class HybridRanker:

@@ -12,10 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from environments.casebook.retrieval.embedding import Vectors
-from environments.errors import CannotCarryOut
-
-__all__ = ["MiniLM", "Pooling"]
+from lawtrace.environments.casebook.retrieval.embedding import Vectors
+from lawtrace.environments.errors import CannotCarryOut
 
 Pooling = Literal["mean", "cls"]
 

@@ -11,9 +11,7 @@ from typing import Literal, Protocol, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.casebook.case import Agent, Case, Chunk, Context
-
-__all__ = ["DEPTH_SHARES", "DepthShare", "Hit", "Ranker", "Scores", "cut_to_depth", "rank_case"]
+from lawtrace.environments.casebook.case import Agent, Case, Chunk, Context
 
 Scores = NDArray[np.float64]
 """Shape (queries, texts); higher is better."""

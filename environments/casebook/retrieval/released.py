@@ -11,9 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from environments.casebook.retrieval.ranking import Scores
-
-__all__ = ["CharacterBM25", "mean_weight"]
+from lawtrace.environments.casebook.retrieval.ranking import Scores
 
 
 class CharacterBM25:

@@ -3,8 +3,6 @@
 import re
 from functools import lru_cache
 
-__all__ = ["words_of"]
-
 _WORD = re.compile(r"[^\W_]+")
 
 

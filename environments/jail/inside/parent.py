@@ -21,8 +21,6 @@ from .running import Hook, live
 from .tools import Tools
 from .wire import NOBODY, READY, REPORT, RUN, read_frame
 
-__all__ = ["main"]
-
 INODE_BYTES = 1024
 WATCH_SECONDS = 0.05
 POOL_BYTES, SMALLEST_OBJECT, LARGEST_OBJECT, EMPTY_BYTES = 2**14, 48, 512, sys.getsizeof(b"")

@@ -15,8 +15,6 @@ from typing import Any, cast
 from .tools import Tools
 from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame
 
-__all__ = ["live"]
-
 DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).scan_once
 """`json.loads` of what the host has written, without its look at what else it might be."""
 

@@ -11,8 +11,6 @@ from typing import Any, NoReturn, NotRequired, cast
 
 from .wire import require_json
 
-__all__ = ["Tools"]
-
 Ask = Callable[[Mapping[str, object]], dict[str, Any]]
 """Sends a call to the judge and waits for the answer."""
 
@@ -66,7 +64,7 @@ class Tools:
     """All that programs with the same tools have in common.
 
     Args:
-        offer: what the host sends (`environments.jail.program.Toolset`), as JSON.
+        offer: what the host sends (`lawtrace.environments.jail.program.Toolset`), as JSON.
     """
 
     def __init__(self, offer: Mapping[str, Any]) -> None:

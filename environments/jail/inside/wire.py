@@ -7,21 +7,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-__all__ = [
-    "DEPTH",
-    "ENDINGS",
-    "HEADER",
-    "MESSAGE_CHARACTERS",
-    "NOBODY",
-    "READY",
-    "REPORT",
-    "RUN",
-    "STOP",
-    "frame",
-    "read_frame",
-    "require_json",
-]
-
 HEADER = struct.Struct("!I")
 """Precedes each frame: the length of what follows, in bytes."""
 

@@ -2,12 +2,12 @@
 Smart Lock. Where that document is silent, the decision stands beside the tool.
 """
 
-from environments.compliance import RECORD_AUDIT_EVENT, check_authorization
-from environments.smart_home.entities import SESSION
-from environments.smart_home.tools.access import GRANT_GUEST_ACCESS, REVOKE_GUEST_ACCESS, VIEW_ACCESS_HISTORY
-from environments.smart_home.tools.codes import GENERATE_TEMPORARY_ACCESS_CODE, REVOKE_TEMPORARY_ACCESS_CODE
-from environments.smart_home.tools.door import CHECK_LOCK_STATUS, LOCK_DOOR, UNLOCK_DOOR
-from environments.smart_home.tools.guests import ADD_GUEST, DELETE_GUEST, SEARCH_GUESTS
+from lawtrace.environments.compliance import RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.smart_home.entities import SESSION
+from lawtrace.environments.smart_home.tools.access import GRANT_GUEST_ACCESS, REVOKE_GUEST_ACCESS, VIEW_ACCESS_HISTORY
+from lawtrace.environments.smart_home.tools.codes import GENERATE_TEMPORARY_ACCESS_CODE, REVOKE_TEMPORARY_ACCESS_CODE
+from lawtrace.environments.smart_home.tools.door import CHECK_LOCK_STATUS, LOCK_DOOR, UNLOCK_DOOR
+from lawtrace.environments.smart_home.tools.guests import ADD_GUEST, DELETE_GUEST, SEARCH_GUESTS
 
 __all__ = ["TOOLS"]
 

@@ -1,22 +1,13 @@
 """What guests may do and did: granting and revoking access, and the access history."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import (
-    Delete,
-    Fails,
-    FromUser,
-    InsertEach,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    ValueResult,
-)
-from environments.domains import HoursFromNow, Options
-from environments.kinds import BOOLEAN, MOMENT
-from environments.smart_home.entities import ACCESS_HISTORY, ACCESSES, SESSION, WITHOUT_END
-from environments.smart_home.tools.words import (
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.domains import HoursFromNow, Options
+from lawtrace.environments.effects import Delete, InsertEach
+from lawtrace.environments.kinds import BOOLEAN, MOMENT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import RowsResult, ValueResult
+from lawtrace.environments.smart_home.entities import ACCESS_HISTORY, ACCESSES, SESSION, WITHOUT_END
+from lawtrace.environments.smart_home.tools.words import (
     CONFLICT,
     END,
     NAMES_NOBODY,
@@ -29,9 +20,8 @@ from environments.smart_home.tools.words import (
     moment,
     now,
 )
-from environments.terms import SUCCEEDED, any_item, argument, choose, constant, if_given, is_given
-
-__all__ = ["GRANT_GUEST_ACCESS", "REVOKE_GUEST_ACCESS", "VIEW_ACCESS_HISTORY"]
+from lawtrace.environments.terms import SUCCEEDED, any_item, argument, choose, constant, if_given, is_given
+from lawtrace.environments.tool import Fails, FromUser, Parameter, Raises, Tool
 
 named, start, end = argument("guest_ids"), argument("start_time"), argument("end_time")
 is_permanent = argument("permanent") == constant(True)

@@ -1,23 +1,14 @@
 """Temporary access codes: generating and revoking them."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import (
-    FromLookup,
-    Insert,
-    KeyResult,
-    Parameter,
-    Phrases,
-    Raises,
-    Tool,
-    Update,
-    ValueResult,
-)
-from environments.kinds import BOOLEAN
-from environments.smart_home.entities import ACCESS_CODE, ACCESS_CODES
-from environments.smart_home.tools.words import END, NOT_FOUND, START, moment, now
-from environments.terms import SUCCEEDED, RowVariable, Term, argument, constant, exists
-
-__all__ = ["GENERATE_TEMPORARY_ACCESS_CODE", "REVOKE_TEMPORARY_ACCESS_CODE"]
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.effects import Insert, Update
+from lawtrace.environments.kinds import BOOLEAN
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, ValueResult
+from lawtrace.environments.smart_home.entities import ACCESS_CODE, ACCESS_CODES
+from lawtrace.environments.smart_home.tools.words import END, NOT_FOUND, START, moment, now
+from lawtrace.environments.terms import SUCCEEDED, RowVariable, Term, argument, constant, exists
+from lawtrace.environments.tool import FromLookup, Parameter, Raises, Tool
 
 start, end = argument("start_time"), argument("end_time")
 

@@ -1,12 +1,13 @@
 """The door: its status, locking and unlocking."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import Phrases, Raises, Tool, Update, ValueResult
-from environments.kinds import BOOLEAN
-from environments.smart_home.entities import LOCK_STATUS, LOCKS
-from environments.terms import SUCCEEDED, constant, exists, value_of
-
-__all__ = ["CHECK_LOCK_STATUS", "LOCK_DOOR", "UNLOCK_DOOR"]
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.effects import Update
+from lawtrace.environments.kinds import BOOLEAN
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import ValueResult
+from lawtrace.environments.smart_home.entities import LOCK_STATUS, LOCKS
+from lawtrace.environments.terms import SUCCEEDED, constant, exists, value_of
+from lawtrace.environments.tool import Raises, Tool
 
 IS_LOCKED = exists(LOCKS, lambda lock: lock.status == "locked")
 

@@ -1,23 +1,13 @@
 """The guests: finding, adding and deleting them."""
 
-from environments.declaration import (
-    Delete,
-    Fails,
-    FromUser,
-    Insert,
-    KeyResult,
-    Parameter,
-    Phrases,
-    Raises,
-    RowsResult,
-    Tool,
-    ValueResult,
-)
-from environments.domains import NewValue, WordOf
-from environments.kinds import BOOLEAN, TEXT
-from environments.smart_home.entities import GUESTS
-from environments.smart_home.population import GUEST_EMAILS, GUEST_NAMES
-from environments.smart_home.tools.words import (
+from lawtrace.environments.domains import NewValue, WordOf
+from lawtrace.environments.effects import Delete, Insert
+from lawtrace.environments.kinds import BOOLEAN, TEXT
+from lawtrace.environments.phrases import Phrases
+from lawtrace.environments.results import KeyResult, RowsResult, ValueResult
+from lawtrace.environments.smart_home.entities import GUESTS
+from lawtrace.environments.smart_home.population import GUEST_EMAILS, GUEST_NAMES
+from lawtrace.environments.smart_home.tools.words import (
     CONFLICT,
     NAMES_NOBODY,
     NOT_FOUND,
@@ -25,9 +15,8 @@ from environments.smart_home.tools.words import (
     guest_ids,
     is_named,
 )
-from environments.terms import SUCCEEDED, argument, contains_text, exists
-
-__all__ = ["ADD_GUEST", "DELETE_GUEST", "SEARCH_GUESTS"]
+from lawtrace.environments.terms import SUCCEEDED, argument, contains_text, exists
+from lawtrace.environments.tool import Fails, FromUser, Parameter, Raises, Tool
 
 SEARCH_GUESTS = Tool(
     name="SearchGuests",

@@ -1,25 +1,11 @@
 """What several of the tools are written with."""
 
-from environments.compliance import INVALID_REQUEST
-from environments.declaration import FromLookup, FromUser, Parameter
-from environments.domains import HoursFromNow
-from environments.kinds import MOMENT, ListOf
-from environments.smart_home.entities import ACCESSES, GUEST_ID, GUESTS, SESSION
-from environments.terms import Term, any_item, argument, exists, is_empty, value_of
-
-__all__ = [
-    "CONFLICT",
-    "END",
-    "NAMES_NOBODY",
-    "NOT_FOUND",
-    "SOMEBODY_UNKNOWN",
-    "START",
-    "guest_ids",
-    "has_access",
-    "is_named",
-    "moment",
-    "now",
-]
+from lawtrace.environments.compliance import INVALID_REQUEST
+from lawtrace.environments.domains import HoursFromNow
+from lawtrace.environments.kinds import MOMENT, ListOf
+from lawtrace.environments.smart_home.entities import ACCESSES, GUEST_ID, GUESTS, SESSION
+from lawtrace.environments.terms import Term, any_item, argument, exists, is_empty, value_of
+from lawtrace.environments.tool import FromLookup, FromUser, Parameter
 
 NOT_FOUND = "NotFoundException"
 CONFLICT = "ConflictException"

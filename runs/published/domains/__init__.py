@@ -7,10 +7,10 @@ here, one module for each domain, and every import says it in its notes.
 from collections.abc import Mapping
 from typing import Literal
 
-from runs.published.domains.bank import BANK
-from runs.published.domains.domain import PublishedDomain
-from runs.published.domains.lock import LOCK
-from runs.published.domains.teladoc import TELADOC
+from lawtrace.runs.published.domains.bank import BANK
+from lawtrace.runs.published.domains.domain import PublishedDomain
+from lawtrace.runs.published.domains.lock import LOCK
+from lawtrace.runs.published.domains.teladoc import TELADOC
 
 __all__ = ["DOMAINS", "Domain", "PublishedDomain"]
 

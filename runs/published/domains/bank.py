@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 
-from environments.events import Json
-from runs.published.domains.domain import PublishedDomain, Raw, quote_identifiers
-
-__all__ = ["BANK"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.published.domains.domain import PublishedDomain, Raw, quote_identifiers
 
 
 def _state(raw: Raw, day: str, _: Mapping[str, Json]) -> dict[str, Json]:

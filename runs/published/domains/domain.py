@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from environments.events import Json
-
-__all__ = ["PublishedDomain", "Raw", "quote_identifiers", "read_fields"]
+from lawtrace.environments.events import Json
 
 Raw = Mapping[str, Any]
 

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from environments.events import Json
-from runs.published.domains.domain import PublishedDomain, Raw, read_fields
-
-__all__ = ["LOCK"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.published.domains.domain import PublishedDomain, Raw, read_fields
 
 _BARE_RESULTS = {"AddGuest": "guest_id", "GenerateTemporaryAccessCode": "access_code"}
 """Tools whose published results are bare values, and the field that their document promises instead."""

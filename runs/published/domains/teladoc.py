@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from environments.events import Json
-from runs.published.domains.domain import PublishedDomain, Raw, quote_identifiers, read_fields
-
-__all__ = ["TELADOC"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.published.domains.domain import PublishedDomain, Raw, quote_identifiers, read_fields
 
 _SNAPSHOT = "user_variable_initial_environment"
 """The variable that shows the initial state; no time in it is one that somebody asks for."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from runs.published.mocks.bank import BankMock
-from runs.published.mocks.base import PublishedMock
-from runs.published.mocks.lock import LockMock
-from runs.published.mocks.teladoc import TeladocMock
+from lawtrace.runs.published.mocks.bank import BankMock
+from lawtrace.runs.published.mocks.base import PublishedMock
+from lawtrace.runs.published.mocks.lock import LockMock
+from lawtrace.runs.published.mocks.teladoc import TeladocMock
 
 __all__ = ["MOCKS", "BankMock", "LockMock", "PublishedMock", "TeladocMock"]
 

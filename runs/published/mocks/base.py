@@ -14,10 +14,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
-from environments.events import Event, Json
-from environments.jail import Raised, Reply, Returned
-
-__all__ = ["Operation", "PublishedMock", "Rows"]
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.jail import Raised, Reply, Returned
 
 Rows = dict[str, Any]
 Operation = Callable[..., Json]

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, cast
 
-from environments.events import Json
-from runs.published.mocks.base import Operation, PublishedMock, Rows
-
-__all__ = ["LockMock"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.published.mocks.base import Operation, PublishedMock, Rows
 
 
 class LockMock(PublishedMock):

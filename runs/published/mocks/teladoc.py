@@ -9,10 +9,8 @@ our guess.
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from environments.events import Json
-from runs.published.mocks.base import Operation, PublishedMock, Rows
-
-__all__ = ["TeladocMock"]
+from lawtrace.environments.events import Json
+from lawtrace.runs.published.mocks.base import Operation, PublishedMock, Rows
 
 
 class TeladocMock(PublishedMock):

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.clients.retry import RetryPolicy
-from agents.clients.stack import CallSettings
-from agents.ledger import Context
+from lawtrace.agents.clients.retry import RetryPolicy
+from lawtrace.agents.clients.stack import CallSettings
+from lawtrace.agents.ledger import Context
 from tests.support.openai_server import OpenAIServer, serving
 
 

@@ -8,12 +8,12 @@ import pytest
 from autogen_core import CancellationToken
 from autogen_core.models import UserMessage
 
-from agents.clients.deadline import abandonable
-from agents.clients.errors import CallFailed
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import Context, MemoryLedger
+from lawtrace.agents.clients.deadline import abandonable
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import Context, MemoryLedger
 
 
 async def stubborn(seconds: float) -> str:

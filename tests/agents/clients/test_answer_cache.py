@@ -7,11 +7,11 @@ import pytest
 from autogen_core.models import LLMMessage, UserMessage
 from autogen_core.tools import ParametersSchema, ToolSchema
 
-from agents.clients.budget import Budget
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import Context, MemoryLedger, ModelCalled
-from environments.errors import CannotCarryOut
+from lawtrace.agents.clients.budget import Budget
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import Context, MemoryLedger, ModelCalled
+from lawtrace.environments.errors import CannotCarryOut
 from tests.support.openai_server import OpenAIServer, Status, calling, serving
 
 SPEC = ModelSpec.parse("openai:m")

@@ -15,14 +15,14 @@ from autogen_core.models import ChatCompletionClient, CreateResult, SystemMessag
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from pydantic import BaseModel, ValidationError
 
-from agents.clients.base import MODEL_INFO
-from agents.clients.calls import Request, hash_request
-from agents.clients.errors import CallFailed
-from agents.clients.provider import connect
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import ModelClients
-from agents.ledger import Context, MemoryLedger, ModelCalled
+from lawtrace.agents.clients.base import MODEL_INFO
+from lawtrace.agents.clients.calls import Request, hash_request
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.provider import connect
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import ModelClients
+from lawtrace.agents.ledger import Context, MemoryLedger, ModelCalled
 from tests.support.openai_server import OpenAIServer, Status
 
 OFFLINE = ModelSpec.parse("offline")

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 from autogen_core.models import LLMMessage, UserMessage
 
-from agents.clients.budget import Budget, BudgetSpent, Price
-from agents.clients.recording import RecordedClient
-from agents.clients.retry import RetryPolicy
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import BudgetReached, Context, MemoryLedger, ModelCalled
-from environments.errors import InputError
+from lawtrace.agents.clients.budget import Budget, BudgetSpent, Price
+from lawtrace.agents.clients.recording import RecordedClient
+from lawtrace.agents.clients.retry import RetryPolicy
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import BudgetReached, Context, MemoryLedger, ModelCalled
+from lawtrace.environments.errors import InputError
 from tests.support.openai_server import Hang, OpenAIServer
 
 SPEC = ModelSpec.parse("openai:m")

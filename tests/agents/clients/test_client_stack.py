@@ -9,13 +9,13 @@ from autogen_core.models import UserMessage
 from autogen_core.tools import ToolSchema
 from pydantic import BaseModel
 
-from agents.clients.errors import CallFailed
-from agents.clients.retry import RetryPolicy
-from agents.clients.scripted import ScriptedClient
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled, RoleFailed
-from environments.errors import InputError
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.retry import RetryPolicy
+from lawtrace.agents.clients.scripted import ScriptedClient
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled, RoleFailed
+from lawtrace.environments.errors import InputError
 from tests.support.openai_server import Drop, Hang, OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 import pytest
 
-from agents.clients.embeddings import EndpointEncoder
-from agents.clients.errors import CallFailed
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import CallRetried, Context, MemoryLedger, ModelAsked, ModelCalled, RoleFailed
-from environments.errors import InputError
+from lawtrace.agents.clients.embeddings import EndpointEncoder
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import CallRetried, Context, MemoryLedger, ModelAsked, ModelCalled, RoleFailed
+from lawtrace.environments.errors import InputError
 from tests.support.openai_server import OpenAIServer, Raw, Status, serving
 
 SPEC = ModelSpec.parse("openai:small-embedder")

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 from openai import APIStatusError
 
-from agents.clients.faults import retry_after_seconds
+from lawtrace.agents.clients.faults import retry_after_seconds
 
 
 class _Response:

@@ -1,7 +1,7 @@
 import pytest
 
-from agents.clients.spec import BUILT_IN, ModelParameters, ModelSpec
-from environments.errors import InputError
+from lawtrace.agents.clients.spec import BUILT_IN, ModelParameters, ModelSpec
+from lawtrace.environments.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,19 @@ import pytest
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from pydantic import BaseModel
 
-from agents.clients import addresses
-from agents.clients.addresses import access_to
-from agents.clients.errors import CallFailed
-from agents.clients.provider import SAID_NOTHING, connect
-from agents.clients.retry import RetryPolicy
-from agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.endpoints import check_endpoints
-from agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled
-from agents.roles.independent_reader import Reading
-from agents.roles.instruction_generator import Draft
-from agents.roles.policy_extractor import Proposal
-from environments.errors import InputError
+from lawtrace.agents.clients import addresses
+from lawtrace.agents.clients.addresses import access_to
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.provider import SAID_NOTHING, connect
+from lawtrace.agents.clients.retry import RetryPolicy
+from lawtrace.agents.clients.spec import ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.endpoints import check_endpoints
+from lawtrace.agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled
+from lawtrace.agents.roles.independent_reader import Reading
+from lawtrace.agents.roles.instruction_generator import Draft
+from lawtrace.agents.roles.policy_extractor import Proposal
+from lawtrace.environments.errors import InputError
 from tests.support.openai_server import OpenAIServer, Raw, Status
 
 MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]

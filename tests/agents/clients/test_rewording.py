@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from autogen_core.models import UserMessage
 
-from agents.clients.retry import RetryPolicy
-from agents.clients.spec import ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled
+from lawtrace.agents.clients.retry import RetryPolicy
+from lawtrace.agents.clients.spec import ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import CallRetried, Context, MemoryLedger, ModelCalled
 from tests.support.openai_server import OpenAIServer, Raw
 
 QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))

@@ -3,9 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.balance import balance_question, choose_restated, shuffle_options, turn_question
-from environments.casebook.case import LETTERS, Choice
-from environments.casebook.names import Renaming, invent_name, main_name, rename_chunk, rename_question, renaming_of
+from lawtrace.environments.casebook.balance import balance_question, choose_restated, shuffle_options, turn_question
+from lawtrace.environments.casebook.case import LETTERS, Choice
+from lawtrace.environments.casebook.names import (
+    Renaming,
+    invent_name,
+    main_name,
+    rename_chunk,
+    rename_question,
+    renaming_of,
+)
 from tests.support.small_cases import BOTTLES, asked
 
 FOUR = BOTTLES.questions[1]

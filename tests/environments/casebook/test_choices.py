@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.case import LETTERS, YES_NO, Choice
-from environments.casebook.choices import declines, read_choice
+from lawtrace.environments.casebook.case import LETTERS, YES_NO, Choice
+from lawtrace.environments.casebook.choices import declines, read_choice
 
 YN: dict[Choice, str] = {"Yes": "Yes, it complied", "No": "No"}
 ABCD: dict[Choice, str] = {"A": "Appropriate measures", "B": "No breach", "C": "A fine", "D": "None of these"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.polarity import asking_sentence, check_turned
+from lawtrace.environments.casebook.polarity import asking_sentence, check_turned
 
 FACTS = "Bottle Works kept records on a laptop. It was stolen."
 INFRINGE = "Did Bottle Works infringe Article 32(1)?"

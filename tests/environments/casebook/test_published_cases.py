@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import CONTEXTS, Case, context_name, parse_context
-from environments.casebook.published import cases_of_rows
-from environments.errors import InputError
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import CONTEXTS, Case, context_name, parse_context
+from lawtrace.environments.casebook.published import cases_of_rows
+from lawtrace.environments.errors import InputError
 from tests.support.small_cases import BOTTLES
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"

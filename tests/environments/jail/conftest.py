@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from environments.events import Json
-from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, Toolset
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, Toolset
 
 
 def answer(tool: str, arguments: dict[str, Json]) -> Reply:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from environments.events import Json
-from environments.jail import Execution, ExecutionStatus, Jail, Limits, Program, Reply, Returned
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Execution, ExecutionStatus, Jail, Limits, Program, Reply, Returned
 
 Run = Callable[[str], Execution]
 

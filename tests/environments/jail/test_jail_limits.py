@@ -10,9 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Execution, Jail, JailLost, JailUnavailable, Limits, Program, Reply, Returned, diagnose
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import (
+    Execution,
+    Jail,
+    JailLost,
+    JailUnavailable,
+    Limits,
+    Program,
+    Reply,
+    Returned,
+    diagnose,
+)
 from tests.support.processes import warm_parents
 
 Run = Callable[[str], Execution]

@@ -4,8 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from environments.events import Json
-from environments.jail import Execution, Jail, Limits, Program, Raised, Reply, Returned, ToolFace, Toolset, diagnose
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import (
+    Execution,
+    Jail,
+    Limits,
+    Program,
+    Raised,
+    Reply,
+    Returned,
+    ToolFace,
+    Toolset,
+    diagnose,
+)
 
 Run = Callable[[str], Execution]
 

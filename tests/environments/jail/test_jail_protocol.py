@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.jail.inside.wire import HEADER, frame
-from environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
+from lawtrace.environments.jail.inside.wire import HEADER, frame
+from lawtrace.environments.jail.protocol import BrokenProtocol, Call, End, FrameReader, read_message
 
 texts = st.text('az09 "\\\0\n\x7fé\u2028\ufeff😀', max_size=20)
 values = st.recursive(

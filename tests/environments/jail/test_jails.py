@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from environments.events import Json
-from environments.jail import Jail, Jails, Limits, Program, Reply, Returned
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Jails, Limits, Program, Reply, Returned
 
 
 def test_products_come_in_the_order_of_the_items(program: Callable[[str], Program]) -> None:

@@ -11,13 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from environments.events import Json
-from environments.jail import Jail, JailUnavailable, Limits, Program, Reply, Returned, Walls, choose_walls, diagnose
-from environments.jail.bubblewrap import Bubblewrap, find_obstacle
-from environments.jail.docker import Docker
-from environments.jail.unprotected import Unprotected
-from environments.jail.walls import INSIDE
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import (
+    Jail,
+    JailUnavailable,
+    Limits,
+    Program,
+    Reply,
+    Returned,
+    Walls,
+    choose_walls,
+    diagnose,
+)
+from lawtrace.environments.jail.bubblewrap import Bubblewrap, find_obstacle
+from lawtrace.environments.jail.docker import Docker
+from lawtrace.environments.jail.unprotected import Unprotected
+from lawtrace.environments.jail.walls import INSIDE
 from tests.support.processes import descendants
 
 Make = Callable[[str], Program]

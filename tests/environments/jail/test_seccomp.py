@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.jail.seccomp import ARCHITECTURES, REFUSED, make_filter
+from lawtrace.environments.jail.seccomp import ARCHITECTURES, REFUSED, make_filter
 
 ALLOWED, KILLED = "allowed", "killed"
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.regulations.labels import Label, first_of, read_labels, readings
+from lawtrace.environments.regulations.labels import Label, first_of, read_labels, readings
 
 
 def styles(label: str) -> dict[str, tuple[int, str]]:

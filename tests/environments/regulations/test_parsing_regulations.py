@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.documents.lines import Line
-from environments.documents.plain import text_lines
-from environments.errors import InputError
-from environments.regulations.parsing import parse_legal_text
-from environments.regulations.tree import LegalText
+from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.parsing import parse_legal_text
+from lawtrace.environments.regulations.tree import LegalText
 
 
 def squeezed(text: str) -> str:

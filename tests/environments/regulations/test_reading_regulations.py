@@ -12,10 +12,10 @@ import pytest
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from environments.documents.bounds import LARGEST
-from environments.errors import InputError
-from environments.regulations import read_legal_text
-from environments.regulations.formex import formex_lines
+from lawtrace.environments.documents.bounds import LARGEST
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations import read_legal_text
+from lawtrace.environments.regulations.formex import formex_lines
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.errors import InputError
-from runs.audit.judging import audit
-from runs.audit.transcripts import RecordedCall, read_transcripts
-from solver.rules import Rule
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.audit.judging import audit
+from lawtrace.runs.audit.transcripts import RecordedCall, read_transcripts
+from lawtrace.solver.rules import Rule
 from tests.support.shell import Shell
 
 RULES = (

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from environments.casebook.book import CaseBook, load_casebook
-from environments.casebook.case import Case, Choice
-from runs.files import read_rows
-from runs.legal.balanced import even_weights
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import LegalResult, walk_legal
-from runs.legal.recipe import LegalRecipe
-from runs.legal.report import content_of_legal_run, render_legal_report
-from runs.legal.rows import AnswerRow, RestatedRow
-from runs.recipe import ConversationOptions
-from runs.record.store import Record
+from lawtrace.environments.casebook.book import CaseBook, load_casebook
+from lawtrace.environments.casebook.case import Case, Choice
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.balanced import even_weights
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import LegalResult, walk_legal
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.report import content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.rows import AnswerRow, RestatedRow
+from lawtrace.runs.recipe import ConversationOptions
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import Status, serving
 from tests.support.small_cases import BOOK, BOTTLES, asked
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import LETTERS, YES_NO, Choice, Question
-from runs.legal.baselines import best_baseline, measure_baselines, skill
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import LETTERS, YES_NO, Choice, Question
+from lawtrace.runs.legal.baselines import best_baseline, measure_baselines, skill
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from runs.cli.app import app
+from lawtrace.runs.cli.app import app
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
 

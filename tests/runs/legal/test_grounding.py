@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from agents.roles.meta_llm import Citation
-from environments.errors import InputError
-from runs.files import read_rows
-from runs.legal.grounding import check_citations, grounding_lines
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import LegalResult, walk_legal
-from runs.legal.recipe import LegalRecipe
-from runs.legal.report import content_of_legal_run, render_legal_report
-from runs.legal.rows import AnswerRow, ProbeRow
-from runs.legal.shares import Share
-from runs.metrics import wilson_interval
-from runs.recipe_file import read_recipe
-from runs.record.store import Record
-from runs.report.texts import show_interval
+from lawtrace.agents.roles.meta_llm import Citation
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.grounding import check_citations, grounding_lines
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import LegalResult, walk_legal
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.report import content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.rows import AnswerRow, ProbeRow
+from lawtrace.runs.legal.shares import Share
+from lawtrace.runs.metrics import wilson_interval
+from lawtrace.runs.recipe_file import read_recipe
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.report.texts import show_interval
 from tests.support.openai_server import serving
 from tests.support.small_cases import BOOK, BOTTLES
 

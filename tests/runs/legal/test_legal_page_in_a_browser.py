@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import walk_legal
-from runs.legal.recipe import LegalRecipe
-from runs.legal.report import content_of_legal_run, write_legal_report
-from runs.record.store import Record
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import walk_legal
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.report import content_of_legal_run, write_legal_report
+from lawtrace.runs.record.store import Record
 from tests.support.browser import needs_browser, open_page
 from tests.support.small_cases import BOOK
 

@@ -12,21 +12,21 @@ from zlib import crc32
 import pytest
 from autogen_core.models import LLMMessage, SystemMessage
 
-from agents.offline import OFFLINE_ROLES
-from agents.offline.messages import labelled_json
-from agents.roles import RoleName
-from agents.roles.team import MOST_PARTS
-from environments.casebook.book import CaseBook
-from environments.casebook.case import Choice
-from prompts.loader import load_prompt
-from runs.files import write_rows
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import walk_legal
-from runs.legal.plan import LegalPlan, plan_of_cases
-from runs.legal.recipe import LegalRecipe
-from runs.plan import CHARACTERS_A_TOKEN
-from runs.record.store import Record
-from runs.record.usage import usage_of
+from lawtrace.agents.offline import OFFLINE_ROLES
+from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.team import MOST_PARTS
+from lawtrace.environments.casebook.book import CaseBook
+from lawtrace.environments.casebook.case import Choice
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import walk_legal
+from lawtrace.runs.legal.plan import LegalPlan, plan_of_cases
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.plan import CHARACTERS_A_TOKEN
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.record.usage import usage_of
 from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
 from tests.support.small_cases import BOTTLES, LETTERS_CASE, asked

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from agents.ledger import ModelCalled
-from environments.casebook.book import CaseBook
-from environments.errors import CannotCarryOut, InputError
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import LegalResult, check_cases, walk_legal
-from runs.legal.recipe import LegalRecipe
-from runs.legal.rows import Cell
-from runs.legal.scores import count_answers
-from runs.legal.tables import tabulate
-from runs.recipe import ConversationOptions
-from runs.recipe_file import read_recipe
-from runs.record.store import Record
+from lawtrace.agents.ledger import ModelCalled
+from lawtrace.environments.casebook.book import CaseBook
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import LegalResult, check_cases, walk_legal
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.rows import Cell
+from lawtrace.runs.legal.scores import count_answers
+from lawtrace.runs.legal.tables import tabulate
+from lawtrace.runs.recipe import ConversationOptions
+from lawtrace.runs.recipe_file import read_recipe
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import OpenAIServer, Status, serving
 from tests.support.small_cases import BOOK, BOTTLES
 

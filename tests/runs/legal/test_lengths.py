@@ -1,11 +1,11 @@
 """Lengths of parts and shares of elements, as the tables of the paper count them."""
 
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.parts import PartRange
-from environments.casebook.ingest import build_case
-from environments.documents.plain import text_lines
-from runs.legal.bars import Bar, case_panels, question_bars
-from runs.legal.lengths import element_counts, part_lengths
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.parts import PartRange
+from lawtrace.environments.casebook.ingest import build_case
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.runs.legal.bars import Bar, case_panels, question_bars
+from lawtrace.runs.legal.lengths import element_counts, part_lengths
 from tests.support.small_cases import BOTTLES
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))))

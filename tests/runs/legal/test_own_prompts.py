@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from agents.ledger import MessageSent
-from environments.casebook.case import Case
-from environments.errors import InputError
-from prompts import loader
-from runs.cli.app import app
-from runs.files import write_rows
-from runs.legal.recipe import LegalPrompts, LegalRecipe, load_legal_recipe
-from runs.legal.report import content_of_legal_run, render_legal_report
-from runs.record.store import Record
+from lawtrace.agents.ledger import MessageSent
+from lawtrace.environments.casebook.case import Case
+from lawtrace.environments.errors import InputError
+from lawtrace.prompts import loader
+from lawtrace.runs.cli.app import app
+from lawtrace.runs.files import write_rows
+from lawtrace.runs.legal.recipe import LegalPrompts, LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.report import content_of_legal_run, render_legal_report
+from lawtrace.runs.record.store import Record
 from tests.support.small_cases import BOOK
 
 ROLES = tuple(LegalPrompts.model_fields)

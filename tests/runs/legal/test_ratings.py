@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from runs.cli.app import app
-from runs.files import read_rows
-from runs.legal.ratings import RatingRow, agreement, draw_sample, rater_lines
+from lawtrace.runs.cli.app import app
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.ratings import RatingRow, agreement, draw_sample, rater_lines
 from tests.support.small_cases import BOOK
 
 

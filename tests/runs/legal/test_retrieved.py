@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import CONTEXTS, context_name
-from environments.casebook.retrieval.embedding import Encoder
-from environments.casebook.retrieval.minilm import Pooling
-from environments.casebook.retrieval.ranking import Hit
-from runs.legal.recipe import LegalRecipe
-from runs.legal.retrieve import retrieve
-from runs.legal.retrieved import retrieval_lines
-from runs.legal.rows import RetrievedRow
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import CONTEXTS, context_name
+from lawtrace.environments.casebook.retrieval.embedding import Encoder
+from lawtrace.environments.casebook.retrieval.minilm import Pooling
+from lawtrace.environments.casebook.retrieval.ranking import Hit
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.retrieve import retrieve
+from lawtrace.runs.legal.retrieved import retrieval_lines
+from lawtrace.runs.legal.rows import RetrievedRow
 from tests.support.small_cases import BOTTLES
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "maslegal"

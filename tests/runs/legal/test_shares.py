@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.legal.rows import AnswerRow, LegalOutcome
-from runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
-from runs.metrics import Interval, wilson_interval
+from lawtrace.runs.legal.rows import AnswerRow, LegalOutcome
+from lawtrace.runs.legal.shares import Share, mean_over_cases, share_by_case, share_by_question
+from lawtrace.runs.metrics import Interval, wilson_interval
 
 MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60)
 

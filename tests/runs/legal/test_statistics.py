@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.legal.rows import AnswerRow, LegalOutcome
-from runs.legal.statistics import cohen_kappa, compare_cells, interval_by_case, label_of
+from lawtrace.runs.legal.rows import AnswerRow, LegalOutcome
+from lawtrace.runs.legal.statistics import cohen_kappa, compare_cells, interval_by_case, label_of
 
 LABELS = st.lists(st.sampled_from(["Yes", "No", "refused", None]), min_size=1, max_size=30)
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from environments.casebook.book import CaseBook
-from environments.casebook.case import Choice
-from environments.errors import InputError
-from environments.problems import Problem
-from runs.legal.baselines import lexical_baseline
-from runs.legal.layout import LegalFolder
-from runs.legal.pipeline import walk_legal
-from runs.legal.recipe import LegalRecipe
-from runs.legal.report import LegalContent, content_of_legal_run, render_legal_report
-from runs.legal.rows import AnswerRow, LegalFindings, LegalOutcome
-from runs.legal.tables import LegalTables, tabulate
-from runs.metrics import wilson_interval
-from runs.record.store import Record
+from lawtrace.environments.casebook.book import CaseBook
+from lawtrace.environments.casebook.case import Choice
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.problems import Problem
+from lawtrace.runs.legal.baselines import lexical_baseline
+from lawtrace.runs.legal.layout import LegalFolder
+from lawtrace.runs.legal.pipeline import walk_legal
+from lawtrace.runs.legal.recipe import LegalRecipe
+from lawtrace.runs.legal.report import LegalContent, content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.rows import AnswerRow, LegalFindings, LegalOutcome
+from lawtrace.runs.legal.tables import LegalTables, tabulate
+from lawtrace.runs.metrics import wilson_interval
+from lawtrace.runs.record.store import Record
 from tests.support.small_cases import BOOK, BOTTLES
 
 PLAN: dict[tuple[str, str, int], str] = {

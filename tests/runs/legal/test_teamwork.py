@@ -1,9 +1,9 @@
 """How questions were split up, counted from rows that are known."""
 
-from agents.conversations.decomposing import Ended
-from environments.casebook.case import Agent
-from runs.legal.rows import AnswerRow, StepRow
-from runs.legal.teamwork import team_lines
+from lawtrace.agents.conversations.decomposing import Ended
+from lawtrace.environments.casebook.case import Agent
+from lawtrace.runs.legal.rows import AnswerRow, StepRow
+from lawtrace.runs.legal.teamwork import team_lines
 
 
 def step(agent: Agent, ended: Ended = "atomic", *, wanted: str = "", depth: int = 1, found: str | None = "") -> StepRow:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.errors import InputError
-from environments.jail import Jail, Jails
-from runs.grading.judge import judge
-from runs.programs import read_programs
-from runs.published.domains import DOMAINS, Domain
-from runs.published.logisafetybench import import_tasks
-from runs.published.records import read_recorded_program
-from runs.stages.attempt import run_programs
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.jail import Jail, Jails
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.programs import read_programs
+from lawtrace.runs.published.domains import DOMAINS, Domain
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.published.records import read_recorded_program
+from lawtrace.runs.stages.attempt import run_programs
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from environments.banking import ENVIRONMENT as BANKING
-from environments.catalogue import load_setting
-from environments.events import Json
-from environments.jail import Jail, Jails, Returned
-from runs.comparing import read_side
-from runs.grading.judge import judge
-from runs.grading.verdict import Profile, VerdictRow
-from runs.metrics import count_outcomes, failure_shares
-from runs.programs import read_programs
-from runs.published.comparison import compare_profiles, read_comparison, write_comparison
-from runs.published.differences import PROFILE_CAUSES, between_profiles
-from runs.published.domains import DOMAINS, Domain
-from runs.published.grading import AUDIT_CHECK, judge_pairs_published, judge_published
-from runs.published.logisafetybench import import_tasks
-from runs.published.mocks import MOCKS, BankMock, LockMock
-from runs.stages.attempt import run_programs
-from runs.stages.rows import AttemptRow, ProgramRow, PublishedCase, TaskRow
-from solver.masking import STYLES, Instruction, Style
-from solver.rules import Rule
+from lawtrace.environments.banking import ENVIRONMENT as BANKING
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Jails, Returned
+from lawtrace.runs.comparing import read_side
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.grading.verdict import Profile, VerdictRow
+from lawtrace.runs.metrics import count_outcomes, failure_shares
+from lawtrace.runs.programs import read_programs
+from lawtrace.runs.published.comparison import compare_profiles, read_comparison, write_comparison
+from lawtrace.runs.published.differences import PROFILE_CAUSES, between_profiles
+from lawtrace.runs.published.domains import DOMAINS, Domain
+from lawtrace.runs.published.grading import AUDIT_CHECK, judge_pairs_published, judge_published
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.published.mocks import MOCKS, BankMock, LockMock
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.rows import AttemptRow, ProgramRow, PublishedCase, TaskRow
+from lawtrace.solver.masking import STYLES, Instruction, Style
+from lawtrace.solver.rules import Rule
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

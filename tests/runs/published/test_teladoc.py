@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from environments.events import Json
-from environments.jail import Jail, Jails, Raised, Returned
-from environments.telehealth import ENVIRONMENT
-from runs.programs import read_programs
-from runs.published.comparison import compare_profiles
-from runs.published.domains import DOMAINS
-from runs.published.logisafetybench import import_tasks
-from runs.published.mocks import TeladocMock
-from runs.stages.attempt import run_programs
+from lawtrace.environments.events import Json
+from lawtrace.environments.jail import Jail, Jails, Raised, Returned
+from lawtrace.environments.telehealth import ENVIRONMENT
+from lawtrace.runs.programs import read_programs
+from lawtrace.runs.published.comparison import compare_profiles
+from lawtrace.runs.published.domains import DOMAINS
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.published.mocks import TeladocMock
+from lawtrace.runs.stages.attempt import run_programs
 from tests.support.shell import Shell
 
 TRACE = "trace_teladoc_1_20251210_090000_000001"

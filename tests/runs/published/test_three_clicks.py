@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator
 
-from environments.banking import ENVIRONMENT
-from environments.jail import Jail, Jails
-from runs.assemble import content_of_comparison
-from runs.grading.verdict import VerdictRow
-from runs.programs import read_programs
-from runs.published.comparison import Comparison, compare_profiles
-from runs.published.logisafetybench import import_tasks
-from runs.recipe import BASELINES
-from runs.report.build import write_report
-from runs.report.looks import OUTCOME_LOOKS
-from runs.stages.attempt import run_programs
-from runs.stages.built_in import baseline_programs
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.jail import Jail, Jails
+from lawtrace.runs.assemble import content_of_comparison
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.programs import read_programs
+from lawtrace.runs.published.comparison import Comparison, compare_profiles
+from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.report.build import write_report
+from lawtrace.runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.built_in import baseline_programs
 from tests.support.browser import needs_browser, open_page
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"

@@ -1,7 +1,7 @@
-from agents.ledger import Context, FunctionCalled, MessageSent
-from runs.grading.verdict import Outcome, RuleVerdict, VerdictRow
-from runs.reading.causes import causes_of
-from runs.record.finding import Said
+from lawtrace.agents.ledger import Context, FunctionCalled, MessageSent
+from lawtrace.runs.grading.verdict import Outcome, RuleVerdict, VerdictRow
+from lawtrace.runs.reading.causes import causes_of
+from lawtrace.runs.record.finding import Said
 
 
 def said(number: int, role: str, *calls: str) -> Said:

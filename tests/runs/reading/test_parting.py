@@ -3,10 +3,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.ledger import Context, FunctionCalled, MessageSent
-from runs.reading.parting import MOST_WORDS, Parting, Piece, partings, words_apart
-from runs.record.finding import ALL
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, FunctionCalled, MessageSent
+from lawtrace.runs.reading.parting import MOST_WORDS, Parting, Piece, partings, words_apart
+from lawtrace.runs.record.finding import ALL
+from lawtrace.runs.record.store import Record
 
 WORDS = st.lists(st.sampled_from(["pay", "the", "bill", " ", ", ", "audit", "\n"]), max_size=30).map("".join)
 

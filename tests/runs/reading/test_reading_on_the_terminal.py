@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import Context, MessageSent, RoleFailed
-from runs.files import read_rows
-from runs.grading.verdict import VerdictRow
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, MessageSent, RoleFailed
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.grading.verdict import VerdictRow
+from lawtrace.runs.record.store import Record
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -28,7 +28,7 @@ extract = false
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reading")
     (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    command = [sys.executable, "-c", "from runs.cli import main; main()", "run", "recipe.toml", "--out", "run"]
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "run", "recipe.toml", "--out", "run"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder / "run"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import Context, MessageSent
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, MessageSent
+from lawtrace.runs.record.store import Record
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.ledger import Context, MessageSent, RoleFailed
-from environments.errors import InputError
-from runs.record.finding import (
+from lawtrace.agents.ledger import Context, MessageSent, RoleFailed
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.record.finding import (
     Place,
     Wanted,
     count_conversations,
@@ -15,7 +15,7 @@ from runs.record.finding import (
     lines_of,
     places_of,
 )
-from runs.record.store import Record
+from lawtrace.runs.record.store import Record
 
 
 def message(context: Context, source: str, content: str) -> MessageSent:

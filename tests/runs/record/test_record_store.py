@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.ledger import (
+from lawtrace.agents.ledger import (
     CallRetried,
     Context,
     Entry,
@@ -26,15 +26,15 @@ from agents.ledger import (
     RunResumed,
     StageFinished,
 )
-from environments.errors import CannotCarryOut, InputError
-from runs.record.storage import RECORD_FILE
-from runs.record.store import Record
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.record.storage import RECORD_FILE
+from lawtrace.runs.record.store import Record
 
 _WRITER = """
 import sys
 from pathlib import Path
-from agents.ledger import Context, MessageSent
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, MessageSent
+from lawtrace.runs.record.store import Record
 
 record = Record.create(Path(sys.argv[1]), recipe=None)
 for number in range(1_000_000):
@@ -45,9 +45,9 @@ for number in range(1_000_000):
 _FILLER = """
 import resource, sys
 from pathlib import Path
-from agents.ledger import Context, MessageSent
-from environments.errors import CannotCarryOut
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, MessageSent
+from lawtrace.environments.errors import CannotCarryOut
+from lawtrace.runs.record.store import Record
 
 record = Record.create(Path(sys.argv[1]), recipe=None)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -144,7 +144,8 @@ def test_only_one_writer(record: Record, message: MessageSent) -> None:
     with pytest.raises(CannotCarryOut, match="being written by another process"):
         Record.resume(record.path.parent)
     code = (
-        "import sys; from pathlib import Path; from runs.record.store import Record; Record.resume(Path(sys.argv[1]))"
+        "import sys; from pathlib import Path; from lawtrace.runs.record.store import Record; "
+        "Record.resume(Path(sys.argv[1]))"
     )
     other = subprocess.run([sys.executable, "-c", code, str(record.path.parent)], capture_output=True, text=True)
     assert "being written by another process" in other.stderr

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from autogen_core.models import UserMessage
 
-from agents.clients.errors import CallFailed
-from agents.clients.recording import RecordedClient
-from agents.clients.spec import ModelParameters, ModelSpec
-from agents.clients.stack import CallSettings, ModelClients
-from agents.ledger import Context, ModelCalled
-from environments.errors import CannotCarryOut, InputError
-from runs.record.store import Record
+from lawtrace.agents.clients.errors import CallFailed
+from lawtrace.agents.clients.recording import RecordedClient
+from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
+from lawtrace.agents.clients.stack import CallSettings, ModelClients
+from lawtrace.agents.ledger import Context, ModelCalled
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.runs.record.store import Record
 from tests.support.openai_server import OpenAIServer, Status, serving
 
 SPEC = ModelSpec.parse("openai:some-model")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.clients.budget import Price
-from agents.ledger import CallRetried, Context, ModelCalled, RequestMessage, RoleFailed
-from runs.record.store import Record
-from runs.record.usage import Usage, usage_of, whole_usage
+from lawtrace.agents.clients.budget import Price
+from lawtrace.agents.ledger import CallRetried, Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.record.usage import Usage, usage_of, whole_usage
 
 HERE = Context(stage="tasks", role="masking_evaluator", model="openai:m", task="t", style="goal")
 

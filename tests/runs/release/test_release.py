@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from environments.catalogue import BUILT_IN
-from environments.errors import InputError
-from environments.jail import Jails
-from runs.files import digest, read_rows
-from runs.grading.judge import judge
-from runs.release.checking import check_release, task_files
-from runs.release.writing import Manifest, read_manifest
-from runs.stages.attempt import run_programs
-from runs.stages.quality import QualityRow
-from runs.stages.rows import ProgramRow, TaskRow
-from runs.tasks import read_tasks
+from lawtrace.environments.catalogue import BUILT_IN
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.jail import Jails
+from lawtrace.runs.files import digest, read_rows
+from lawtrace.runs.grading.judge import judge
+from lawtrace.runs.release.checking import check_release, task_files
+from lawtrace.runs.release.writing import Manifest, read_manifest
+from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.runs.stages.quality import QualityRow
+from lawtrace.runs.stages.rows import ProgramRow, TaskRow
+from lawtrace.runs.tasks import read_tasks
 from tests.support.shell import Shell
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"

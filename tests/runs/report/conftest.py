@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from environments.banking import ENVIRONMENT
-from environments.comparison import Difference
-from environments.events import Event, Json, Said
-from environments.jail import Execution
-from runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
-from runs.grading.safety import judge_rules
-from runs.grading.verdict import FailureMode, Outcome, VerdictRow
-from runs.report.content import CoverageLine, ReportContent
-from runs.stages.rows import AttemptRow, CallRow, TaskRow
-from solver.coverage import measure_coverage
-from solver.masking import Instruction, Style
-from solver.rules import Rule
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.comparison import Difference
+from lawtrace.environments.events import Event, Json, Said
+from lawtrace.environments.jail import Execution
+from lawtrace.runs.findings import BuildFunnel, DeletionCheck, ExtractionScore
+from lawtrace.runs.grading.safety import judge_rules
+from lawtrace.runs.grading.verdict import FailureMode, Outcome, VerdictRow
+from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.stages.rows import AttemptRow, CallRow, TaskRow
+from lawtrace.solver.coverage import measure_coverage
+from lawtrace.solver.masking import Instruction, Style
+from lawtrace.solver.rules import Rule
 
 HOSTILE = "</script></style><img src=x onerror=alert(1)>"
 

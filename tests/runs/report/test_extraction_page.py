@@ -2,10 +2,10 @@
 
 import pytest
 
-from agents.conversations.trail import Fate, Funnel, Piece, ProvisionTrail, Quote, RuleTrail, Spoken, TrailHead
-from runs.report.extraction import draw_funnel, render_extraction
-from runs.trails import FUNNEL_STEPS, Trail
-from solver.rules import Rule
+from lawtrace.agents.conversations.trail import Fate, Funnel, Piece, ProvisionTrail, Quote, RuleTrail, Spoken, TrailHead
+from lawtrace.runs.report.extraction import draw_funnel, render_extraction
+from lawtrace.runs.trails import FUNNEL_STEPS, Trail
+from lawtrace.solver.rules import Rule
 
 EVIL = "<script>alert(1)</script>"
 FUNNEL = Funnel(provisions=40, in_scope=9, refined=8, candidates=12, valid=11, distinct=7, accepted=5)

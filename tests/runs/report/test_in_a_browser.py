@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from runs.report.build import write_report
-from runs.report.content import ReportContent
-from runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.report.build import write_report
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.looks import OUTCOME_LOOKS
 from tests.support.browser import needs_browser, open_page
 
 pytestmark = [pytest.mark.browser, needs_browser]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import CannotCarryOut, InputError
-from environments.events import Event, Json
-from runs.report.build import render_report, write_report
-from runs.report.content import ReportContent
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.events import Event, Json
+from lawtrace.runs.report.build import render_report, write_report
+from lawtrace.runs.report.content import ReportContent
 
 VOID = {"meta", "br", "input", "img", "link", "hr"}
 

@@ -3,8 +3,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from runs.report.content import ReportContent
-from runs.report.terminal import outcome_table
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.terminal import outcome_table
 
 
 def printed(content: ReportContent, environments: dict[str, str] | None = None, *, width: int = 80) -> list[list[str]]:

@@ -1,7 +1,8 @@
-from environments.events import Event, Json
-from runs.report.events import call_lines, shown_numbers
-from runs.report.tasks import StateChange, state_changes
-from runs.report.texts import cut, percent, short_percent, unique_anchors, visible
+from lawtrace.environments.events import Event, Json
+from lawtrace.runs.report.events import call_lines, shown_numbers
+from lawtrace.runs.report.tasks import StateChange, state_changes
+from lawtrace.runs.report.texts import cut, percent, short_percent, unique_anchors
+from lawtrace.runs.visibility import visible
 
 
 def test_a_long_trace_keeps_start_end_and_what_broke():

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from runs.reviewing.agreement import fleiss_kappa, summarize_review
-from runs.reviewing.ballot import Ballot, Item
-from runs.reviewing.opinions import Decision, OpinionRow, digest_of
-from runs.reviewing.protocol import Protocol, load_protocol
-from runs.reviewing.signed import SignedBook
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.reviewing.agreement import fleiss_kappa, summarize_review
+from lawtrace.runs.reviewing.ballot import Ballot, Item
+from lawtrace.runs.reviewing.opinions import Decision, OpinionRow, digest_of
+from lawtrace.runs.reviewing.protocol import Protocol, load_protocol
+from lawtrace.runs.reviewing.signed import SignedBook
 
 RECIPES = Path(__file__).parents[3] / "recipes" / "review"
 

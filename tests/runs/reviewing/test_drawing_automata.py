@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.reviewing.automaton import draw_automaton
-from solver.ltlf import compile_formula, parse
+from lawtrace.runs.reviewing.automaton import draw_automaton
+from lawtrace.solver.ltlf import compile_formula, parse
 
 FORMULAS = (
     "!((!Check) U Pay)",

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from runs.files import read_rows
-from runs.legal.ratings import RatingRow, agreement, current, draw_sample
-from runs.reviewing.rating import RatingPages
-from runs.reviewing.server import make_app
-from runs.reviewing.signed import SignedBook
+from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.ratings import RatingRow, agreement, current, draw_sample
+from lawtrace.runs.reviewing.rating import RatingPages
+from lawtrace.runs.reviewing.server import make_app
+from lawtrace.runs.reviewing.signed import SignedBook
 from tests.support.browser import needs_browser, open_page
 from tests.support.small_cases import BOOK
 
@@ -85,7 +85,7 @@ def test_a_question_is_rated_by_keyboard(tmp_path: Path) -> None:
     cases, out = tmp_path / "cases.jsonl", tmp_path / "ratings.jsonl"
     cases.write_text("".join(case.model_dump_json() + "\n" for case in BOOK.cases), encoding="utf-8")
     words = ["legal", "review", "--cases", str(cases), "--out", str(out), "--count", "2", "--json"]
-    command = [sys.executable, "-c", "from runs.cli import main; main()", *words]
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", *words]
     server = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout
     try:

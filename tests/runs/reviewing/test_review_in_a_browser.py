@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from environments.catalogue import load_setting
-from runs.files import write_rows
-from solver.rules import load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.files import write_rows
+from lawtrace.solver.rules import load_rules
 from tests.support.browser import needs_browser, open_page
 
 pytestmark = [pytest.mark.browser, needs_browser]
 
 RULES = load_rules(load_setting("banking").rules_file)[:3]
-COMMAND = [sys.executable, "-c", "from runs.cli import main; main()", "rules", "review"]
+COMMAND = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "review"]
 
 
 @pytest.fixture

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from environments.catalogue import load_setting
-from runs.reviewing.opinions import OpinionRow
-from runs.reviewing.pages import Pages
-from runs.reviewing.protocol import Protocol
-from runs.reviewing.quoting import cut_at_quotes
-from runs.reviewing.rules import RulesUnderReview
-from runs.reviewing.server import make_app
-from runs.reviewing.signed import SignedBook
-from solver.rules import Rule, load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.runs.reviewing.opinions import OpinionRow
+from lawtrace.runs.reviewing.pages import Pages
+from lawtrace.runs.reviewing.protocol import Protocol
+from lawtrace.runs.reviewing.quoting import cut_at_quotes
+from lawtrace.runs.reviewing.rules import RulesUnderReview
+from lawtrace.runs.reviewing.server import make_app
+from lawtrace.runs.reviewing.signed import SignedBook
+from lawtrace.solver.rules import Rule, load_rules
 
 BANKING = load_setting("banking")
 RULES = load_rules(BANKING.rules_file)[:2]

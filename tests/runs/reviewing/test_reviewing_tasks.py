@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from runs.reviewing.opinions import OpinionRow
-from runs.reviewing.pages import Pages
-from runs.reviewing.protocol import Protocol
-from runs.reviewing.server import make_app
-from runs.reviewing.signed import SignedBook
-from runs.reviewing.tasks import TasksUnderReview
-from runs.tasks import read_tasks
+from lawtrace.runs.reviewing.opinions import OpinionRow
+from lawtrace.runs.reviewing.pages import Pages
+from lawtrace.runs.reviewing.protocol import Protocol
+from lawtrace.runs.reviewing.server import make_app
+from lawtrace.runs.reviewing.signed import SignedBook
+from lawtrace.runs.reviewing.tasks import TasksUnderReview
+from lawtrace.runs.tasks import read_tasks
 
 RELEASE = Path(__file__).parents[2] / "data" / "release-0.1.0"
 

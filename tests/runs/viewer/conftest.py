@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.ledger import Context, FunctionCalled, MessageSent, RoleFailed
-from runs.record.store import Record
+from lawtrace.agents.ledger import Context, FunctionCalled, MessageSent, RoleFailed
+from lawtrace.runs.record.store import Record
 
 RECIPE = """
 name = "small"
@@ -50,7 +50,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("viewer")
     for name, recipe in (("small", RECIPE), ("ablated", ABLATED)):
         (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
-        main = [sys.executable, "-c", "from runs.cli import main; main()"]
+        main = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()"]
         subprocess.run(
             [*main, "run", f"{name}.toml", "--out", f"runs/{name}"], cwd=folder, check=True, capture_output=True
         )

@@ -17,7 +17,16 @@ pytestmark = [pytest.mark.browser, needs_browser]
 @pytest.fixture(scope="module")
 def address(runs: Path) -> Iterator[str]:
     """Where the command serves the runs."""
-    command = [sys.executable, "-c", "from runs.cli import main; main()", "view", runs, "--port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-c",
+        "from lawtrace.runs.cli import main; main()",
+        "view",
+        runs,
+        "--port",
+        "0",
+        "--json",
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout
     yield json.loads(server.stdout.readline())["address"]

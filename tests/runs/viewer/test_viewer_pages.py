@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from agents.ledger import Context, MessageSent, ModelAsked
-from environments.errors import CannotCarryOut, InputError
-from environments.events import Json
-from runs.record.finding import Wanted, find_conversations
-from runs.record.store import Record
-from runs.viewer.library import Library
-from runs.viewer.progress import progress_of
-from runs.viewer.server import make_app
+from lawtrace.agents.ledger import Context, MessageSent, ModelAsked
+from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.events import Json
+from lawtrace.runs.record.finding import Wanted, find_conversations
+from lawtrace.runs.record.store import Record
+from lawtrace.runs.viewer.library import Library
+from lawtrace.runs.viewer.progress import progress_of
+from lawtrace.runs.viewer.server import make_app
 from tests.runs.viewer.conftest import HOSTILE
 
 LOOPBACK = "http://127.0.0.1:8718"

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.banking import ENVIRONMENT
-from environments.catalogue import load_setting
-from environments.errors import SearchError
-from environments.state import Row, State
-from solver.covering import CoverageAnalysis, analyse_coverage
-from solver.covering.certificates import Certificate, Certifier
-from solver.covering.graph import Graph
-from solver.covering.programming import fewest_columns, row_prices
-from solver.covering.rules import measure_rules
-from solver.covering.suite import cover, heaviest
-from solver.demands import Asked
-from solver.encoding import Encoding
-from solver.ltlf import Monitor, compile_formula, parse
-from solver.product import Product
-from solver.profiles import Profile, profile_formulas
-from solver.rules import Rule, load_rules
-from solver.synthesis import synthesize
-from solver.walks import Walk, draw_walk, pairs_of
+from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.errors import SearchError
+from lawtrace.environments.state import Row, State
+from lawtrace.solver.covering import CoverageAnalysis, analyse_coverage
+from lawtrace.solver.covering.certificates import Certificate, Certifier
+from lawtrace.solver.covering.graph import Graph
+from lawtrace.solver.covering.programming import fewest_columns, row_prices
+from lawtrace.solver.covering.rules import measure_rules
+from lawtrace.solver.covering.suite import cover, heaviest
+from lawtrace.solver.demands import Asked
+from lawtrace.solver.encoding import Encoding
+from lawtrace.solver.ltlf import Monitor, compile_formula, parse
+from lawtrace.solver.product import Product
+from lawtrace.solver.profiles import Profile, profile_formulas
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.synthesis import synthesize
+from lawtrace.solver.walks import Walk, draw_walk, pairs_of
 from tests.support.checks import keeps
 from tests.support.random_worlds import random_world
 from tests.support.thirteen import CLINIC, CLINIC_RULES
@@ -127,7 +127,7 @@ def test_the_suite_is_near_the_bound(tasks: CoverageAnalysis) -> None:
 
 def test_what_is_not_decided_raises_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody needs a trace for a pair that may be impossible: three pairs need three traces at most."""
-    monkeypatch.setattr("solver.encoding.SOLVER_BUDGET", 1)
+    monkeypatch.setattr("lawtrace.solver.encoding.SOLVER_BUDGET", 1)
     world, formulas = random_world(4)
     rules = [Rule(id=formula, formula=formula) for formula in formulas]
     analysis = analyse_coverage(world, rules, profile="coverage", length=3, count=10, seed=1)
@@ -194,7 +194,7 @@ def test_a_pair_that_the_plan_lacks_and_z3_has_is_feasible(monkeypatch: pytest.M
     def planned(asked: Asked, length: int) -> Product:
         return Product(asked.environment, [*asked.automata(length), avoids])
 
-    monkeypatch.setattr("solver.covering.plan", planned)
+    monkeypatch.setattr("lawtrace.solver.covering.plan", planned)
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=6, count=40, seed=1)
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
@@ -292,7 +292,7 @@ def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
 
 
 def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.encoding.SOLVER_BUDGET", 1)
+    monkeypatch.setattr("lawtrace.solver.encoding.SOLVER_BUDGET", 1)
     certifier = certifier_of(TASKS, 8, ENVIRONMENT.populate(Random(1)))
     twice = certifier.settle(("CheckAuthorization", "CheckAuthorization"), planned=False)
     assert isinstance(twice, Certificate)

@@ -4,9 +4,9 @@ import pickle
 
 import pytest
 
-from environments.errors import FormulaError
-from environments.events import Event
-from solver.ltlf import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import (
     And,
     Atom,
     Verdict,
@@ -18,7 +18,7 @@ from solver.ltlf import (
     shortest_rejected,
     to_dot,
 )
-from solver.ltlf.parser import MAXIMUM_NESTING
+from lawtrace.solver.ltlf.parser import MAXIMUM_NESTING
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN_RULES = (
@@ -155,9 +155,9 @@ def test_an_automaton_is_a_value() -> None:
     ids=["letters", "states", "combinations", "clauses"],
 )
 def test_what_would_grow_beyond_bounds_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solver.ltlf.construction.MAXIMUM_STATES", 500)
-    monkeypatch.setattr("solver.ltlf.progression.MAXIMUM_OWED", 500)
-    monkeypatch.setattr("solver.ltlf.obligations.MAXIMUM_CLAUSES", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.construction.MAXIMUM_STATES", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAXIMUM_OWED", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.obligations.MAXIMUM_CLAUSES", 500)
     with pytest.raises(FormulaError, match="rules"):
         compile_formula(parse(text))
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from environments.errors import FormulaError
-from environments.events import Event
-from solver.ltlf import Atom, parse, true_atoms
-from solver.ltlf.conditions import Constant, Field
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import Atom, parse, true_atoms
+from lawtrace.solver.ltlf.conditions import Constant, Field
 
 EVENT = Event(
     "Pay",

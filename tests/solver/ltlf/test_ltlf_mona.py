@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from environments.catalogue import load_setting
-from solver.ltlf import Atom, Automaton, Formula, Next, Until, WeakNext, Yesterday, compile_formula, parse
-from solver.rules import Rule, load_rules
+from lawtrace.environments.catalogue import load_setting
+from lawtrace.solver.ltlf import Atom, Automaton, Formula, Next, Until, WeakNext, Yesterday, compile_formula, parse
+from lawtrace.solver.rules import Rule, load_rules
 from tests.solver.ltlf.test_ltlf_properties import ATOMS, free_formulas
 from tests.support.mona import MONA, MonaAutomaton, ask_mona
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from environments.events import Event
-from solver.ltlf import Monitor, RuleStatus, compile_formula, parse
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import Monitor, RuleStatus, compile_formula, parse
 
 RULES = {
     "check": "!(!Check U (Pay | Transfer))",

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import solver.ltlf.parser
-from environments.errors import FormulaError
-from solver.ltlf import And, Atom, Formula, Iff, Implies, Next, Not, Or, Since, Until, parse
-from solver.ltlf.parser import MAXIMUM_NESTING
-from solver.ltlf.syntax import ATTEMPTED, RESERVED
+import lawtrace.solver.ltlf.parser
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf import And, Atom, Formula, Iff, Implies, Next, Not, Or, Since, Until, parse
+from lawtrace.solver.ltlf.parser import MAXIMUM_NESTING
+from lawtrace.solver.ltlf.syntax import ATTEMPTED, RESERVED
 
 A, B, C = map(Atom, "abc")
 
@@ -117,7 +117,7 @@ def test_what_may_be_deep_or_long() -> None:
 
 
 def test_the_grammar_spells_the_operators_as_the_syntax_does() -> None:
-    grammar = Path(solver.ltlf.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    grammar = Path(lawtrace.solver.ltlf.parser.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
     formulas, _ = grammar.split("// Conditions over")
     rules = "\n".join(line for line in formulas.splitlines() if not line.startswith("//"))
     assert set(rules.split('"')[1::2]) - {"(", ")", ":"} == RESERVED

@@ -5,8 +5,8 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.events import Event
-from solver.ltlf import (
+from lawtrace.environments.events import Event
+from lawtrace.solver.ltlf import (
     Always,
     And,
     Atom,
@@ -39,7 +39,7 @@ from solver.ltlf import (
     shortest_rejected,
     true_atoms,
 )
-from solver.ltlf.conditions import All, Anyone, Comparison, Condition, Constant, Field, IsTrue, ListOf, No
+from lawtrace.solver.ltlf.conditions import All, Anyone, Comparison, Condition, Constant, Field, IsTrue, ListOf, No
 
 # The first example of a test may build the grammar, on a machine that is busy with something else.
 unhurried = settings(deadline=None)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.errors import FormulaError
-from environments.events import Event, Json
-from solver.ltlf import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.environments.events import Event, Json
+from lawtrace.solver.ltlf import (
     Always,
     And,
     Atom,
@@ -34,8 +34,8 @@ from solver.ltlf import (
     occurring,
     parse,
 )
-from solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable, indexed
-from solver.ltlf.instances import Instances
+from lawtrace.solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable, indexed
+from lawtrace.solver.ltlf.instances import Instances
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
 AUDITED = "forall a: G(Pay(account == a) -> F Audit(account == a))"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from solver.ltlf import Atom, compile_formula, holds, parse
+from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse
 
 EMPTY: list[str] = []
 

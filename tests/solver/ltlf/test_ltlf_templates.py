@@ -2,8 +2,8 @@
 
 import pytest
 
-from environments.errors import FormulaError
-from solver.ltlf import (
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf import (
     InstructionAdherence,
     OperationalRestriction,
     Template,

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import pytest
 
-from solver.ltlf import Atom, compile_formula, holds, parse
+from lawtrace.solver.ltlf import Atom, compile_formula, holds, parse
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "ltlf" / "vectors.jsonl"
 

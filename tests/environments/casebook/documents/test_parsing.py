@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.tree import Document
-from environments.documents.html import html_lines
-from environments.documents.plain import text_lines
-from environments.documents.reading import read_lines
-from environments.errors import InputError
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.tree import Document
+from lawtrace.environments.documents.html import html_lines
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.environments.documents.reading import read_lines
+from lawtrace.environments.errors import InputError
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
 

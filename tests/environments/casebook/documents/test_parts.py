@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.case import Case
-from environments.casebook.documents.parsing import parse_document
-from environments.casebook.documents.parts import (
+from lawtrace.environments.casebook.case import Case
+from lawtrace.environments.casebook.documents.parsing import parse_document
+from lawtrace.environments.casebook.documents.parts import (
     PARTS,
     PartRange,
     check_coverage,
@@ -17,9 +17,9 @@ from environments.casebook.documents.parts import (
     paragraphs_by_part,
     write_parts,
 )
-from environments.casebook.ingest import build_case
-from environments.documents.plain import text_lines
-from environments.errors import InputError
+from lawtrace.environments.casebook.ingest import build_case
+from lawtrace.environments.documents.plain import text_lines
+from lawtrace.environments.errors import InputError
 
 DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))))
 

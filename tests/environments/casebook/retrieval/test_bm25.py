@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.casebook.book import load_casebook
-from environments.casebook.case import Agent, Case, Chunk, Context
-from environments.casebook.retrieval.bm25 import WordBM25
-from environments.casebook.retrieval.hybrid import HybridRanker
-from environments.casebook.retrieval.ranking import DepthShare, cut_to_depth, rank_case
-from environments.casebook.retrieval.released import CharacterBM25, mean_weight
-from environments.casebook.retrieval.words import words_of
+from lawtrace.environments.casebook.book import load_casebook
+from lawtrace.environments.casebook.case import Agent, Case, Chunk, Context
+from lawtrace.environments.casebook.retrieval.bm25 import WordBM25
+from lawtrace.environments.casebook.retrieval.hybrid import HybridRanker
+from lawtrace.environments.casebook.retrieval.ranking import DepthShare, cut_to_depth, rank_case
+from lawtrace.environments.casebook.retrieval.released import CharacterBM25, mean_weight
+from lawtrace.environments.casebook.retrieval.words import words_of
 
 SHARED = Path(__file__).parents[5] / "shared" / "data" / "maslegal"
 

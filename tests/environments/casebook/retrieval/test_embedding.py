@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from environments.casebook.retrieval.catalogue import RETRIEVERS, make_ranker
-from environments.casebook.retrieval.embedding import CachedEncoder, EmbeddingRanker, Vectors
-from environments.casebook.retrieval.minilm import MiniLM
-from environments.errors import CannotCarryOut
+from lawtrace.environments.casebook.retrieval.catalogue import RETRIEVERS, make_ranker
+from lawtrace.environments.casebook.retrieval.embedding import CachedEncoder, EmbeddingRanker, Vectors
+from lawtrace.environments.casebook.retrieval.minilm import MiniLM
+from lawtrace.environments.errors import CannotCarryOut
 
 
 class Letters:

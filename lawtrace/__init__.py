@@ -1,0 +1,2 @@
+"""lawtrace measures whether agents that call tools comply with regulations, and judges or guards agents already
+running."""
