@@ -24,21 +24,21 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
-from lawtrace.agents.clients.stack import CallSettings, ModelClients
-from lawtrace.agents.conversations.hold import Said, hold_conversation
-from lawtrace.agents.ledger import Context
-from lawtrace.agents.roles.instruction_generator import Draft, Objections, seat_instruction_generator
-from lawtrace.agents.speaker import CodeCheck
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.agents.conversation import Utterance, run_conversation
+from lawtrace.agents.event_log import Context
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.participants import CodeCheck
+from lawtrace.agents.roles.instruction_roles import Draft, Objections, make_instruction_generator
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.prompts.loader import load_prompt
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.store.event_log_file import EventLogFile
 
 SPEC = ModelSpec.parse("openai:loopback")
-BANKING = load_setting("banking").environment
+BANKING = load_domain("banking").environment
 
 
-async def converse(clients: ModelClients, record: Record, number: int, turns: int) -> int:
+async def converse(clients: ModelClients, record: EventLogFile, number: int, turns: int) -> int:
     """One conversation: the role writes, code objects, until it has written `turns` times. The number of its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
     client = clients.client_for(SPEC, context, ModelParameters())
@@ -46,21 +46,21 @@ async def converse(clients: ModelClients, record: Record, number: int, turns: in
     def check(_: BaseModel | str) -> Objections:
         return Objections(objections=("once more",))
 
-    def next_speaker(said: Sequence[Said]) -> str | None:
+    def next_speaker(said: Sequence[Utterance]) -> str | None:
         drafts = sum(isinstance(content, Draft) for _, content in said)
         if drafts >= turns:
             return None
         return "check" if isinstance(said[-1][1], Draft) else "instruction_generator"
 
-    said = await hold_conversation(
+    said = await run_conversation(
         [
-            seat_instruction_generator(client, load_prompt("instruction_generator"), BANKING, [], "goal"),
+            make_instruction_generator(client, load_prompt("instruction_generator"), BANKING, [], "goal"),
             CodeCheck("check", Objections, check),
         ],
         opening="Write the request.",
         next_speaker=next_speaker,
         context=context,
-        ledger=record,
+        event_log=record,
         most_messages=3 * turns,
     )
     return sum(isinstance(content, Draft) for _, content in said)
@@ -70,7 +70,7 @@ async def measure(folder: Path, address: str, at_once: int, turns: int) -> tuple
     """Wall seconds, CPU seconds of this process, turns."""
     settings = CallSettings(deadline_seconds=600, concurrency=at_once)
     environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback"}
-    with Record.create(folder, recipe={}) as record:
+    with EventLogFile.create(folder, recipe={}) as record:
         async with ModelClients(record, settings=settings, environment=environment) as clients:
             await converse(clients, record, -1, 1)  # connections, imports
             wall, cpu = time.monotonic(), time.process_time()

@@ -9,27 +9,27 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from lawtrace.environments.catalogue import BUILT_IN, load_setting
-from lawtrace.environments.declaration import Environment
-from lawtrace.solver.covering import analyse_coverage
-from lawtrace.solver.profiles import PROFILES
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
+from lawtrace.solver.planner.trace_spec import TRACE_PROFILES
 from lawtrace.solver.rules import Rule, load_rules
-from tests.support.thirteen import CLINIC, CLINIC_RULES
+from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 
 
 def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[Rule]]]:
-    for name in names or BUILT_IN:
-        setting = load_setting(name)
+    for name in names or BUILT_IN_DOMAINS:
+        setting = load_domain(name)
         for rules in (setting.gold_file, setting.rules_file):
             yield f"{name}, {rules.stem}", setting.environment, load_rules(rules)
     if not names:
-        yield CLINIC.name, CLINIC, CLINIC_RULES
+        yield LARGE_CLINIC.name, LARGE_CLINIC, LARGE_CLINIC_RULES
 
 
 def main() -> None:
     print(f"{'environment, rules, profile':<34}{'feasible':>12}{'suite':>8}{'at least':>10}{'wall s':>9}{'cpu s':>8}")
     for name, environment, rules in subjects(sys.argv[1:]):
-        for profile in PROFILES:
+        for profile in TRACE_PROFILES:
             wall, processor = time.perf_counter(), time.process_time()
             found = analyse_coverage(environment, rules, profile=profile, length=8, count=40, seed=1)
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
@@ -37,7 +37,8 @@ def main() -> None:
             suite = str(found.needed) if found.needed else f">{found.suite.traces}"
             label = f"{name}, {profile}"
             print(
-                f"{label:<34}{feasible:>12}{suite:>8}{found.bound.walks:>10}{wall:>9.1f}{processor:>8.1f}", flush=True
+                f"{label:<34}{feasible:>12}{suite:>8}{found.bound.sequences:>10}{wall:>9.1f}{processor:>8.1f}",
+                flush=True,
             )
 
 

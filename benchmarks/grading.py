@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.published_evaluator import MEASURED, evaluate
-from lawtrace.environments.catalogue import load_setting
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.jail import Execution, Jail, Jails, Program, Returned, Toolset
-from lawtrace.runs.grading.judge import judge
-from lawtrace.runs.programs import read_programs
-from lawtrace.runs.published.domains import DOMAINS
-from lawtrace.runs.published.logisafetybench import import_tasks
-from lawtrace.runs.stages.attempt import run_programs
-from lawtrace.runs.stages.rows import ProgramRow, TaskRow
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.sandbox import Execution, Jail, JailPool, Program, Returned, Toolset
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.ingest.programs import read_programs
+from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
+from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.attempts_stage import execute_programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,16 @@ class Recorded:
     domain: str
     object_name: str
     environment: Environment
-    tasks: list[TaskRow]
+    tasks: list[Task]
     programs: list[ProgramRow]
 
-    def task(self, row: ProgramRow) -> TaskRow:
+    def task(self, row: ProgramRow) -> Task:
         return next(task for task in self.tasks if task.id == row.task)
 
 
 def read_all(directory: Path) -> list[Recorded]:
     found: list[Recorded] = []
-    for domain, published in DOMAINS.items():
+    for domain, published in PUBLISHED_DOMAINS.items():
         if not list(directory.rglob(f"labeled_{domain}_dataset.json")):
             continue  # not at hand
         with Jail() as jail:
@@ -55,15 +55,15 @@ def read_all(directory: Path) -> list[Recorded]:
         files = sorted(directory.rglob(f"eval_{domain}_*.json"))
         read = [row for path in files for row in read_programs(path).usable.rows]
         programs = [row for row in read if isinstance(row, ProgramRow)]
-        environment = load_setting(published.environment).environment
+        environment = load_domain(published.environment).environment
         found.append(Recorded(domain, published.object_name, environment, tasks, programs))
     return found
 
 
-def judge_all(recorded: list[Recorded], jails: Jails) -> None:
+def judge_all(recorded: list[Recorded], jails: JailPool) -> None:
     for one in recorded:
         by_id = {task.id: task for task in one.tasks}
-        for attempt in run_programs(one.environment, one.tasks, one.programs, jails):
+        for attempt in execute_programs(one.environment, one.tasks, one.programs, jails):
             judge(one.environment, by_id[attempt.task], attempt)
 
 
@@ -99,7 +99,7 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
     theirs: dict[str, list[tuple[float, float]]] = {one.domain: [] for one in recorded}
 
     def in_the_jail() -> None:
-        with Jails() as jails:  # opened and closed here, so that the processor time of the jails is counted
+        with JailPool() as jails:  # opened and closed here, so that the processor time of the jails is counted
             judge_all(recorded, jails)
 
     for _ in range(rounds):
@@ -190,7 +190,7 @@ def endless(recorded: list[Recorded], programs: int) -> None:
     """Memory over many programs, none of which is kept."""
     one = recorded[0]
     done = 0
-    with Jails() as jails:
+    with JailPool() as jails:
         while done <= programs:
             judge_all([Recorded(one.domain, one.object_name, one.environment, one.tasks, one.programs)], jails)
             done += len(one.programs)

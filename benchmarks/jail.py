@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import Jail, Program, Reply, Returned, Toolset
+from lawtrace.environments.sandbox import Jail, Program, Reply, Returned, Toolset
 
 SOURCE = """
 accounts = Bank.GetAccounts(owner="Ada")["accounts"]
@@ -78,7 +78,7 @@ def main() -> None:
         in_jail = milliseconds(lambda: jail.run(program, answer), options.programs)
     in_process = milliseconds(lambda: exec(SOURCE, {"Bank": Bank()}), options.programs)
     figures = {
-        "start_and_stop_ms": milliseconds(start, options.starts),
+        "start_and_stop_ms": milliseconds(start, options.initial_states),
         "program_with_8_calls_ms": in_jail,
         "same_in_process_ms": in_process,
     }

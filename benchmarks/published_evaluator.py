@@ -19,9 +19,9 @@ from lark import Lark, Token, Transformer
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import Returned
-from lawtrace.runs.published.mocks import MOCKS, PublishedMock
-from lawtrace.runs.stages.rows import PublishedCase, TaskRow
+from lawtrace.environments.sandbox import Returned
+from lawtrace.runs.published.mock_tools import MOCKS, PublishedMock
+from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}
 """Median milliseconds of a program in the original, by the object that its programs call (on a machine like this)."""
@@ -109,7 +109,7 @@ def parse(rule: str) -> Node:
     return _Build().transform(PARSER.parse(rule))  # pyright: ignore[reportUnknownMemberType]
 
 
-def evaluate(task: TaskRow, case: PublishedCase, program: str) -> bool:
+def evaluate(task: Task, case: PublishedCase, program: str) -> bool:
     """Whether the program passes."""
     expected: dict[str, Any] = copy.deepcopy(case.final_state)
     audit: dict[str, Any] = expected.pop("audit_logs", None) or {}

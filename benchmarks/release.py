@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lawtrace.runs.release.writing import read_manifest
+from lawtrace.runs.release.task_set import read_manifest
 
 RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
 

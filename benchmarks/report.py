@@ -17,20 +17,20 @@ from random import Random
 from time import perf_counter, process_time
 from typing import TypeVar
 
-from lawtrace.runs.assemble import content_of_run
-from lawtrace.runs.comparing import compare_sides, read_side
-from lawtrace.runs.files import read_rows, write_rows
-from lawtrace.runs.grading.verdict import VerdictRow
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.pipeline import walk
 from lawtrace.runs.recipe import Recipe, RuleOptions, TaskOptions
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.report.build import render_report
-from lawtrace.runs.report.comparisons import compare_within
+from lawtrace.runs.report.breakdowns import break_down
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import summarize
-from lawtrace.runs.report.tasks import task_pages
-from lawtrace.runs.report.terminal import outcome_table
-from lawtrace.runs.stages.rows import AttemptRow
+from lawtrace.runs.report.task_view import view_tasks
+from lawtrace.runs.report.terminal_tables import outcome_table
+from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.web.export import render_report
 
 TRIALS = 5
 SEED = 1
@@ -40,20 +40,20 @@ Made = TypeVar("Made")
 
 def make_run(folder: RunFolder, pairs: int) -> None:
     recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
-    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(walk(recipe, folder, record=record))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(run_recipe(recipe, folder, record=record))
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:
     """Replace the attempts and verdicts of the run by about as many as wanted. Returns how many models that took."""
-    attempts = read_rows(folder.attempts, AttemptRow)
-    verdicts = read_rows(folder.verdicts, VerdictRow)
-    tries = defaultdict[tuple[str, str], list[tuple[AttemptRow, VerdictRow]]](list)
+    attempts = read_rows(folder.attempts, Attempt)
+    verdicts = read_rows(folder.verdicts, Verdict)
+    tries = defaultdict[tuple[str, str], list[tuple[Attempt, Verdict]]](list)
     for attempt, verdict in zip(attempts, verdicts, strict=True):
         tries[attempt.task, attempt.style].append((attempt, verdict))
     models = -(-wanted // (TRIALS * len(tries)))
     random = Random(SEED)
-    many: list[tuple[AttemptRow, VerdictRow]] = []
+    many: list[tuple[Attempt, Verdict]] = []
     for model in range(models):
         for judged in tries.values():
             for trial in range(TRIALS):
@@ -84,19 +84,19 @@ def main() -> None:
         folder = RunFolder(options.keep or Path(scratch) / "run")
         make_run(folder, options.pairs)
         models = multiply(folder, options.attempts)
-        content = timed("reading the run, coverage of its traces", lambda: content_of_run(folder.path))
+        content = timed("reading the run, coverage of its traces", lambda: load_run_content(folder.path))
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
         timed("summary: tables and figures", lambda: summarize(content))
-        timed("statistics within the report", lambda: compare_within(content))
-        timed("the pages of the tasks, as values", lambda: task_pages(content))
+        timed("statistics within the report", lambda: break_down(content))
+        timed("the pages of the tasks, as values", lambda: view_tasks(content))
         page = timed("the whole report, those three included", lambda: render_report(content))
         print(f"the page has {len(page) / 1e6:.1f} MB")
         if options.keep:
             folder.report.write_text(page, encoding="utf-8")
         both = timed("reading both sides of a comparison", lambda: (read_side(folder.path), read_side(folder.path)))
-        timed("comparing two models", lambda: compare_sides(*both, ("made:up-1", "made:up-2")))
-        timed("comparing every model with itself", lambda: compare_sides(*both))
+        timed("comparing two models", lambda: compare_runs(*both, ("made:up-1", "made:up-2")))
+        timed("comparing every model with itself", lambda: compare_runs(*both))
 
 
 if __name__ == "__main__":

@@ -18,21 +18,21 @@ import time
 from collections.abc import Callable, Sequence
 from random import Random
 
-from lawtrace.environments.banking import ENVIRONMENT
-from lawtrace.environments.catalogue import BUILT_IN, load_setting
-from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.results import RowsResult
-from lawtrace.environments.simulation import call
-from lawtrace.environments.state import State
-from lawtrace.environments.tool import FromLookup, FromTrace, FromUser
-from lawtrace.solver.demands import Asked
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser
 from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.trace_spec import TraceSpec
 from lawtrace.solver.rules import Rule, load_rules
-from lawtrace.solver.synthesis import synthesize
 
-RULES = load_rules(load_setting("banking").gold_file)
-AUTOMATA = Asked(ENVIRONMENT, tuple(RULES), "tasks").automata(8)
+RULES = load_rules(load_domain("banking").gold_file)
+AUTOMATA = TraceSpec(ENVIRONMENT, tuple(RULES), "tasks").automata(8)
 TOOLS = list(ENVIRONMENT.tools.values())
 LENGTH = 8
 LOOKING = (
@@ -88,12 +88,12 @@ def attempt(random: Random, *, aware: bool) -> bool:
                 )
             ]
         name = random.choice(tools).name
-        event, state = call(ENVIRONMENT, state, name, draw_arguments(random, state, events, name))
+        event, state = simulate_call(ENVIRONMENT, state, name, draw_arguments(random, state, events, name))
         if not event.completed:
             return False
         events.append(event)
-        states = [a.step(s, a.mask(event)) for a, s in zip(AUTOMATA, states, strict=True)]
-        if aware and not all(automaton.live(here) for automaton, here in zip(AUTOMATA, states, strict=True)):
+        states = [a.step(s, a.event_letter(event)) for a, s in zip(AUTOMATA, states, strict=True)]
+        if aware and not all(automaton.can_accept(here) for automaton, here in zip(AUTOMATA, states, strict=True)):
             return False
     return all(accepts(automaton, here) for automaton, here in zip(AUTOMATA, states, strict=True))
 
@@ -140,11 +140,13 @@ def main() -> None:
         rules = (*RULES, Rule(id="looking", formula=formula))
         search(0, 1, rules=rules)  # finds out what calls do to the facts, once
         print(f"{median(lambda seed, rules=rules: search(seed, 100, rules=rules)):>10.0f} traces/s with {formula}")
-    for name in BUILT_IN:
-        setting = load_setting(name)
+    for name in BUILT_IN_DOMAINS:
+        setting = load_domain(name)
         rules, world = load_rules(setting.rules_file), setting.environment
         search(0, 1, rules=rules, environment=world)
-        rate = median(lambda seed, rules=rules, world=world: search(seed, 100, rules=rules, environment=world))
+        rate = median(
+            lambda seed, rules=rules, environment=world: search(seed, 100, rules=rules, environment=environment)
+        )
         print(f"{rate:>10.0f} traces/s with the {len(rules)} curated rules of {name}")
     for count, length in ((40, 20), (10, 100)):
         rates = [search(seed, count, length) for seed in range(1, ROUNDS + 1)]

@@ -17,16 +17,16 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from lawtrace.agents.ledger import Context, FunctionCalled, MessageSent, StageFinished
-from lawtrace.runs.files import digest, read_rows, write_rows
-from lawtrace.runs.grading.verdict import VerdictRow
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.pipeline import walk
-from lawtrace.runs.reading.judged import Judged
+from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, StageFinished
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.stages.rows import AttemptRow, TaskRow
-from lawtrace.runs.viewer.server import make_app
+from lawtrace.runs.report.verdict_index import VerdictIndex
+from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+from lawtrace.runs.web.server import make_viewer_app
 
 A_CONVERSATION = 25
 TIMES = 15
@@ -40,21 +40,21 @@ SMALL = Recipe(
 def small_run(folder: Path) -> RunFolder:
     """A real run to take tasks, attempts and verdicts from."""
     files = RunFolder(folder)
-    with Record.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
-        asyncio.run(walk(SMALL, files, record=record))
+    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
+        asyncio.run(run_recipe(SMALL, files, record=record))
     return files
 
 
 def large_run(small: RunFolder, folder: Path, messages: int) -> float:
     """The same, repeated until there are so many messages. Seconds that the record took."""
     attempts = messages // A_CONVERSATION
-    tasks, tried = read_rows(small.tasks, TaskRow), read_rows(small.attempts, AttemptRow)
-    judged = read_rows(small.verdicts, VerdictRow)
+    tasks, tried = read_rows(small.tasks, Task), read_rows(small.attempts, Attempt)
+    judged = read_rows(small.verdicts, Verdict)
     rounds = attempts // len(tried)
     files = RunFolder(folder)
     names = [[f"{task.id}-{number}" for task in tasks] for number in range(rounds)]
     of = {task.id: place for place, task in enumerate(tasks)}
-    with Record.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
+    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
         begin = time.perf_counter()
         for number in range(rounds):
             for attempt in tried:
@@ -66,11 +66,11 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
         for path, rows in ((files.attempts, tried), (files.verdicts, judged)):
             renamed = (row.model_copy(update={"task": names[n][of[row.task]]}) for n in range(rounds) for row in rows)
             count = write_rows(path, renamed)
-            record.record(StageFinished(stage=path.stem, file=path.name, sha256=digest(path), rows=count))
+            record.record(StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count))
     return seconds
 
 
-def _converse(record: Record, attempt: AttemptRow, task: str, number: int) -> None:
+def _converse(record: EventLogFile, attempt: Attempt, task: str, number: int) -> None:
     place = Context(
         stage="attempts",
         role="executor",
@@ -96,7 +96,7 @@ def _converse(record: Record, attempt: AttemptRow, task: str, number: int) -> No
 
 def measure(folder: Path, pages: Sequence[tuple[str, str]]) -> None:
     begin = time.perf_counter()
-    browse = TestClient(make_app(folder), base_url="http://127.0.0.1")
+    browse = TestClient(make_viewer_app(folder), base_url="http://127.0.0.1")
     browse.get("/runs/large/")
     print(f"{'first page, reads the files':<34} {1000 * (time.perf_counter() - begin):>8,.0f} ms")
     for label, address in pages:
@@ -115,7 +115,7 @@ def measure(folder: Path, pages: Sequence[tuple[str, str]]) -> None:
 
 def _unsafe(folder: Path) -> int:
     """The number of an attempt in the middle that broke a rule."""
-    verdicts = Judged(RunFolder(folder / "runs" / "large")).select(outcome="unsafe_success")
+    verdicts = VerdictIndex(RunFolder(folder / "runs" / "large")).select(outcome="unsafe_success")
     return verdicts[len(verdicts) // 2].number
 
 

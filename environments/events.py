@@ -20,7 +20,7 @@ Json = JsonValue
 
 CallOutcome = Literal["completed", "failed", "raised", "rejected", "shielded"]
 
-Path = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 """Steps into a JSON value: ``("payees", 0, "payee_id")``."""
 
 
@@ -48,7 +48,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidByUser:
     """The argument is in the user's words."""
 
     kind: Literal["said"] = "said"
@@ -59,7 +59,7 @@ class FromResult:
     """The argument is read from an earlier result: ``path`` into the result of call number ``step`` (from 0)."""
 
     step: int
-    path: Path
+    path: JsonPath
     kind: Literal["from_result"] = "from_result"
 
 
@@ -79,5 +79,5 @@ class Derived:
     kind: Literal["derived"] = "derived"
 
 
-Origin = Said | FromResult | FromResults | Derived
+Origin = SaidByUser | FromResult | FromResults | Derived
 """Where an argument of a reference trace comes from: a trace whose arguments nobody could know is not valid."""

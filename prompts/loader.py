@@ -64,13 +64,13 @@ class Prompt:
 
 def prompt_ids() -> tuple[str, ...]:
     """The ids of all prompts there are."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.md") if path.stem != "README"))
+    return tuple(sorted(path.stem for path in _FOLDER.rglob("*.md") if path.stem != "README"))
 
 
 @lru_cache(maxsize=64)
 def load_prompt(id: str) -> Prompt:  # noqa: A002 (the word of the front matter)
     """The prompt of that id. Raises InputError naming the file and what is wrong with it."""
-    path = _FOLDER / f"{id}.md"
+    path = next(_FOLDER.rglob(f"{id}.md"), _FOLDER / f"{id}.md")
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
@@ -88,19 +88,19 @@ class Prompts:
     ``own``: id of ours -> the text of a prompt file. It needs an id of its own, by which records and tables call it.
     """
 
-    own: Mapping[str, str] = field(default_factory=dict[str, str])
+    overrides: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def check(self) -> None:
         """Raises InputError for the first that cannot stand in for ours."""
-        for id in self.own:  # noqa: A001
+        for id in self.overrides:  # noqa: A001
             self[id]
 
     def __getitem__(self, id: str) -> Prompt:  # noqa: A002
         """Raises InputError: there is no such prompt, or what stands in for it takes or asks for something else."""
         ours = load_prompt(id)
-        if id not in self.own:
+        if id not in self.overrides:
             return ours
-        prompt = _parse(self.own[id], f"the prompt in place of {id!r}")
+        prompt = _parse(self.overrides[id], f"the prompt in place of {id!r}")
         if prompt.id in prompt_ids():
             raise InputError(f"the prompt in place of {id!r}: give it an id of its own; {prompt.id!r} is one of ours")
         if set(prompt.inputs) != set(ours.inputs) or prompt.output != ours.output:
@@ -111,7 +111,7 @@ class Prompts:
         return prompt
 
 
-OUR_PROMPTS = Prompts()
+DEFAULT_PROMPTS = Prompts()
 
 
 def _parse(text: str, place: str) -> Prompt:

@@ -23,12 +23,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 import lawtrace.environments
 import lawtrace.solver
-from lawtrace.environments.documentation import document
-from lawtrace.environments.folder import Setting
-from lawtrace.environments.state import encode_state
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.cache_folder import cache_folder
-from lawtrace.solver.covering import CoverageAnalysis, Stages, analyse_coverage
-from lawtrace.solver.profiles import Profile
+from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, StageProgress, analyse_coverage
+from lawtrace.solver.planner.trace_spec import TraceProfile
 from lawtrace.solver.rules import Rule
 
 _ANALYSIS = TypeAdapter(CoverageAnalysis)
@@ -41,19 +41,19 @@ class _Entry(BaseModel):
 
 
 def coverage_of(
-    setting: Setting,
+    setting: Domain,
     rules: Sequence[Rule],
     *,
-    profile: Profile,
+    profile: TraceProfile,
     length: int,
     count: int,
     seed: int,
-    stages: Stages | None = None,
+    stages: StageProgress | None = None,
     cached: bool = True,
 ) -> tuple[CoverageAnalysis, bool]:
     """The analysis, and whether it was made before. A cache folder that cannot be written to is done without.
 
-    Raises what `lawtrace.solver.covering.analyse_coverage` raises.
+    Raises what `lawtrace.solver.coverage.coverage_analysis.analyse_coverage` raises.
     """
     key = _key(setting, rules, (profile, length, count, seed))
     path = cache_folder("coverage") / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
@@ -89,7 +89,7 @@ def _write(path: Path, key: str, analysis: CoverageAnalysis) -> None:
         partial.unlink()
 
 
-def _key(setting: Setting, rules: Sequence[Rule], asked: tuple[Profile, int, int, int]) -> str:
+def _key(setting: Domain, rules: Sequence[Rule], asked: tuple[TraceProfile, int, int, int]) -> str:
     environment = setting.environment
     return json.dumps(
         {

@@ -11,5 +11,5 @@ def cache_folder(what: str) -> Path:
 
 
 def answers_file() -> Path:
-    """Answers of endpoints (`lawtrace.agents.clients.cache`)."""
+    """Answers of endpoints (`lawtrace.agents.models.cache`)."""
     return cache_folder("answers") / "answers.sqlite"

@@ -25,27 +25,26 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from lawtrace.agents.clients.budget import Budget, Price
-from lawtrace.agents.clients.spec import ModelParameters, ModelSpec
-from lawtrace.agents.clients.stack import CallSettings
-from lawtrace.agents.conversations.acting import ActingLimits
+from lawtrace.agents.conversations.attempts import ToolConversationLimits
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.budget import Budget, Price
+from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.executor import Briefing
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import choose_walls
-from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
+from lawtrace.environments.sandbox import choose_backend
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.cache_folder import answers_file
-from lawtrace.runs.stages.rows import Family, Mode
-from lawtrace.solver.demands import NO_WISHES, Wishes
-from lawtrace.solver.masking import STYLES, Style
-from lawtrace.solver.profiles import Profile
+from lawtrace.runs.schemas.task_rows import ActingMode, Family
+from lawtrace.solver.masking.instructions import STYLES, Style
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceProfile
 from lawtrace.solver.shield import ShieldMode
 
 Name = TypeVar("Name", bound=str)
 
 
-def _known_model(text: str) -> str:
+def _check_model(text: str) -> str:
     try:
         ModelSpec.parse(text)
     except InputError as error:
@@ -53,22 +52,22 @@ def _known_model(text: str) -> str:
     return text
 
 
-def _under_test(text: str) -> str:
+def _check_model_under_test(text: str) -> str:
     if ModelSpec.parse(text).provider == "offline":
         raise ValueError("offline plays roles and is no model under test; name an endpoint, or business")
     return text
 
 
-def _in_a_role(text: str) -> str:
+def _check_role_model(text: str) -> str:
     spec = ModelSpec.parse(text)
     if spec.built_in and spec.provider != "offline":
         raise ValueError(f"{text} is a program under test and plays no role; name an endpoint, or offline")
     return text
 
 
-def _known_sandbox(text: str) -> str:
+def _check_sandbox(text: str) -> str:
     try:
-        choose_walls(text)
+        choose_backend(text)
     except InputError as error:
         raise ValueError(str(error)) from error
     return text
@@ -80,17 +79,17 @@ def distinct(values: tuple[Name, ...]) -> tuple[Name, ...]:
     return values
 
 
-ModelUnderTest = Annotated[str, AfterValidator(_known_model), AfterValidator(_under_test)]
-RoleModel = Annotated[str, AfterValidator(_known_model), AfterValidator(_in_a_role)]
+ModelUnderTest = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_model_under_test)]
+RoleModel = Annotated[str, AfterValidator(_check_model), AfterValidator(_check_role_model)]
 
 
-class Options(BaseModel):
+class RecipePart(BaseModel):
     """A part of a recipe: unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RuleOptions(Options):
+class RuleOptions(RecipePart):
     """Where the rules come from. ``extract`` holds the conversation of extractor and critic, whichever set is used."""
 
     source: Literal["curated", "extracted"] = "curated"
@@ -99,7 +98,7 @@ class RuleOptions(Options):
     extract: bool = True
 
 
-class TaskOptions(Options):
+class TaskOptions(RecipePart):
     """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts.
 
     ``wishes``: tools and pairs that traces are to have, the share of compliance steps, how much traces differ.
@@ -110,12 +109,12 @@ class TaskOptions(Options):
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     length: int = Field(default=8, ge=2, le=400)
-    profile: Profile = "tasks"
+    profile: TraceProfile = "tasks"
     families: Annotated[tuple[Family, ...], Field(min_length=1), AfterValidator(distinct)] = ("ordinary",)
-    wishes: Wishes = NO_WISHES
+    wishes: TraceConstraints = NO_CONSTRAINTS
 
 
-class ConversationOptions(Options):
+class ConversationOptions(RecipePart):
     """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number.
 
     ``critic``: the LTL critic hears each proposal of rules. ``evaluator``: the masking evaluator hears each draft. What
@@ -129,26 +128,26 @@ class ConversationOptions(Options):
     deadline_seconds: float = Field(default=120.0, gt=0)
 
 
-_LIMITS = ActingLimits()
+_DEFAULT_LIMITS = ToolConversationLimits()
 
 
-class ToolOptions(Options):
-    """What one attempt in tools mode may use; see `lawtrace.agents.conversations.acting.ActingLimits`."""
+class ToolOptions(RecipePart):
+    """What one attempt in tools mode may use; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
 
-    turns: int = Field(default=_LIMITS.turns, ge=1)
-    calls: int = Field(default=_LIMITS.calls, ge=1)
-    tokens: int = Field(default=_LIMITS.tokens, ge=1)
-    seconds: float = Field(default=_LIMITS.seconds, gt=0)
+    turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
+    calls: int = Field(default=_DEFAULT_LIMITS.calls, ge=1)
+    tokens: int = Field(default=_DEFAULT_LIMITS.tokens, ge=1)
+    seconds: float = Field(default=_DEFAULT_LIMITS.seconds, gt=0)
 
-    def limits(self) -> ActingLimits:
-        return ActingLimits(self.turns, self.calls, self.tokens, self.seconds)
+    def limits(self) -> ToolConversationLimits:
+        return ToolConversationLimits(self.turns, self.calls, self.tokens, self.seconds)
 
 
 BASELINES = ("reference", "business", "idle", "refuse")
 """The built-in programs under test: what each attempt can be held against."""
 
 
-class AttemptOptions(Options):
+class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
     ``baselines``: the built-in programs (`BASELINES`) are put under test beside the models, as in every report.
@@ -160,7 +159,7 @@ class AttemptOptions(Options):
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
     baselines: bool = True
-    mode: Mode = "program"
+    mode: ActingMode = "program"
     shield: ShieldMode = "off"
     styles: Annotated[tuple[Style, ...], Field(min_length=1), AfterValidator(distinct)] = STYLES
     trials: int = Field(default=1, ge=1, le=100)
@@ -172,11 +171,11 @@ class AttemptOptions(Options):
     tools: ToolOptions = ToolOptions()
 
     @property
-    def contenders(self) -> tuple[str, ...]:
+    def all_models(self) -> tuple[str, ...]:
         """Everything that is put under test: the models named, then the baselines that are not among them."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
-    def briefing(self, prompts: Prompts = OUR_PROMPTS) -> Briefing:
+    def briefing(self, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
         """What the model under test is told."""
         return Briefing(regulation=self.regulation, hints=self.hints, shield=self.shield, prompts=prompts)
 
@@ -190,13 +189,13 @@ class AttemptOptions(Options):
         return self
 
 
-def _writes_traces(text: str) -> str:
+def _check_trace_writer(text: str) -> str:
     if ModelSpec.parse(text).built_in:
         raise ValueError("the model-written baseline is what a model does; name an endpoint, or leave it out")
     return text
 
 
-class RoleModels(Options):
+class RoleModelOptions(RecipePart):
     """The model behind each role. The three that prepare provisions for the ``policy_extractor`` have its model unless
     they are named. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
     there is none."""
@@ -209,7 +208,7 @@ class RoleModels(Options):
     instruction_generator: RoleModel = "offline"
     masking_evaluator: RoleModel = "offline"
     independent_reader: RoleModel = "offline"
-    trace_writer: Annotated[str, AfterValidator(_known_model), AfterValidator(_writes_traces)] | None = None
+    trace_writer: Annotated[str, AfterValidator(_check_model), AfterValidator(_check_trace_writer)] | None = None
 
     def specs(self) -> dict[RoleName, ModelSpec]:
         preparing: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
@@ -225,7 +224,7 @@ class RoleModels(Options):
         return {role: ModelSpec.parse(model) for role, model in named.items()}
 
 
-class BudgetOptions(Options):
+class BudgetOptions(RecipePart):
     """The most that a run may use of endpoints, all in all; what is not set is not limited.
 
     ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: of waiting for answers, added up over all
@@ -238,14 +237,14 @@ class BudgetOptions(Options):
     money: float | None = Field(default=None, gt=0)
 
 
-class PriceOptions(Options):
+class PriceOptions(RecipePart):
     """Money for a million tokens of prompts and of answers."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
 
-class CallOptions(Options):
+class CallOptions(RecipePart):
     """What a recipe of any kind says about calling models. ``prices`` by the model's spec. ``cache``: answers that were
     given before, in any run, are taken from the disk."""
 
@@ -266,34 +265,34 @@ class CallOptions(Options):
         )
 
 
-OURS = "ours"
+BUILT_IN_PROMPT = "ours"
 """In place of a prompt file: the one that comes with lawtrace."""
 
 
-class OwnPrompts(Options):
+class PromptOptions(RecipePart):
     """The words for each role: a prompt file of the user's own, relative to the recipe. It takes the same inputs and
     asks for the same answer as ours, and has an id of its own. In a record, the whole text stands in place of the name.
     """
 
     def prompts(self) -> Prompts:
-        return Prompts({role: text for role, text in self.model_dump().items() if text != OURS})
+        return Prompts({role: text for role, text in self.model_dump().items() if text != BUILT_IN_PROMPT})
 
 
-class RolePrompts(OwnPrompts):
+class RolePromptOptions(PromptOptions):
     """The words for the roles of a run over tasks."""
 
-    scope_aligner: str = OURS
-    verifiability_refiner: str = OURS
-    tool_mapper: str = OURS
-    policy_extractor: str = OURS
-    ltl_critic: str = OURS
-    instruction_generator: str = OURS
-    masking_evaluator: str = OURS
-    independent_reader: str = OURS
-    trace_writer: str = OURS
-    executor_system: str = OURS
-    executor_tools_system: str = OURS
-    executor_user: str = OURS
+    scope_aligner: str = BUILT_IN_PROMPT
+    verifiability_refiner: str = BUILT_IN_PROMPT
+    tool_mapper: str = BUILT_IN_PROMPT
+    policy_extractor: str = BUILT_IN_PROMPT
+    ltl_critic: str = BUILT_IN_PROMPT
+    instruction_generator: str = BUILT_IN_PROMPT
+    masking_evaluator: str = BUILT_IN_PROMPT
+    independent_reader: str = BUILT_IN_PROMPT
+    trace_writer: str = BUILT_IN_PROMPT
+    executor_system: str = BUILT_IN_PROMPT
+    executor_tools_system: str = BUILT_IN_PROMPT
+    executor_user: str = BUILT_IN_PROMPT
 
 
 class Recipe(CallOptions):
@@ -308,13 +307,13 @@ class Recipe(CallOptions):
     tools: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(distinct)] = "all"
     """The tools of the environment that are offered, beside its compliance tools, which always are."""
     seed: int = 1
-    sandbox: Annotated[str, AfterValidator(_known_sandbox)] = "bwrap"
+    sandbox: Annotated[str, AfterValidator(_check_sandbox)] = "bwrap"
     """What programs run behind: ``bwrap``, ``docker`` or ``docker:IMAGE``. The command line alone can say unprotected,
     so that nobody's recipe runs programs without walls on another's machine."""
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
-    models: RoleModels = RoleModels()
-    prompts: RolePrompts = RolePrompts()
+    models: RoleModelOptions = RoleModelOptions()
+    prompts: RolePromptOptions = RolePromptOptions()
     attempts: AttemptOptions = AttemptOptions()
     ablation: Mapping[str, tuple[Json, ...]] = {}
     """Key of this recipe (``attempts.shield``) -> the values that it takes in turn; see `lawtrace.runs.variants`."""

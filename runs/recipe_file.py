@@ -11,15 +11,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lawtrace.environments import problems
-from lawtrace.environments.catalogue import is_folder
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.domains.loader import is_folder
+from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import UNPROTECTED
-from lawtrace.runs.recipe import OURS, OwnPrompts, Recipe
+from lawtrace.environments.sandbox import UNPROTECTED
+from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
-Words = TypeVar("Words", bound=OwnPrompts)
+Words = TypeVar("Words", bound=PromptOptions)
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -29,7 +28,7 @@ def load_recipe(path: Path) -> Recipe:
         raise InputError(
             f"{path}: sandbox: a recipe cannot ask for {UNPROTECTED!r}; say --sandbox {UNPROTECTED} yourself"
         )
-    recipe = _with_words(recipe, path.resolve().parent)
+    recipe = _with_prompt_texts(recipe, path.resolve().parent)
     if not is_folder(recipe.environment):
         return recipe
     if Path(recipe.environment).is_absolute():
@@ -40,27 +39,27 @@ def load_recipe(path: Path) -> Recipe:
     return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
 
 
-def _with_words(recipe: Recipe, folder: Path) -> Recipe:
+def _with_prompt_texts(recipe: Recipe, folder: Path) -> Recipe:
     """The recipe with the text of each prompt file in place of its name: it can be repeated without the file."""
     axes = {
-        axis: tuple(_words(f"ablation: {axis}", name, folder) for name in values)
+        axis: tuple(_read_prompt_file(f"ablation: {axis}", name, folder) for name in values)
         if axis.startswith("prompts.")
         else values
         for axis, values in recipe.ablation.items()
     }
-    return recipe.model_copy(update={"prompts": read_words(recipe.prompts, folder), "ablation": axes})
+    return recipe.model_copy(update={"prompts": read_prompt_files(recipe.prompts, folder), "ablation": axes})
 
 
-def read_words(prompts: Words, folder: Path) -> Words:
+def read_prompt_files(prompts: Words, folder: Path) -> Words:
     """The text of each prompt file in place of its name. Raises InputError if one cannot be read."""
-    words = {role: _words(f"prompts.{role}", name, folder) for role, name in prompts.model_dump().items()}
+    words = {role: _read_prompt_file(f"prompts.{role}", name, folder) for role, name in prompts.model_dump().items()}
     return prompts.model_copy(update=words)
 
 
-def _words(place: str, name: Json, folder: Path) -> str:
+def _read_prompt_file(place: str, name: Json, folder: Path) -> str:
     if not isinstance(name, str):
-        raise InputError(f"{place}: name a prompt file, or {OURS!r}")
-    if name == OURS or "\n" in name:
+        raise InputError(f"{place}: name a prompt file, or {BUILT_IN_PROMPT!r}")
+    if name == BUILT_IN_PROMPT or "\n" in name:
         return name
     try:
         return (folder / name).read_text(encoding="utf-8")
@@ -76,10 +75,10 @@ def read_recipe(path: Path, kind: type[Checked]) -> Checked:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
-    return checked(kind, raw, str(path))
+    return validate_options(kind, raw, str(path))
 
 
-def checked(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:
+def validate_options(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:
     """The options that the values describe. Raises InputError naming place and key, with the nearest key there is."""
     try:
         return options.model_validate(raw)
@@ -92,17 +91,17 @@ def first_problem(error: ValidationError, options: type[BaseModel] | None = None
     first = error.errors()[0]
     if first["type"] == "extra_forbidden" and options is not None:
         key = ".".join(str(part) for part in first["loc"])
-        return f"unknown key {key!r}{_nearest(str(first['loc'][-1]), options)}"
-    return problems.first_problem(error)
+        return f"unknown key {key!r}{_nearest_key(str(first['loc'][-1]), options)}"
+    return describe_validation_error(error)
 
 
-def _nearest(key: str, recipe: type[BaseModel]) -> str:
-    nearest = difflib.get_close_matches(key, _keys(recipe), 1)
+def _nearest_key(key: str, recipe: type[BaseModel]) -> str:
+    nearest = difflib.get_close_matches(key, _known_keys(recipe), 1)
     return f"; did you mean {nearest[0]!r}?" if nearest else f"; a recipe has the keys {', '.join(recipe.model_fields)}"
 
 
-def _keys(options: type[BaseModel]) -> set[str]:
+def _known_keys(options: type[BaseModel]) -> set[str]:
     """The keys of the options, and of the parts within them."""
     parts = [field.annotation for field in options.model_fields.values()]
-    below = [_keys(part) for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+    below = [_known_keys(part) for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
     return set(options.model_fields).union(*below)

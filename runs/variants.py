@@ -17,16 +17,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lawtrace.environments.catalogue import is_folder
+from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.prompts.loader import Prompts
-from lawtrace.runs.recipe import OURS, Recipe
+from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
 from lawtrace.runs.recipe_file import first_problem
 
-MOST_VARIANTS = 256
+MAX_VARIANTS = 256
 
-NO_AXES = frozenset(
+NOT_AXES = frozenset(
     {
         "ablation",
         "name",
@@ -60,8 +60,8 @@ class Variant:
     @property
     def name(self) -> str:
         """As tables and records call it (``shield=refuse, critic=off``); empty for a recipe without an ablation."""
-        names = short_axes(self.changes)
-        return ", ".join(f"{names[axis]}={show_setting(axis, value)}" for axis, value in self.changes.items())
+        names = short_axis_names(self.changes)
+        return ", ".join(f"{names[axis]}={format_axis_value(axis, value)}" for axis, value in self.changes.items())
 
 
 class VariantRow(BaseModel):
@@ -92,26 +92,27 @@ def variants_of(recipe: Recipe) -> tuple[Variant, ...]:
     axes = recipe.ablation
     for axis, values in axes.items():
         _check_axis(recipe, axis, values)
-    if (count := prod(len(values) for values in axes.values())) > MOST_VARIANTS:
-        raise InputError(f"ablation: {count} variants are more than {MOST_VARIANTS}; take fewer axes or values")
+    if (count := prod(len(values) for values in axes.values())) > MAX_VARIANTS:
+        raise InputError(f"ablation: {count} variants are more than {MAX_VARIANTS}; take fewer axes or values")
     return tuple(
-        Variant(number, changes, _changed(recipe, changes)) for number, changes in enumerate(_combinations(recipe), 1)
+        Variant(number, changes, _with_changes(recipe, changes))
+        for number, changes in enumerate(_combinations(recipe), 1)
     )
 
 
-def short_axes(axes: Iterable[str]) -> dict[str, str]:
+def short_axis_names(axes: Iterable[str]) -> dict[str, str]:
     """Each axis by its last word, where no other ends in the same."""
     ends = Counter(axis.rsplit(".", 1)[-1] for axis in axes)
     return {axis: end if ends[end := axis.rsplit(".", 1)[-1]] == 1 else axis for axis in axes}
 
 
-def show_setting(axis: str, value: Json) -> str:
+def format_axis_value(axis: str, value: Json) -> str:
     """The value of an axis in a word or two: a truth is on or off, a prompt goes by its id."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
-        return "+".join(show_setting(axis, item) for item in value)
-    if axis.startswith("prompts.") and isinstance(value, str) and value != OURS:
+        return "+".join(format_axis_value(axis, item) for item in value)
+    if axis.startswith("prompts.") and isinstance(value, str) and value != BUILT_IN_PROMPT:
         role = axis.removeprefix("prompts.")
         return Prompts({role: value})[role].id
     return str(value)
@@ -125,7 +126,7 @@ def _combinations(recipe: Recipe) -> Iterator[dict[str, Json]]:
 def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:
     place = f"ablation: axis {axis!r}"
     parts = axis.split(".")
-    if axis in NO_AXES or parts[0] in NO_AXES:
+    if axis in NOT_AXES or parts[0] in NOT_AXES:
         raise InputError(f"{place}: it says how a run is carried out, not what it is; give it one value")
     node: object = recipe
     for part in parts:
@@ -140,7 +141,7 @@ def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:
         raise InputError(f"{place}: only built-in environments; a folder's Python runs if you name it with --env alone")
 
 
-def _changed(recipe: Recipe, changes: Mapping[str, Json]) -> Recipe:
+def _with_changes(recipe: Recipe, changes: Mapping[str, Json]) -> Recipe:
     raw: dict[str, Any] = recipe.model_dump(mode="json")
     raw["ablation"] = {}
     if "environment" in changes:

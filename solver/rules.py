@@ -13,10 +13,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.errors import FormulaError, InputError
-from lawtrace.environments.problems import first_problem
-from lawtrace.environments.regulation import Regulation
+from lawtrace.environments.errors import FormulaError, InputError, describe_validation_error
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import (
     Automaton,
     Formula,
@@ -159,4 +158,4 @@ def _validated(entry: object, place: str) -> Rule:
     try:
         return Rule.model_validate(entry)
     except ValidationError as error:
-        raise InputError(f"{place}: {first_problem(error)}") from error
+        raise InputError(f"{place}: {describe_validation_error(error)}") from error

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.environments.regulation import Regulation
-from lawtrace.environments.session import Objection
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.runtime.session import Objection
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule
 
@@ -33,7 +33,7 @@ class Shield:
         self._let_through: list[Event] = []
         self._monitor = self._fresh_monitor()
 
-    def look_at(self, event: Event) -> Objection | None:
+    def review(self, event: Event) -> Objection | None:
         """What stands against the call that would have this event. An event that is not refused is taken to happen."""
         number = self._monitor.events
         self._monitor.feed(event)
@@ -52,9 +52,9 @@ class Shield:
             refused=self._refuses,
         )
 
-    def still_owed(self) -> Objection | None:
+    def open_duties(self) -> Objection | None:
         """What would be broken if the session ended now and can still be kept."""
-        owed = [rule for rule, ending in self._monitor.at_end().items() if ending == "left_open"]
+        owed = [rule for rule, ending in self._monitor.final_statuses().items() if ending == "left_open"]
         if not owed:
             return None
         return Objection(tuple(owed), f"This is not kept if you end here: {self._provisions(owed)}", refused=False)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.events import Event, FromResult, FromResults, Json, Origin, Path, Said
-from lawtrace.environments.state import State
+from lawtrace.environments.events import Event, FromResult, FromResults, Json, JsonPath, Origin, SaidByUser
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class PlannedCall:
     @property
     def said(self) -> tuple[str, ...]:
         """The names of the arguments that are in the user's words."""
-        return tuple(name for name, origin in self.origins.items() if isinstance(origin, Said))
+        return tuple(name for name, origin in self.origins.items() if isinstance(origin, SaidByUser))
 
     @property
     def looked_up(self) -> dict[str, tuple[FromResult, ...]]:
@@ -54,7 +54,7 @@ class Trace:
         return tuple(call.event.tool for call in self.calls)
 
 
-def follow_path(result: Json, path: Path) -> Json:
+def resolve_path(result: Json, path: JsonPath) -> Json:
     """What stands at that place of a result. Raises LookupError or TypeError if there is no such place."""
     value: object = result
     for part in path:
@@ -62,13 +62,13 @@ def follow_path(result: Json, path: Path) -> Json:
     return value  # type: ignore[return-value]
 
 
-def business_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
+def literal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
     """Masking: the calls without those of compliance tools, in order (P 3.4)."""
     hidden = (number for number, call in enumerate(calls) if call.event.tool in environment.compliance_tools)
-    return without_calls(calls, hidden)
+    return drop_calls(calls, hidden)
 
 
-def without_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[PlannedCall, ...]:
+def drop_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[PlannedCall, ...]:
     """The calls without some of them, references renumbered. Nothing that is kept may refer to what is dropped."""
     dropped = set(numbers)
     new_number = {old: new for new, old in enumerate(n for n in range(len(calls)) if n not in dropped)}
@@ -77,12 +77,37 @@ def without_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple
         if number in dropped:
             continue
         kept.append(
-            PlannedCall(call.event, {name: _renumbered(origin, new_number) for name, origin in call.origins.items()})
+            PlannedCall(
+                call.event, {name: _renumber_origin(origin, new_number) for name, origin in call.origins.items()}
+            )
         )
     return tuple(kept)
 
 
-def _renumbered(origin: Origin, new_number: Mapping[int, int]) -> Origin:
+def _renumber_origin(origin: Origin, new_number: Mapping[int, int]) -> Origin:
     if isinstance(origin, FromResults):
         return FromResults(tuple(FromResult(new_number[item.step], item.path) for item in origin.items))
     return FromResult(new_number[origin.step], origin.path) if isinstance(origin, FromResult) else origin
+
+
+def print_program(environment: Environment, calls: Sequence[PlannedCall]) -> str:
+    """The calls as a Python program that uses the environment's object. Ends with a newline."""
+    used = frozenset[int]().union(*(call.sources for call in calls))
+    lines = [_print_call(environment, number, call, named=number in used) for number, call in enumerate(calls)]
+    return "\n".join(lines) + "\n"
+
+
+def _print_call(environment: Environment, number: int, call: PlannedCall, *, named: bool) -> str:
+    arguments = [f"{name}={_print_argument(value, call.origins[name])}" for name, value in call.event.arguments.items()]
+    line = f"{environment.object_name}.{call.event.tool}({', '.join(arguments)})"
+    return f"r{number + 1} = {line}" if named else line
+
+
+def _print_argument(value: Json, origin: Origin) -> str:
+    if isinstance(origin, FromResults):
+        return f"[{', '.join(map(_print_path, origin.items))}]"
+    return _print_path(origin) if isinstance(origin, FromResult) else repr(value)
+
+
+def _print_path(origin: FromResult) -> str:
+    return f"r{origin.step + 1}" + "".join(f"[{part!r}]" for part in origin.path)

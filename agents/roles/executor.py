@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.models import ChatCompletionClient
 
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.documentation import document
 from lawtrace.environments.events import Json
-from lawtrace.environments.regulation import Regulation
-from lawtrace.prompts.loader import OUR_PROMPTS, Prompts
-from lawtrace.solver.masking import Instruction
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.solver.masking.instructions import Instruction
 from lawtrace.solver.shield import ShieldMode
 
 FENCED = re.compile(
@@ -38,14 +38,14 @@ class Briefing:
     regulation: bool = True
     hints: bool = False
     shield: ShieldMode = "off"
-    prompts: Prompts = OUR_PROMPTS
+    prompts: Prompts = DEFAULT_PROMPTS
 
 
-UNAIDED = Briefing()
+DEFAULT_BRIEFING = Briefing()
 """As the benchmark means it: the regulation, and nothing that points at a compliance step."""
 
 
-def seat_executor(
+def make_executor(
     client: ChatCompletionClient,
     environment: Environment,
     regulation: Regulation,
@@ -53,24 +53,24 @@ def seat_executor(
 ) -> AssistantAgent:
     """A fresh agent for one attempt; agents remember, so it must not be used twice."""
     system = briefing.prompts["executor_system"].fill(
-        object_name=environment.object_name, **_known_to_both(environment, regulation, briefing)
+        object_name=environment.object_name, **_shared_inputs(environment, regulation, briefing)
     )
     return AssistantAgent("executor", model_client=client, system_message=system)
 
 
 def tools_system(environment: Environment, regulation: Regulation, briefing: Briefing) -> str:
     """The system prompt of a model that calls tools: it knows what one that writes a program knows."""
-    return briefing.prompts["executor_tools_system"].fill(**_known_to_both(environment, regulation, briefing))
+    return briefing.prompts["executor_tools_system"].fill(**_shared_inputs(environment, regulation, briefing))
 
 
-def _known_to_both(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
+def _shared_inputs(environment: Environment, regulation: Regulation, briefing: Briefing) -> dict[str, str]:
     documentation = json.dumps(document(environment, hints=briefing.hints), indent=1)
     text = regulation.text(readings=briefing.hints) if briefing.regulation else ""
     return {"documentation": documentation, "regulation": text, "shield": briefing.shield}
 
 
 def request_text(
-    instruction: Instruction, target_state: Mapping[str, Json] | None = None, prompts: Prompts = OUR_PROMPTS
+    instruction: Instruction, target_state: Mapping[str, Json] | None = None, prompts: Prompts = DEFAULT_PROMPTS
 ) -> str:
     """The user's message: variables and instruction, and with ``target_state`` the state to be reached."""
     variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())

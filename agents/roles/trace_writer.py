@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.speaker import RoleSpeaker
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.documentation import document
+from lawtrace.agents.participants import RoleAgent
 from lawtrace.environments.events import Json
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.solver.rules import Rule
 
 
-class Programs(BaseModel):
+class ProgramBatch(BaseModel):
     """The programs of one answer."""
 
     model_config = ConfigDict(frozen=True)
@@ -37,14 +37,14 @@ class WriteMore(BaseModel):
         return f"{before}Write {self.wanted} {'more ' if earlier else ''}programs, each different from all others."
 
 
-def seat_trace_writer(
+def make_trace_writer(
     client: ChatCompletionClient,
     prompt: Prompt,
     environment: Environment,
     rules: Sequence[Rule],
     initial_state: Mapping[str, Json],
     length: int,
-) -> RoleSpeaker[Programs]:
+) -> RoleAgent[ProgramBatch]:
     system = prompt.fill(
         object_name=environment.object_name,
         documentation=json.dumps(document(environment), indent=1),
@@ -52,12 +52,12 @@ def seat_trace_writer(
         initial_state=json.dumps(initial_state, indent=1),
         length=length,
     )
-    return RoleSpeaker(
+    return RoleAgent(
         "trace_writer",
         client=client,
         prompt=prompt,
         system=system,
-        answer=Programs,
+        answer=ProgramBatch,
         attend=lambda content: content.request() if isinstance(content, WriteMore) else str(content),
         remembers=False,
     )

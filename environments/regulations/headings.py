@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lawtrace.environments.documents.lines import Line
+from lawtrace.environments.regulations.lines import Line
 
 ANNEXES = ("Annex", "Appendix", "Schedule")
 """What the citation of an annex begins with. Divisions count in there, and points are set apart by a comma."""
@@ -58,7 +58,7 @@ class UnitHeading:
 
 
 @dataclass(frozen=True, slots=True)
-class Decimal:
+class DecimalHeading:
     """A decimal number that a line begins with: as cited (``5.1``, ``Provision 5.1-2``), its label as printed, what
     follows, and its parts."""
 
@@ -84,7 +84,7 @@ class DivisionHeading:
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
+class HeadingStyle:
     """How a text heads what can be cited.
 
     Attributes:
@@ -100,22 +100,22 @@ class Forms:
     marked: bool
 
 
-def forms_of(lines: Sequence[Line]) -> Forms:
+def detect_heading_style(lines: Sequence[Line]) -> HeadingStyle:
     texts = [(line, " ".join(line.text.split())) for line in lines]
     headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
     numbers = _count_up([text for line, text in texts if line.level is None])
     decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
     # An annex alone does not make words of the numbers before it.
     only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
-    return Forms(
+    return HeadingStyle(
         units=bool(headed) and not (only_annexes and (numbers or decimals)),
         numbers=numbers,
         decimals=decimals,
-        marked=any(line.level and names_unit(text) for line, text in texts),
+        marked=any(line.level and may_head_unit(text) for line, text in texts),
     )
 
 
-def names_unit(text: str) -> bool:
+def may_head_unit(text: str) -> bool:
     """Whether the line might head a unit, or only refer to one."""
     annex = _ANNEX.match(text)
     return _UNIT.match(text) is not None or (annex is not None and (" " in annex["label"] or annex["label"].isupper()))
@@ -142,14 +142,14 @@ def unit_heading(line: Line, text: str, *, has_units: bool) -> UnitHeading | Non
     return None
 
 
-def read_decimal(text: str) -> Decimal | None:
+def read_decimal(text: str) -> DecimalHeading | None:
     """The decimal number that the line begins with, if it may be one: ``1.2 The bank ...``, and not ``1.2 million``."""
     found = _DECIMAL.match(text)
     if found is None:
         return None
     number = tuple(int(part) for part in re.split(r"[.-]", found["number"]))
     word = "Provision " if found["label"].startswith("Provision") else ""
-    return Decimal(f"{word}{found['number']}", found["label"], found["rest"], number)
+    return DecimalHeading(f"{word}{found['number']}", found["label"], found["rest"], number)
 
 
 def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeading | None:

@@ -1,9 +1,22 @@
-"""What numbers a paragraph or point: ``1.``, ``(a)``, ``(iii)``, ``2a.``; and which of them may follow which."""
+"""Roman numerals, as lists are numbered with them."""
 
 import re
 from dataclasses import dataclass
 
-from lawtrace.environments.documents.numerals import roman_numeral
+_NUMERALS = (
+    *((100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+
+def roman_numeral(number: int) -> str:
+    """In small letters; empty for what is less than 1."""
+    text = ""
+    for value, letters in _NUMERALS:
+        while number >= value:
+            text, number = text + letters, number - value
+    return text
+
 
 _LABEL = re.compile(
     r"\s*(?P<label>"
@@ -24,7 +37,7 @@ Value = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LabelReading:
     """One thing that a label may mean: the style it is written in, and which one of its style it is."""
 
     style: str
@@ -34,24 +47,24 @@ class Reading:
     def first(self) -> bool:
         return self.value == (1, "")
 
-    def follows(self, other: "Reading") -> bool:
+    def follows(self, other: "LabelReading") -> bool:
         """Whether it is the next one of the same style: the next number, or one inserted behind the last."""
         if self.style != other.style:
             return False
         (number, inserted), (last, before) = self.value, other.value
         return (number == last + 1 and inserted in {"", "a"}) or (number == last and inserted > before)
 
-    def is_after(self, other: "Reading") -> bool:
+    def is_after(self, other: "LabelReading") -> bool:
         """Whether it comes later in the same list, with not too many missing between them."""
         return self.style == other.style and 0 <= self.value[0] - other.value[0] <= _LARGEST_GAP and self != other
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class ListLabel:
     """A label as printed, and what it may mean."""
 
     text: str
-    readings: tuple[Reading, ...]
+    readings: tuple[LabelReading, ...]
 
     @property
     def cited(self) -> str:
@@ -61,19 +74,19 @@ class Label:
         return f"({found[0]})"
 
 
-def read_labels(text: str) -> tuple[tuple[Label, ...], str]:
+def read_labels(text: str) -> tuple[tuple[ListLabel, ...], str]:
     """The labels that a line begins with (``(a)(1) The provider ...`` has two), and what stands behind them."""
-    labels: list[Label] = []
+    labels: list[ListLabel] = []
     while (found := _LABEL.match(text)) is not None:
-        meant = readings(found["label"])
+        meant = label_readings(found["label"])
         if not meant or (labels and not found["label"].startswith("(")):
             break
-        labels.append(Label(found["label"], meant))
+        labels.append(ListLabel(found["label"], meant))
         text = text[found.end() :]
     return tuple(labels), text.strip()
 
 
-def readings(label: str) -> tuple[Reading, ...]:
+def label_readings(label: str) -> tuple[LabelReading, ...]:
     """What a label may mean: ``(i)`` is the ninth letter or the first numeral."""
     found = _SHAPE.search(label)
     assert found is not None
@@ -81,24 +94,24 @@ def readings(label: str) -> tuple[Reading, ...]:
     if core[0].isdigit():
         digits = re.match(r"\d+", core)
         assert digits is not None
-        return (Reading(f"1 {frame}", (int(digits[0]), core[digits.end() :])),)
+        return (LabelReading(f"1 {frame}", (int(digits[0]), core[digits.end() :])),)
     case = "a" if core.islower() else "A"
-    meant: list[Reading] = []
+    meant: list[LabelReading] = []
     lower = core.lower()
     if len(core) == 1:
-        meant.append(Reading(f"{case} {frame}", (ord(lower) - 96, "")))
+        meant.append(LabelReading(f"{case} {frame}", (ord(lower) - 96, "")))
     elif len(core) == 2 and lower[0] == lower[1]:
-        meant.append(Reading(f"{case} {frame}", (26 + ord(lower[0]) - 96, "")))  # aa comes after z
+        meant.append(LabelReading(f"{case} {frame}", (26 + ord(lower[0]) - 96, "")))  # aa comes after z
         if lower[1] <= _LAST_INSERTED:
-            meant.append(Reading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))  # or is inserted behind a
+            meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))  # or is inserted behind a
     elif len(core) == 2 and lower[1] <= _LAST_INSERTED:
-        meant.append(Reading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))
+        meant.append(LabelReading(f"{case} {frame}", (ord(lower[0]) - 96, lower[1])))
     if (roman := _roman(lower)) is not None:
-        meant.append(Reading(f"{'i' if case == 'a' else 'I'} {frame}", (roman, "")))
+        meant.append(LabelReading(f"{'i' if case == 'a' else 'I'} {frame}", (roman, "")))
     return tuple(meant)
 
 
-def first_of(reading: Reading) -> str:
+def first_label(reading: LabelReading) -> str:
     """The label that the list of a reading begins with: ``(i)`` for ``(iv)``."""
     style, frame = reading.style.split(" ", 1)
     return frame.replace("#", style)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.regulations.tree import LegalText, Node
+from lawtrace.environments.regulations.legal_text import LegalText, Node
 
 _INSERT = re.compile(r"\{\{\s*insert:\s*param,\s*([\w.-]+)\s*\}\}")
 _DEEPEST = 30

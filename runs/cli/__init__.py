@@ -5,7 +5,7 @@ from io import TextIOWrapper
 
 from lawtrace.environments.errors import LawtraceError
 from lawtrace.runs.cli.app import app
-from lawtrace.runs.cli.output import complain
+from lawtrace.runs.cli.output import print_error
 
 __all__ = ["app", "main"]
 
@@ -18,5 +18,5 @@ def main() -> None:
     try:
         app()
     except LawtraceError as error:
-        complain(str(error))
+        print_error(str(error))
         sys.exit(error.exit_code)

@@ -12,10 +12,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 # Each verb: where it is, and the line that the help shows.
-VERBS = {
+COMMANDS = {
     "run": ("run:run", "Walk the whole way from a regulation to verdicts and a report."),
     "resume": ("run:resume", "Go on with an interrupted run; nothing that was answered is asked again."),
-    "report": ("inspect:report", "Write the report of each run again, and print its table."),
+    "report": ("report:report", "Write the report of each run again, and print its table."),
     "compare": ("compare:compare", "Which attempts flipped between two runs, and why."),
     "messages": ("messages:messages", "Read the conversations of a run."),
     "view": ("view:view", "Look at runs in the browser: conversations, verdicts and what caused them."),
@@ -28,11 +28,11 @@ VERBS = {
     "ltlf": ("ltlf:app", "LTLf: verdicts on traces, and automata."),
     "traces": ("traces:app", "Traces: synthesise compliant ones, see what they can cover."),
     "tasks": ("tasks:app", "Tasks: build, check and release them, import published ones."),
-    "legal": ("legal:app", "The legal bench: decisions, questions, agents that answer them."),
+    "legal": ("lawtrace.runs.legal.cli.legal:app", "The legal bench: decisions, questions, agents that answer them."),
 }
 
 
-class _Verbs(TyperGroup):
+class _LazyCommands(TyperGroup):
     """Lists every verb by its line of help, and loads the one that is called."""
 
     def resolve_command(  # pyright: ignore[reportIncompatibleMethodOverride] -- the context's own class is private
@@ -43,8 +43,8 @@ class _Verbs(TyperGroup):
 
 
 def _load(verb: str) -> TyperCommand | TyperGroup:
-    module, name = VERBS[verb][0].split(":")
-    found = getattr(import_module(f"lawtrace.runs.cli.{module}"), name)
+    module, name = COMMANDS[verb][0].split(":")
+    found = getattr(import_module(module if "." in module else f"lawtrace.runs.cli.{module}"), name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)
         alone.command(verb)(found)
@@ -60,7 +60,7 @@ def _load(verb: str) -> TyperCommand | TyperGroup:
 
 app = typer.Typer(
     name="lawtrace",
-    cls=_Verbs,
+    cls=_LazyCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -84,9 +84,9 @@ def lawtrace(
     """Measures whether an LLM that calls tools keeps the regulations that nobody repeated to it."""
 
 
-def _not_yet_loaded() -> None:
-    """Stands for a verb in the list of verbs; `_Verbs` puts the real one in its place."""
+def _placeholder() -> None:
+    """Stands for a verb in the list of verbs; `_LazyCommands` puts the real one in its place."""
 
 
-for _name, (_place, _line) in VERBS.items():
-    app.command(_name, short_help=_line)(_not_yet_loaded)
+for _name, (_place, _line) in COMMANDS.items():
+    app.command(_name, short_help=_line)(_placeholder)

@@ -6,40 +6,39 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.agents.clients.spec import ModelParameters
-from lawtrace.agents.clients.stack import ModelClients
-from lawtrace.environments.jail import Jails
-from lawtrace.runs.cli.options import WhereEnvironment
-from lawtrace.runs.cli.output import Bars, quieten, say, show_json
-from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for
-from lawtrace.runs.cli.talking import record_beside
-from lawtrace.runs.files import write_rows
+from lawtrace.agents.model_spec import ModelParameters
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.environments.sandbox import JailPool
+from lawtrace.runs.cli.options import EnvironmentFolderOption, SandboxOption, open_sandbox
+from lawtrace.runs.cli.output import ProgressBars, print_json, print_note, silence_libraries
+from lawtrace.runs.cli.stage_runs import open_stage_log
 from lawtrace.runs.recipe import AttemptOptions
-from lawtrace.runs.recipe_file import checked
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.stages.attempt import ask_for_attempts, run_answers
-from lawtrace.runs.stages.rows import AttemptRow, Mode
-from lawtrace.runs.tasks import read_tasks
+from lawtrace.runs.recipe_file import validate_options
+from lawtrace.runs.schemas.task_rows import ActingMode, Attempt
+from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import read_tasks
 from lawtrace.solver.shield import ShieldMode
 
 
 def attempt(
     tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
     model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
-    env: WhereEnvironment = None,
-    mode: Annotated[Mode, typer.Option(help="It writes one program, or calls tools turn by turn.")] = "program",
+    env: EnvironmentFolderOption = None,
+    mode: Annotated[ActingMode, typer.Option(help="It writes one program, or calls tools turn by turn.")] = "program",
     shield: Annotated[
         ShieldMode, typer.Option(help="Monitors in front of the tools warn of, or refuse, what would break a rule.")
     ] = "off",
     trials: Annotated[int, typer.Option(min=1, help="Attempts at each task and style.")] = 1,
     hints: Annotated[bool, typer.Option(help="Let the documentation say when to call compliance tools.")] = False,
     target_state: Annotated[bool, typer.Option(help="Hand the target state over in the goal prompt.")] = False,
-    sandbox: WhichSandbox = "bwrap",
+    sandbox: SandboxOption = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("attempts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Put a model to each task in each style: it writes a program, which runs in the jail, or calls tools."""
-    quieten()
+    silence_libraries()
     rows, setting = read_tasks(tasks, env)
     asked = {
         "models": (model,),
@@ -49,29 +48,29 @@ def attempt(
         "hints": hints,
         "target_state": target_state,
     }
-    options = checked(AttemptOptions, asked, "attempt")
+    options = validate_options(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials
 
-    async def ask(record: Record) -> list[AttemptRow]:
-        async with ModelClients(record, open_replay=Record.open, earlier=record) as clients:
-            with Bars().stage("answers", total) as step:
-                return await ask_for_attempts(
+    async def ask(record: EventLogFile) -> list[Attempt]:
+        async with ModelClients(record, open_replay=EventLogFile.open, earlier=record) as clients:
+            with ProgressBars().stage("answers", total) as step:
+                return await collect_answers(
                     setting,
                     rows,
                     options,
                     clients=clients,
                     parameters=ModelParameters(),
-                    ledger=record,
+                    event_log=record,
                     on_answer=step,
                 )
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
-    with Jails(walls=walls_for(sandbox)) as jails, record_beside(out, f"attempt by {model}", sandbox) as record:
+    with JailPool(walls=open_sandbox(sandbox)) as jails, open_stage_log(out, f"attempt by {model}", sandbox) as record:
         answers = asyncio.run(ask(record))
-        with Bars().stage("programs in the jail", total) as step:
-            attempts = run_answers(setting.environment, rows, answers, jails, step, regulation=setting.regulation)
+        with ProgressBars().stage("programs in the jail", total) as step:
+            attempts = execute_answers(setting.environment, rows, answers, jails, step, regulation=setting.regulation)
     write_rows(out, attempts)
     if as_json:
-        show_json({"attempts": len(attempts), "out": str(out)})
+        print_json({"attempts": len(attempts), "out": str(out)})
     else:
-        say(f"Written: {out} ({len(attempts)} attempts)")
+        print_note(f"Written: {out} ({len(attempts)} attempts)")

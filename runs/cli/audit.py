@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.audit.judging import AuditRow, audit
-from lawtrace.runs.audit.transcripts import SPEAKERS, RecordedConversation, read_transcripts
-from lawtrace.runs.cli.options import WhichEnvironment
-from lawtrace.runs.cli.output import Bars, make_table, say, say_grouped, show, show_json
-from lawtrace.runs.files import write_rows
-from lawtrace.runs.visibility import visible
+from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_grouped, print_json, print_note, print_result
+from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
+from lawtrace.runs.ingest.transcripts import SPEAKERS, Transcript, read_transcripts
+from lawtrace.runs.report.text import visible
+from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.rules import check_rules, load_rules
 
 
@@ -23,23 +23,25 @@ def audit_command(
         list[Path],
         typer.Argument(help="OpenAI messages, logs of Inspect, or JSON lines of events. Several may be given."),
     ],
-    env: WhichEnvironment = "banking",
+    env: EnvironmentOption = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("audit.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Judge what already happened: which recorded conversations broke which rule, and where."""
-    setting = load_setting(env)
+    setting = load_domain(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation, beside=SPEAKERS)
-    conversations = [conversation for path in transcripts for conversation in _read(path, alone=len(transcripts) == 1)]
+    conversations = [
+        conversation for path in transcripts for conversation in _read_transcripts(path, alone=len(transcripts) == 1)
+    ]
     rows: list[AuditRow] = []
-    with Bars().stage("conversations", len(conversations)) as step:
+    with ProgressBars().stage("conversations", len(conversations)) as step:
         for conversation in conversations:
-            rows.append(audit(setting.environment, chosen, conversation))
+            rows.append(audit_transcript(setting.environment, chosen, conversation))
             step()
     write_rows(out, rows)
-    say_grouped(
+    print_grouped(
         (f"{visible(row.conversation)} ({visible(row.place)})", visible(note)) for row in rows for note in row.notes
     )
     outcomes = Counter(row.outcome for row in rows)
@@ -47,28 +49,28 @@ def audit_command(
     triggered = Counter(rule.rule for row in rows for rule in row.rules if rule.triggered)
     for row in rows:
         if row.outcome != "kept":
-            say(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
+            print_note(f"{visible(row.conversation)} ({visible(row.place)}): {row.outcome}: {visible(row.reason)}")
     if as_json:
         per_rule: dict[str, Json] = {
             rule.id: {"broken": broken[rule.id], "triggered": triggered[rule.id]} for rule in chosen
         }
-        show_json({"conversations": len(rows), "outcomes": {**outcomes}, "rules": per_rule, "out": str(out)})
+        print_json({"conversations": len(rows), "outcomes": {**outcomes}, "rules": per_rule, "out": str(out)})
     else:
         table = make_table("rule", "triggered", "broken", "provisions")
         for rule in chosen:
             cells = (rule.id, str(triggered[rule.id]), str(broken[rule.id]), ", ".join(rule.provisions))
             table.add_row(*map(visible, cells))
-        show(table)
-        show(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "invalid")))
-        say(f"Written: {out}")
+        print_result(table)
+        print_result(", ".join(f"{outcomes[outcome]} {outcome}" for outcome in ("kept", "broken", "invalid")))
+        print_note(f"Written: {out}")
     raise typer.Exit(1 if outcomes["broken"] or outcomes["invalid"] else 0)
 
 
-def _read(path: Path, *, alone: bool) -> list[RecordedConversation]:
+def _read_transcripts(path: Path, *, alone: bool) -> list[Transcript]:
     """The conversations of a file. Of several files, one of which nothing can be read is one that cannot be judged."""
     try:
         return read_transcripts(path)
     except InputError as error:
         if alone or not path.exists():
             raise
-        return [RecordedConversation(str(path), path.name, (), str(error).removeprefix(f"{path}: "))]
+        return [Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))]

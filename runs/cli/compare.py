@@ -11,13 +11,12 @@ from rich.text import Text
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.output import say, say_problems, show, show_json
-from lawtrace.runs.comparing import RunComparison, compare_sides, read_side
-from lawtrace.runs.report.looks import OUTCOME_LOOKS
-from lawtrace.runs.report.texts import percent, show_interval, show_probability
-from lawtrace.runs.visibility import visible
+from lawtrace.runs.cli.output import print_json, print_note, print_problems, print_result
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.run_comparison import RunComparison, compare_runs, read_side
+from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
 
-SHOWN_FLIPS = 20
+MAX_FLIPS = 20
 
 
 def compare(
@@ -32,24 +31,24 @@ def compare(
         raise InputError("--model and --against go together: the model on each side")
     if second is None and model is None:
         raise InputError("give two runs, or one run with --model and --against")
-    comparison = compare_sides(
+    comparison = compare_runs(
         read_side(first), read_side(second or first), (model, against) if model and against else None
     )
-    say_problems(comparison.problems)
+    print_problems(comparison.problems)
     if as_json:
-        show_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
+        print_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
         raise typer.Exit(1 if comparison.problems else 0)
     for name, parts in comparison.changed_tasks.items():
-        say(f"task {name} is not the same on both sides: {', '.join(parts)}")
-    show(_table(comparison))
-    for flip in comparison.flips[:SHOWN_FLIPS]:
-        before, after = (OUTCOME_LOOKS[outcome].label for outcome in flip.outcomes)
+        print_note(f"task {name} is not the same on both sides: {', '.join(parts)}")
+    print_result(_table(comparison))
+    for flip in comparison.flips[:MAX_FLIPS]:
+        before, after = (OUTCOME_LABELS[outcome].label for outcome in flip.outcomes)
         trial = f", trial {flip.trial + 1}" if flip.trial else ""
-        say(f"{flip.task}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
+        print_note(f"{flip.task}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
         for reason in flip.reasons:
-            say(f"    {visible(reason)}")
-    if len(comparison.flips) > SHOWN_FLIPS:
-        say(f"... and {len(comparison.flips) - SHOWN_FLIPS} more flips; --json lists them all")
+            print_note(f"    {visible(reason)}")
+    if len(comparison.flips) > MAX_FLIPS:
+        print_note(f"... and {len(comparison.flips) - MAX_FLIPS} more flips; --json lists them all")
     raise typer.Exit(1 if comparison.problems else 0)
 
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.agents.endpoints import check_endpoints
+from lawtrace.agents.models.endpoints import check_endpoints
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import choose_walls, diagnose
-from lawtrace.runs.cli.output import make_table, show, show_json
+from lawtrace.environments.sandbox import choose_backend, diagnose
+from lawtrace.runs.cli.output import make_table, print_json, print_result
 
 SANDBOXES = ("bwrap", "docker")
 """Tried by running a program. Unprotected is always possible, and nothing to be recommended."""
@@ -28,7 +28,7 @@ PACKAGES = (
     "mcp",
 )
 
-_STATES = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
+_STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
 """How an endpoint's line begins, and the word for it. What is not set up is nothing amiss."""
 
 
@@ -36,7 +36,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Which sandboxes work, which endpoints answer, which versions are installed?"""
-    sandboxes = {name: diagnose(choose_walls(name)) for name in SANDBOXES}
+    sandboxes = {name: diagnose(choose_backend(name)) for name in SANDBOXES}
     jail = sandboxes["bwrap"]
     possible = any(diagnosis.possible for diagnosis in sandboxes.values())
     endpoints = check_endpoints(os.environ)
@@ -44,7 +44,7 @@ def doctor(
     if as_json:
         found: dict[str, Json] = {**endpoints}
         works: dict[str, Json] = {name: diagnosis.possible for name, diagnosis in sandboxes.items()}
-        show_json(
+        print_json(
             {
                 "jail": jail.possible,
                 "jail_detail": jail.detail,
@@ -58,10 +58,10 @@ def doctor(
         for name, diagnosis in sandboxes.items():
             table.add_row(f"sandbox {name}", "ok" if diagnosis.possible else "NOT POSSIBLE", diagnosis.detail)
         for name, answer in endpoints.items():
-            table.add_row(f"endpoint {name}", _STATES[answer.split()[0]], answer)
+            table.add_row(f"endpoint {name}", _STATUS_WORDS[answer.split()[0]], answer)
         for name, installed in versions.items():
             table.add_row(name, installed, sys.executable if name == "python" else "")
-        show(table)
+        print_result(table)
     raise typer.Exit(0 if possible else 3)
 
 

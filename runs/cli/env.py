@@ -8,15 +8,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.offline.understanding import inspect_understanding
-from lawtrace.environments.catalogue import BUILT_IN, load_setting
-from lawtrace.environments.documentation import document
+from lawtrace.agents.scripted.phrase_check import check_phrases
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.events import Json
-from lawtrace.environments.folder import Setting
-from lawtrace.runs.cli.output import Bars, make_table, show, show_json
-from lawtrace.runs.cli.serve import serve
-from lawtrace.solver.cross_references import CrossReferences, cross_reference
-from lawtrace.solver.inspection import Flaw, inspect
+from lawtrace.environments.runtime.documentation import document
+from lawtrace.runs.cli.env_serve import serve
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
+from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
+from lawtrace.solver.lint.declarations import DeclarationIssue, lint_declaration
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 app = typer.Typer(
@@ -31,15 +30,15 @@ def list_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Which environments there are."""
-    settings = [load_setting(name) for name in BUILT_IN]
+    settings = [load_domain(name) for name in BUILT_IN_DOMAINS]
     if as_json:
-        show_json({"environments": [setting.environment.name for setting in settings]})
+        print_json({"environments": [setting.environment.name for setting in settings]})
         return
     table = make_table("environment", "title", "tools", "regulation")
     for setting in settings:
         environment = setting.environment
         table.add_row(environment.name, environment.title, str(len(environment.tools)), setting.regulation.title)
-    show(table)
+    print_result(table)
 
 
 app.command("serve")(serve)
@@ -51,16 +50,16 @@ def show_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """What an environment declares: its tools, its rules and the provisions they rest on, both ways."""
-    setting = load_setting(name)
+    setting = load_domain(name)
     rules = load_rules(setting.rules_file)
     check_rules(rules, setting.environment, setting.regulation)
     references = cross_reference(setting.environment, setting.regulation, rules)
     if as_json:
-        show_json(_shown(setting, rules, references))
+        print_json(_shown(setting, rules, references))
         return
-    show(_tools(setting, references))
-    show(_rules(rules))
-    show(_provisions(setting, references))
+    print_result(_tools(setting, references))
+    print_result(_rules(rules))
+    print_result(_provisions(setting, references))
 
 
 @app.command("check")
@@ -72,21 +71,21 @@ def check_command(
 
     Exit code 1 where there is a finding.
     """
-    setting = load_setting(name)
+    setting = load_domain(name)
     rules = load_rules(setting.rules_file)
     check_rules(rules, setting.environment, setting.regulation)
-    with Bars().stage(f"looking through {setting.environment.name}", None):
-        flaws = inspect(setting.environment, rules, setting.regulation)
-        flaws = flaws or tuple(inspect_understanding(setting.environment, rules))
+    with ProgressBars().stage(f"looking through {setting.environment.name}", None):
+        flaws = lint_declaration(setting.environment, rules, setting.regulation)
+        flaws = flaws or tuple(check_phrases(setting.environment, rules))
     if as_json:
         found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
-        show_json({"environment": setting.environment.name, "findings": found})
+        print_json({"environment": setting.environment.name, "findings": found})
     else:
-        show(_flaws(flaws) if flaws else f"Nothing found against {setting.environment.name}.")
+        print_result(_flaws(flaws) if flaws else f"Nothing found against {setting.environment.name}.")
     raise typer.Exit(1 if flaws else 0)
 
 
-def _flaws(flaws: Sequence[Flaw]) -> Table:
+def _flaws(flaws: Sequence[DeclarationIssue]) -> Table:
     table = make_table("place", "what, remedy, proof")
     for flaw in flaws:
         proof = f"\n{flaw.proof}" if flaw.proof else ""
@@ -96,21 +95,22 @@ def _flaws(flaws: Sequence[Flaw]) -> Table:
     return table
 
 
-def _shown(setting: Setting, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
+def _shown(setting: Domain, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
     return {
         "documentation": document(setting.environment),
         "rules": [json.loads(rule.model_dump_json()) for rule in rules],
         "provisions": {
-            citation: {"rules": [*linked.rules], "tools": [*linked.ends]}
+            citation: {"rules": [*linked.rules], "tools": [*linked.targets]}
             for citation, linked in references.provisions.items()
         },
         "tools": {
-            tool: {"rules": [*linked.rules], "provisions": [*linked.ends]} for tool, linked in references.tools.items()
+            tool: {"rules": [*linked.rules], "provisions": [*linked.targets]}
+            for tool, linked in references.tools.items()
         },
     }
 
 
-def _tools(setting: Setting, references: CrossReferences) -> Table:
+def _tools(setting: Domain, references: CrossReferences) -> Table:
     table = make_table("tool", "what it takes, who speaks of it", title="Tools")
     for tool in setting.environment.tools.values():
         kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
@@ -122,7 +122,7 @@ def _tools(setting: Setting, references: CrossReferences) -> Table:
                 event=[tool.emits] if tool.emits else (),
                 kind=kinds,
                 rules=linked.rules or [NONE],
-                provisions=linked.ends or [NONE],
+                provisions=linked.targets or [NONE],
             ),
         )
     return table
@@ -137,17 +137,17 @@ def _rules(rules: Sequence[Rule]) -> Table:
                 formula=[rule.formula],
                 provisions=rule.provisions or [NONE],
                 derived=[rule.derived] if rule.derived else (),
-                why=[rule.rationale] if rule.rationale else (),
+                reason=[rule.rationale] if rule.rationale else (),
             ),
         )
     return table
 
 
-def _provisions(setting: Setting, references: CrossReferences) -> Table:
+def _provisions(setting: Domain, references: CrossReferences) -> Table:
     table = make_table("provision", "what it says, what rests on it", title=setting.regulation.title)
     for citation, linked in references.provisions.items():
         words = setting.regulation.by_citation[citation].whole()
-        resting = _lines(rules=linked.rules or [NONE], tools=linked.ends)
+        resting = _lines(rules=linked.rules or [NONE], tools=linked.targets)
         table.add_row(Text(citation), Text.assemble(words, "\n", resting))
     return table
 

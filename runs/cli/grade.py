@@ -7,31 +7,35 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.errors import InputError
+from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import Jail, Jails, Walls
-from lawtrace.environments.problems import Problem
-from lawtrace.runs.assemble import content_of_comparison
-from lawtrace.runs.cli.options import WhereEnvironment
-from lawtrace.runs.cli.output import Bars, say, say_invalid, say_problems, show, show_json
-from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for, warn_of_sandboxes
-from lawtrace.runs.files import Usable, read_usable_rows, write_rows
-from lawtrace.runs.grading.judge import judge
-from lawtrace.runs.grading.regrading import ChangedRule, MovedVerdict, changed_rules, moved_verdicts, with_rules
-from lawtrace.runs.grading.verdict import OUTCOMES, PUBLISHED_PROFILES, Profile, VerdictRow
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.programs import Given, read_programs
-from lawtrace.runs.published.comparison import FROM_RECORDS, compare_profiles, write_comparison
-from lawtrace.runs.published.grading import judge_pairs_published
-from lawtrace.runs.published.records import RecordedVerdict
+from lawtrace.environments.sandbox import Backend, Jail, JailPool
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.cli.options import EnvironmentFolderOption, SandboxOption, open_sandbox, warn_unprotected
+from lawtrace.runs.cli.output import ProgressBars, print_invalid, print_json, print_note, print_problems, print_result
+from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
+from lawtrace.runs.ingest.published_records import RecordedVerdict
+from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, compare_profiles, write_comparison
+from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.report.build import write_report
-from lawtrace.runs.report.terminal import outcome_table
-from lawtrace.runs.stages.attempt import run_programs
-from lawtrace.runs.stages.built_in import baseline_programs
-from lawtrace.runs.stages.rows import AttemptRow, TaskRow
-from lawtrace.runs.tasks import read_usable_tasks, sift
+from lawtrace.runs.report.content import load_comparison_content
+from lawtrace.runs.report.terminal_tables import outcome_table
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.scoring.verdict_changes import (
+    RuleChange,
+    VerdictChange,
+    compare_rules,
+    compare_verdicts,
+    replace_rules,
+)
+from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.baseline_answers import baseline_programs
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows, write_rows
+from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
+from lawtrace.runs.web.export import write_report
 from lawtrace.solver.rules import check_rules, load_rules
 
 
@@ -46,26 +50,26 @@ def grade(
             help='Programs: JSON lines {"task", "style", "program"}, attempts, or a published record file. Repeatable.'
         ),
     ] = None,
-    env: WhereEnvironment = None,
+    env: EnvironmentFolderOption = None,
     rules: Annotated[Path | None, typer.Option(help="Judge by this rule file instead of the tasks' own rules.")] = None,
-    profile: Annotated[Profile, typer.Option(help="How verdicts are reached.")] = "strict",
+    profile: Annotated[GradingProfile, typer.Option(help="How verdicts are reached.")] = "strict",
     compare: Annotated[
         Path | None,
         typer.Option(help="For imported tasks: judge by every profile, the baselines too; where the comparison goes."),
     ] = None,
-    sandbox: WhichSandbox = "bwrap",
+    sandbox: SandboxOption = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Judge programs in the jail: is the goal reached, and were all rules kept?"""
-    walls = walls_for(sandbox)
+    walls = open_sandbox(sandbox)
     if run is not None and (tasks is not None or programs):
         raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
         folder = RunFolder(run).existing()
         read, setting = read_usable_tasks(folder.tasks, env)
         rows = read.rows
-        sifted = sift(rows, read_usable_rows(folder.attempts, AttemptRow))
+        sifted = match_to_tasks(rows, read_usable_rows(folder.attempts, Attempt))
         attempts, recorded = sifted.rows, list[RecordedVerdict]()
         problems = [*read.problems, *sifted.problems]
     elif tasks is None or not programs:
@@ -77,63 +81,66 @@ def grade(
         problems = [*read.problems, *found]
         if compare is not None:
             wanted += baseline_programs(setting.environment, rows)
-        with Jails(walls=walls) as jails, Bars().stage("programs in the jail", len(wanted)) as step:
-            attempts = run_programs(setting.environment, rows, wanted, jails, step, regulation=setting.regulation)
-    changed: list[ChangedRule] = []
+        with JailPool(walls=walls) as jails, ProgressBars().stage("programs in the jail", len(wanted)) as step:
+            attempts = execute_programs(setting.environment, rows, wanted, jails, step, regulation=setting.regulation)
+    changed: list[RuleChange] = []
     if rules is not None:
         chosen = load_rules(rules)
         check_rules(chosen, setting.environment)
-        judged_before, rows = rows, [with_rules(task, chosen) for task in rows]
-        changed = changed_rules(judged_before, rows)
+        judged_before, rows = rows, [replace_rules(task, chosen) for task in rows]
+        changed = compare_rules(judged_before, rows)
     if compare is not None:
         _compare(setting.environment, rows, attempts, recorded, compare, walls)
     verdicts = _verdicts(setting.environment, rows, attempts, profile, walls)
     write_rows(out, verdicts)
     earlier = RunFolder(run).verdicts if run is not None else None
-    before = read_usable_rows(earlier, VerdictRow).rows if earlier is not None and earlier.exists() else []
-    warn_of_sandboxes(attempt.sandbox for attempt in attempts)
-    say_problems(problems)
-    moved = moved_verdicts(before, verdicts)
-    _say_result(verdicts, changed, moved, _cut_short(attempts), problems, out, as_json=as_json)
+    before = read_usable_rows(earlier, Verdict).rows if earlier is not None and earlier.exists() else []
+    warn_unprotected(attempt.sandbox for attempt in attempts)
+    print_problems(problems)
+    moved = compare_verdicts(before, verdicts)
+    _print_outcomes(verdicts, changed, moved, _cut_short(attempts), problems, out, as_json=as_json)
     raise typer.Exit(1 if problems else 0)
 
 
 def _verdicts(
-    environment: Environment, tasks: list[TaskRow], attempts: list[AttemptRow], profile: Profile, walls: Walls
-) -> list[VerdictRow]:
+    environment: Environment, tasks: list[Task], attempts: list[Attempt], profile: GradingProfile, walls: Backend
+) -> list[Verdict]:
     by_id = {task.id: task for task in tasks}
     if profile == "strict":
         return [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
     _require_published(tasks, f"--profile {profile}")
-    with Jail(walls=walls) as jail, Bars().stage("published mock", len(attempts)) as step:
-        return judge_pairs_published(by_id, attempts, jail, profile, step)
+    with Jail(walls=walls) as jail, ProgressBars().stage("published mock", len(attempts)) as step:
+        return judge_attempts_published(by_id, attempts, jail, profile, step)
 
 
 def _compare(
     environment: Environment,
-    tasks: list[TaskRow],
-    attempts: list[AttemptRow],
+    tasks: list[Task],
+    attempts: list[Attempt],
     recorded: list[RecordedVerdict],
     folder: Path,
-    walls: Walls,
+    walls: Backend,
 ) -> None:
     _require_published(tasks, "--compare")
-    with Jail(walls=walls) as jail, Bars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step:
+    with (
+        Jail(walls=walls) as jail,
+        ProgressBars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step,
+    ):
         comparison = compare_profiles(environment, tasks, attempts, recorded, jail, step)
     write_comparison(comparison, folder)
     report = folder / "report.html"
-    write_report(content_of_comparison(comparison), report)
+    write_report(load_comparison_content(comparison), report)
     same = len(recorded) - len(comparison.unreproduced)
-    say(f"{same} of {len(recorded)} recorded verdicts come out the same by {FROM_RECORDS}.")
+    print_note(f"{same} of {len(recorded)} recorded verdicts come out the same by {RECORD_PROFILE}.")
     for rows, sides in ((comparison.unreproduced, "recorded"), (comparison.differences, "strict and published")):
         ours = Counter(row.cause for row in rows if row.model in BASELINES)
         for cause, count in Counter(row.cause for row in rows).most_common():
             baselines = f" ({ours[cause]} of them baselines)" if ours[cause] else ""
-            say(f"  {sides}: {count} differ by {cause}{baselines}")
-    say(f"Report: {report}")
+            print_note(f"  {sides}: {count} differ by {cause}{baselines}")
+    print_note(f"Report: {report}")
 
 
-def _require_published(tasks: list[TaskRow], option: str) -> None:
+def _require_published(tasks: list[Task], option: str) -> None:
     for task in tasks:
         if task.published is None:
             raise InputError(
@@ -141,16 +148,16 @@ def _require_published(tasks: list[TaskRow], option: str) -> None:
             )
 
 
-def _programs(tasks: list[TaskRow], files: list[Path]) -> tuple[list[Given], list[RecordedVerdict], list[Problem]]:
+def _programs(tasks: list[Task], files: list[Path]) -> tuple[list[SubmittedRow], list[RecordedVerdict], list[Problem]]:
     """The programs to judge, the verdicts recorded beside them, and what could not be used."""
-    everything, recorded = Usable[Given](), list[RecordedVerdict]()
+    everything, recorded = UsableRows[SubmittedRow](), list[RecordedVerdict]()
     for path in files:
         read = read_programs(path)
         everything.rows += read.usable.rows
         everything.places += read.usable.places
         everything.problems += read.usable.problems
         recorded += read.recorded
-    sifted = sift(tasks, everything)
+    sifted = match_to_tasks(tasks, everything)
     if not sifted.rows:
         first = f"; {sifted.problems[0]}" if sifted.problems else ""
         raise InputError(f"{', '.join(map(str, files))}: no program can be used{first}")
@@ -159,7 +166,7 @@ def _programs(tasks: list[TaskRow], files: list[Path]) -> tuple[list[Given], lis
     return sifted.rows, [row for key, row in verdicts.items() if key in kept][::-1], sifted.problems
 
 
-def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
+def _cut_short(attempts: list[Attempt]) -> dict[str, int]:
     """How many programs did not end by themselves: status -> number. Each has its verdict all the same."""
     statuses = Counter(attempt.execution.status for attempt in attempts if attempt.execution is not None)
     return {
@@ -167,10 +174,10 @@ def _cut_short(attempts: list[AttemptRow]) -> dict[str, int]:
     }
 
 
-def _say_result(
-    verdicts: list[VerdictRow],
-    changed: list[ChangedRule],
-    moved: list[MovedVerdict],
+def _print_outcomes(
+    verdicts: list[Verdict],
+    changed: list[RuleChange],
+    moved: list[VerdictChange],
     cut_short: dict[str, int],
     problems: list[Problem],
     out: Path,
@@ -196,28 +203,28 @@ def _say_result(
             "unusable": unusable,
             "out": str(out),
         }
-        show_json(summary)
+        print_json(summary)
         return
-    show(outcome_table(verdicts, unusable=len(problems)))
-    say_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
-    _say_moved(changed, moved)
+    print_result(outcome_table(verdicts, unusable=len(problems)))
+    print_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
+    _print_changes(changed, moved)
     if cut_short:
         kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in cut_short.items())
-        say(f"Programs that did not end by themselves, and were judged by what they did until then: {kinds}.")
-    say(f"Written: {out}")
+        print_note(f"Programs that did not end by themselves, and were judged by what they did until then: {kinds}.")
+    print_note(f"Written: {out}")
 
 
-SHOWN_MOVES = 20
+MAX_CHANGES = 20
 
 
-def _say_moved(changed: list[ChangedRule], moved: list[MovedVerdict]) -> None:
+def _print_changes(changed: list[RuleChange], moved: list[VerdictChange]) -> None:
     """Which rules are not what they were, how many verdicts each moved, and which verdicts."""
     for rule in changed:
-        say(str(rule))
+        print_note(str(rule))
     because = Counter((one.change, rule) for one in moved for rule in (*one.now_broken, *one.no_longer_broken))
     for (change, rule), number in because.most_common():
-        say(f"  {number} {'verdict' if number == 1 else 'verdicts'} {change} because of {rule}")
-    for one in moved[:SHOWN_MOVES]:
-        say(str(one))
-    if len(moved) > SHOWN_MOVES:
-        say(f"... and {len(moved) - SHOWN_MOVES} more; --json lists them all")
+        print_note(f"  {number} {'verdict' if number == 1 else 'verdicts'} {change} because of {rule}")
+    for one in moved[:MAX_CHANGES]:
+        print_note(str(one))
+    if len(moved) > MAX_CHANGES:
+        print_note(f"... and {len(moved) - MAX_CHANGES} more; --json lists them all")

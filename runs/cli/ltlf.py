@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
 from lawtrace.environments.errors import FormulaError
-from lawtrace.runs.cli.output import make_table, show, show_json
-from lawtrace.runs.files import read_rows
+from lawtrace.runs.cli.output import make_table, print_json, print_result
+from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
 app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True, add_completion=False)
@@ -37,10 +37,10 @@ def verdicts_command(
             holds = automaton.accepts([{_atom(name) for name in step} for step in case.trace])
         except FormulaError as error:
             raise FormulaError(f"{file}, line {number}: {error}") from error
-        show_json({**case.model_dump(mode="json"), "holds": holds})
+        print_json({**case.model_dump(mode="json"), "holds": holds})
         holding += holds
     if as_json:
-        show_json({"verdicts": number, "holding": holding})
+        print_json({"verdicts": number, "holding": holding})
 
 
 def _atom(text: str) -> Atom:
@@ -65,7 +65,7 @@ def dfa_command(
     if dot:
         typer.echo(to_dot(automaton))
     elif as_json:
-        show_json(
+        print_json(
             {
                 "formula": str(automaton.formula),
                 "letters": [automaton.alphabet.text(letter) for letter in automaton.letters],
@@ -74,7 +74,7 @@ def dfa_command(
             }
         )
     else:
-        show(_table(automaton))
+        print_result(_table(automaton))
 
 
 def _table(automaton: Automaton) -> Table:

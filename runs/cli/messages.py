@@ -10,26 +10,26 @@ import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.output import OUT, say, show_json
-from lawtrace.runs.cli.sandbox import warn_of_sandboxes
-from lawtrace.runs.grading.verdict import OUTCOMES
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.reading.causes import causes_of
-from lawtrace.runs.reading.judged import Judged, Mark, place_of
-from lawtrace.runs.reading.parting import Parting, partings
-from lawtrace.runs.reading.terminal import print_heading, print_lines, print_parting, print_verdict
-from lawtrace.runs.record.finding import (
-    Conversation,
-    Place,
-    Said,
-    Wanted,
+from lawtrace.runs.cli.options import warn_unprotected
+from lawtrace.runs.cli.output import STDOUT, print_json, print_note
+from lawtrace.runs.report.blame import find_causes
+from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_verdict
+from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
+from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary, conversation_of
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES
+from lawtrace.runs.store.event_log_database import is_being_written
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import (
+    ConversationKey,
+    LoggedConversation,
+    LoggedMessage,
+    MessageQuery,
+    conversation_ids,
+    conversation_messages,
     find_conversations,
-    find_lines,
-    lines_of,
-    places_of,
+    find_messages,
 )
-from lawtrace.runs.record.storage import is_being_written
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.store.run_folder import RunFolder
 
 LOOK_AGAIN_SECONDS = 0.3
 
@@ -55,12 +55,12 @@ def messages(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Read the conversations of a run."""
-    wanted = Wanted(
+    wanted = MessageQuery(
         stage=stage, task=task, style=style, name=model, trial=trial, variant=variant, role=role, turn=turn, text=text
     )
-    with Record.open(directory) as record:
+    with EventLogFile.open(directory) as record:
         if isinstance(record.recipe, dict):
-            warn_of_sandboxes([record.recipe.get("sandbox")])
+            warn_unprotected([record.recipe.get("sandbox")])
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(
@@ -68,32 +68,34 @@ def messages(
                 )
             _follow(record, directory, wanted)
             return
-        judged = Judged(RunFolder(directory))
+        judged = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
             marks = _marks(judged, directory, verdict, rule)
-            numbers = places_of(record, "attempts")
-            among = [numbers[place] for mark in marks if (place := place_of(mark)) in numbers]
-            wanted = replace(wanted, among=among)
+            numbers = conversation_ids(record, "attempts")
+            among = [numbers[place] for mark in marks if (place := conversation_of(mark)) in numbers]
+            wanted = replace(wanted, conversations=among)
         if diff is not None:
-            with Record.open(diff) as other:
-                _show_partings(list(partings(record, other, wanted)), (str(directory), str(diff)), limit, as_json)
+            with EventLogFile.open(diff) as other:
+                _show_partings(
+                    list(diff_conversations(record, other, wanted)), (str(directory), str(diff)), limit, as_json
+                )
             return
         found = find_conversations(record, wanted, limit=limit + 1)
         if not found:
             raise InputError(f"{directory}: no conversation is like that; `lawtrace messages {directory}` shows all")
         more = len(found) > limit
-        talks = [(talk, lines_of(record, talk.id, wanted)) for talk in found[:limit]]
+        talks = [(talk, conversation_messages(record, talk.id, wanted)) for talk in found[:limit]]
         if as_json:
             lines: list[Json] = [said.line.model_dump(mode="json") for _, said_there in talks for said in said_there]
-            show_json({"conversations": len(talks), "messages": lines})
+            print_json({"conversations": len(talks), "messages": lines})
             return
         for talk, lines_there in talks:
             _show(record, judged, talk, lines_there)
         if more:
-            say(f"... and more; --limit {2 * limit} shows the next, or ask for less")
+            print_note(f"... and more; --limit {2 * limit} shows the next, or ask for less")
 
 
-def _marks(judged: Judged, directory: Path, verdict: str | None, rule: str | None) -> Sequence[Mark]:
+def _marks(judged: VerdictIndex, directory: Path, verdict: str | None, rule: str | None) -> Sequence[VerdictSummary]:
     if verdict is not None and verdict not in OUTCOMES:
         raise InputError(f"there is no outcome {verdict!r}; one of {', '.join(OUTCOMES)}")
     if not judged.marks:
@@ -105,50 +107,50 @@ def _marks(judged: Judged, directory: Path, verdict: str | None, rule: str | Non
     return marks
 
 
-def _show(record: Record, judged: Judged, talk: Conversation, lines: Sequence[Said]) -> None:
+def _show(record: EventLogFile, judged: VerdictIndex, talk: LoggedConversation, lines: Sequence[LoggedMessage]) -> None:
     mark = judged.at(talk.place)
-    print_heading(OUT, talk.place, f"{len(lines)} of {talk.lines} messages" if len(lines) < talk.lines else "")
+    print_heading(STDOUT, talk.place, f"{len(lines)} of {talk.lines} messages" if len(lines) < talk.lines else "")
     if mark is None:
-        print_lines(OUT, lines)
+        print_messages(STDOUT, lines)
         return
     verdict = judged.verdict(mark)
-    whole = lines if len(lines) == talk.lines else lines_of(record, talk.id)
-    print_lines(OUT, lines, causes_of(verdict, whole))
-    print_verdict(OUT, verdict)
+    whole = lines if len(lines) == talk.lines else conversation_messages(record, talk.id)
+    print_messages(STDOUT, lines, find_causes(verdict, whole))
+    print_verdict(STDOUT, verdict)
 
 
-def _follow(record: Record, directory: Path, wanted: Wanted) -> None:
+def _follow(record: EventLogFile, directory: Path, wanted: MessageQuery) -> None:
     """Print what is said as it is said, until nobody writes the record any more."""
-    places: dict[int, Place] = {}
+    places: dict[int, ConversationKey] = {}
     last = before = 0
     while True:
         going_on = is_being_written(directory)  # asked first: what is written after that is seen in the next round
-        for said in find_lines(record, wanted, after=last):
+        for said in find_messages(record, wanted, after=last):
             if said.conversation not in places:
-                found = find_conversations(record, Wanted(among=[said.conversation]))
+                found = find_conversations(record, MessageQuery(conversations=[said.conversation]))
                 places[said.conversation] = found[0].place
             if said.conversation != before:
-                print_heading(OUT, places[said.conversation])
-            print_lines(OUT, [said])
+                print_heading(STDOUT, places[said.conversation])
+            print_messages(STDOUT, [said])
             last, before = said.number, said.conversation
         if not going_on:
             return
         time.sleep(LOOK_AGAIN_SECONDS)
 
 
-def _show_partings(found: Sequence[Parting], sides: tuple[str, str], limit: int, as_json: bool) -> None:
+def _show_partings(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
     if as_json:
-        show_json({"partings": [_parting_json(parting) for parting in found]})
+        print_json({"partings": [_parting_json(parting) for parting in found]})
         return
     if not found:
-        say("every conversation is the same in both")
+        print_note("every conversation is the same in both")
     for parting in found[:limit]:
-        print_parting(OUT, parting, sides)
+        print_diff(STDOUT, parting, sides)
     if len(found) > limit:
-        say(f"... and {len(found) - limit} more conversations that differ")
+        print_note(f"... and {len(found) - limit} more conversations that differ")
 
 
-def _parting_json(parting: Parting) -> Json:
+def _parting_json(parting: ConversationDiff) -> Json:
     place = next(talk.place for talk in parting.conversations if talk is not None)
     return {
         "stage": place.stage,

@@ -8,21 +8,21 @@ from pydantic import TypeAdapter
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.catalogue import load_setting
-from lawtrace.environments.declaration import Environment
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.evaluating import evaluate_command
-from lawtrace.runs.cli.extracting import extract_command, rule_table, trail_command
-from lawtrace.runs.cli.options import WhichEnvironment
-from lawtrace.runs.cli.output import Bars, make_table, show, show_json
-from lawtrace.runs.cli.reviewing import review_rules
-from lawtrace.runs.report.terminal import strength_table
-from lawtrace.solver.analysis import Analysis, analyse
-from lawtrace.solver.mutations import Strength, measure_strength
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
+from lawtrace.runs.cli.review import review_rules
+from lawtrace.runs.cli.rules_evaluate import evaluate_command
+from lawtrace.runs.cli.rules_extract import extract_command, rule_table, trail_command
+from lawtrace.runs.report.terminal_tables import strength_table
+from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
+from lawtrace.solver.lint.rule_sets import RuleSetAnalysis, analyse_rules
+from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
-from lawtrace.solver.synthesis import synthesize
 
-_STRENGTH = TypeAdapter(Strength)
+_STRENGTH = TypeAdapter(MutationScore)
 
 app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True, add_completion=False)
 
@@ -35,7 +35,7 @@ app.command("review")(review_rules)
 
 @app.command("check")
 def check_command(
-    env: WhichEnvironment = "banking",
+    env: EnvironmentOption = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     mutate: Annotated[int, typer.Option(min=0, help="So many traces are spoilt, to see what the rules notice.")] = 0,
     seed: Annotated[int, typer.Option(help="Of those traces.")] = 1,
@@ -47,36 +47,36 @@ def check_command(
 
     Exit code 1 where there is a finding, or a question that was not decided.
     """
-    setting = load_setting(env)
+    setting = load_domain(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
-    analysis = analyse(setting.environment, chosen)
+    analysis = analyse_rules(setting.environment, chosen)
     strength = _measure(setting.environment, chosen, mutate, seed) if mutate else None
     if as_json:
         result = analysis.model_dump(mode="json", include={"findings", "breaking", "calling", "assumptions"})
         spoilt: dict[str, Json] = {"strength": _STRENGTH.dump_python(strength, mode="json")} if strength else {}
-        show_json({"rules": len(chosen), **result, **spoilt})
+        print_json({"rules": len(chosen), **result, **spoilt})
     else:
-        show(rule_table(chosen))
+        print_result(rule_table(chosen))
         if analysis.breaking:
-            show(_witness_table(analysis))
-        show(_finding_table(analysis) if analysis.findings else "Nothing found against them.")
+            print_result(_witness_table(analysis))
+        print_result(_finding_table(analysis) if analysis.findings else "Nothing found against them.")
         for assumption in analysis.assumptions:
-            show(Text(assumption, style="dim"))
+            print_result(Text(assumption, style="dim"))
         if strength:
-            show(strength_table(strength))
+            print_result(strength_table(strength))
             for survivor in strength.survivors:
-                show(Text(f"{survivor.trace}: {survivor.change}: {survivor.why}", style="dim"))
+                print_result(Text(f"{survivor.trace}: {survivor.change}: {survivor.reason}", style="dim"))
     raise typer.Exit(1 if analysis.findings else 0)
 
 
-def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> Strength:
+def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> MutationScore:
     traces = synthesize(environment, rules, count=count, length=8, seed=seed)
-    with Bars().stage("spoilt traces", None):
-        return measure_strength(environment, rules, [(f"trace {n}", trace) for n, trace in enumerate(traces, 1)])
+    with ProgressBars().stage("spoilt traces", None):
+        return measure_mutation_score(environment, rules, [(f"trace {n}", trace) for n, trace in enumerate(traces, 1)])
 
 
-def _witness_table(analysis: Analysis) -> Table:
+def _witness_table(analysis: RuleSetAnalysis) -> Table:
     """What each rule is there for, to be looked at by people: does the rule forbid what it should?"""
     table = make_table("rule", "a trace that breaks it and no other rule")
     for rule, witness in analysis.breaking.items():
@@ -84,7 +84,7 @@ def _witness_table(analysis: Analysis) -> Table:
     return table
 
 
-def _finding_table(analysis: Analysis) -> Table:
+def _finding_table(analysis: RuleSetAnalysis) -> Table:
     table = make_table("found", "what, and why")
     for finding in analysis.findings:
         table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))

@@ -9,32 +9,44 @@ from typing import Annotated, cast
 
 import typer
 
-from lawtrace.agents.ledger import RunResumed
-from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.agents.event_log import RunResumed
+from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.runs.ablation import read_ablation
-from lawtrace.runs.assemble import content_of_files, content_of_run, settings_of
-from lawtrace.runs.cli.budgets import WhichBudget, with_budget
-from lawtrace.runs.cli.legal import resume_legal
-from lawtrace.runs.cli.long_run import long_run
-from lawtrace.runs.cli.options import WhereEnvironment
-from lawtrace.runs.cli.output import Bars, quieten, say, say_invalid, show, show_json
-from lawtrace.runs.cli.sandbox import walls_for
-from lawtrace.runs.layout import RunFolder, new_run_folder
-from lawtrace.runs.legal.recipe import is_legal
-from lawtrace.runs.pipeline import check_access, check_inputs, check_prices, named_models, walk, walk_variants
-from lawtrace.runs.plan import plan_of
+from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, open_sandbox, with_budget
+from lawtrace.runs.cli.output import (
+    ProgressBars,
+    print_invalid,
+    print_json,
+    print_note,
+    print_result,
+    silence_libraries,
+)
+from lawtrace.runs.cli.stage_runs import resumable
+from lawtrace.runs.legal.cli.legal import resume_legal
+from lawtrace.runs.legal.legal_recipe import is_legal_recipe
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.record.usage import Usage, usage_of
-from lawtrace.runs.report.ablation import ablation_table, axis_table, write_ablation
-from lawtrace.runs.report.build import write_report
-from lawtrace.runs.report.terminal import outcome_table, plan_table, strength_table, usage_table
-from lawtrace.runs.settings import recorded_recipe, resolve_recipe
+from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, write_ablation
+from lawtrace.runs.report.content import describe_settings, load_content, load_run_content
+from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
+from lawtrace.runs.runner import (
+    Run,
+    check_access,
+    check_inputs,
+    check_prices,
+    models_of_recipe,
+    run_recipe,
+    run_variants,
+)
+from lawtrace.runs.scoring.ablation import read_ablation
+from lawtrace.runs.stages.resolve import recorded_recipe, resolve_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
+from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.variants import variants_of
-from lawtrace.runs.way import RunResult
-from lawtrace.solver.mutations import Strength
+from lawtrace.runs.web.export import write_report
+from lawtrace.solver.coverage.mutations import MutationScore
 
 
 def run(
@@ -59,15 +71,15 @@ def run(
             help="In place of the recipe's: bwrap, docker, docker:IMAGE. Or unprotected: nothing, at your risk."
         ),
     ] = None,
-    budget: WhichBudget = None,
+    budget: BudgetOption = None,
     cache: Annotated[
         bool | None, typer.Option(help="Take answers that were given before, in any run, from the disk.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Walk the whole way from a regulation to verdicts and a report."""
-    quieten()
-    resolved = with_budget(_asked_for(recipe, repeated, env), budget)
+    silence_libraries()
+    resolved = with_budget(_requested_recipe(recipe, repeated, env), budget)
     if cache is not None:
         resolved = resolved.model_copy(update={"cache": cache})
     if seed is not None:
@@ -80,78 +92,78 @@ def run(
         _show_plan(resolved, as_json=as_json)
         return
     check_access(plan_of(resolved))
-    walls_for(resolved.sandbox)
+    open_sandbox(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
-    with Record.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
-        _walk(resolved, folder, record, resumed=False, as_json=as_json)
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
+        _execute(resolved, folder, record, resumed=False, as_json=as_json)
 
 
 def resume(
     directory: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
-    env: WhereEnvironment = None,
-    budget: WhichBudget = None,
+    env: EnvironmentFolderOption = None,
+    budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Go on with an interrupted run: no answer that was committed is asked for again."""
-    quieten()
+    silence_libraries()
     folder = RunFolder(directory).existing()
-    with Record.open(directory) as record:
-        begun = None if is_legal(record.recipe) else recorded_recipe(record, env)
+    with EventLogFile.open(directory) as record:
+        begun = None if is_legal_recipe(record.recipe) else recorded_recipe(record, env)
     if begun is None:
         resume_legal(directory, budget=budget, as_json=as_json)
         return
     recipe = with_budget(begun, budget)
-    with Record.resume(directory) as record:
-        check_prices(recipe, named_models(recipe))
+    with EventLogFile.resume(directory) as record:
+        check_prices(recipe, models_of_recipe(recipe))
         check_access(plan_of(recipe))
-        walls_for(recipe.sandbox)
-        say(_resuming(record))
-        _walk(recipe, folder, record, resumed=True, as_json=as_json)
+        open_sandbox(recipe.sandbox)
+        print_note(_resuming(record))
+        _execute(recipe, folder, record, resumed=True, as_json=as_json)
 
 
 def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
     """Write the page of an ablation and the reports of its variants; show its tables. The path of the page."""
-    with Record.open(directory) as record:
+    with EventLogFile.open(directory) as record:
         recipe = recorded_recipe(record, env)
-        usage = usage_of(record, recipe.call_settings().budget.prices)
+        usage = measure_usage(record, recipe.call_settings().budget.prices)
     folder, ablation = RunFolder(directory), read_ablation(directory)
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
-            write_report(content_of_files(files, variant.recipe), files.report)
+            write_report(load_content(files, variant.recipe), files.report)
     title = f"lawtrace: {recipe.name}, ablation"
-    write_ablation(ablation, folder.report, title=title, settings=settings_of(recipe), usage=usage)
+    write_ablation(ablation, folder.report, title=title, settings=describe_settings(recipe), usage=usage)
     if not quiet:
-        show(ablation_table(ablation))
+        print_result(ablation_table(ablation))
         if ablation.axes:
-            show(axis_table(ablation))
+            print_result(axis_table(ablation))
         if usage:
-            show(usage_table(usage))
-        say(f"Report: {folder.report}\nMessages: lawtrace messages {directory}")
+            print_result(usage_table(usage))
+        print_note(f"Report: {folder.report}\nMessages: lawtrace messages {directory}")
     return folder.report
 
 
-def _asked_for(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:
+def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:
     if repeated is None:
         return load_recipe(recipe) if recipe else Recipe()
     if recipe is not None:
         raise InputError(f"give a recipe or --from {repeated}, not both")
-    with Record.open(repeated) as record:
-        if is_legal(record.recipe):
+    with EventLogFile.open(repeated) as record:
+        if is_legal_recipe(record.recipe):
             raise InputError(f"{repeated} is a legal run; `lawtrace legal run --from {repeated}` repeats it")
         return recorded_recipe(record, env)
 
 
-def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, as_json: bool) -> None:
+def _execute(recipe: Recipe, folder: RunFolder, record: EventLogFile, *, resumed: bool, as_json: bool) -> None:
     if not recipe.ablation:
-        with long_run(folder.path):
-            result = asyncio.run(walk(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+        with resumable(folder.path):
+            result = asyncio.run(run_recipe(recipe, folder, record=record, resumed=resumed, progress=ProgressBars()))
         _finish(result, recipe, as_json=as_json)
         return
-    with long_run(folder.path):
-        results = asyncio.run(walk_variants(recipe, folder, record=record, resumed=resumed, progress=Bars()))
+    with resumable(folder.path):
+        results = asyncio.run(run_variants(recipe, folder, record=record, resumed=resumed, progress=ProgressBars()))
     if all(one.result is None for one in results):
-        raise CannotCarryOut(f"no variant came to verdicts; the first: {results[0].ended}")
+        raise OperationalError(f"no variant came to verdicts; the first: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
     if as_json:
         variants: list[Json] = [
@@ -161,49 +173,49 @@ def _walk(recipe: Recipe, folder: RunFolder, record: Record, *, resumed: bool, a
             }
             for one in results
         ]
-        used = _usage(usage_of(record, recipe.call_settings().budget.prices))
-        show_json({"run": str(folder.path), "report": str(folder.report), "variants": variants, "usage": used})
+        used = _usage(measure_usage(record, recipe.call_settings().budget.prices))
+        print_json({"run": str(folder.path), "report": str(folder.report), "variants": variants, "usage": used})
 
 
 def _show_plan(recipe: Recipe, *, as_json: bool) -> None:
     plan = plan_of(recipe)
     if as_json:
-        show_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
+        print_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
         return
-    show(plan_table(plan))
+    print_result(plan_table(plan))
 
 
-def _resuming(record: Record) -> str:
+def _resuming(record: EventLogFile) -> str:
     last = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)][-1]
     answers = sum(1 for _ in record.entries(kind="model_call"))
     again = f"; {len(last.in_flight)} calls were in flight and are made again" if last.in_flight else ""
     return f"Going on with {answers} answers on record{again}."
 
 
-def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
-    content = content_of_run(result.folder.path, recipe.environment)
+def _finish(result: Run, recipe: Recipe, *, as_json: bool) -> None:
+    content = load_run_content(result.folder.path, recipe.environment)
     write_report(content, result.folder.report)
     if as_json:
-        show_json({**_summary(result), "usage": _usage(content.usage)})
+        print_json({**_summary(result), "usage": _usage(content.usage)})
         return
-    show(outcome_table(content.verdicts, planned=content.planned_in_all))
-    say_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
+    print_result(outcome_table(content.verdicts, planned=content.planned_in_all))
+    print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
     if any(row.outcome == "invalid" and row.reason.startswith(("endpoint", "deadline")) for row in content.verdicts):
-        say(f"`lawtrace resume {result.folder.path}` asks again where no answer came.")
+        print_note(f"`lawtrace resume {result.folder.path}` asks again where no answer came.")
     if result.findings.deletions is not None:
         deletions = result.findings.deletions
-        show(
+        print_result(
             f"{deletions.turned_unsafe} of {deletions.deletions} single deletions of a compliance call turned the "
             "verdict unsafe."
         )
     if result.findings.strength is not None:
-        show(strength_table(result.findings.strength))
+        print_result(strength_table(result.findings.strength))
     if content.usage:
-        show(usage_table(content.usage))
-    say(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
+        print_result(usage_table(content.usage))
+    print_note(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
 
 
-def _summary(result: RunResult) -> dict[str, Json]:
+def _summary(result: Run) -> dict[str, Json]:
     counts: dict[str, Json] = {}
     for verdict in result.verdicts:
         denied = "denied/" if verdict.family == "denied" else ""
@@ -220,17 +232,17 @@ def _summary(result: RunResult) -> dict[str, Json]:
     }
 
 
-def _usage(lines: Sequence[Usage]) -> list[Json]:
+def _usage(lines: Sequence[ModelUsage]) -> list[Json]:
     return [asdict(line) for line in lines]
 
 
-def _strength(strength: Strength | None) -> Json:
+def _strength(strength: MutationScore | None) -> Json:
     """What the rules notice of spoilt traces; the survivors one by one are in the run's findings."""
     if strength is None:
         return None
     return {
         "mutants": {**strength.mutants},
         "killed": {**strength.killed},
-        "kills": {**strength.kills},
-        "survivors": {**Counter(survivor.why for survivor in strength.survivors)},
+        "kills": {**strength.kills_by_rule},
+        "survivors": {**Counter(survivor.reason for survivor in strength.survivors)},
     }

@@ -7,31 +7,46 @@ from typing import Annotated, Literal
 
 import typer
 
-from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.environments.jail import Jail
-from lawtrace.runs.cli.gate import check_tasks_command
-from lawtrace.runs.cli.options import WhichEnvironment
-from lawtrace.runs.cli.output import Bars, quieten, say, say_grouped, say_problems, show, show_json
-from lawtrace.runs.cli.reviewing import review_tasks
-from lawtrace.runs.cli.sandbox import WhichSandbox, walls_for
-from lawtrace.runs.cli.talking import record_beside, role_clients
-from lawtrace.runs.cli.wishing import Compliance, Distance, Forbid, Pairs, Require, wishes_of
-from lawtrace.runs.files import read_rows, write_rows
-from lawtrace.runs.published.domains import Domain
-from lawtrace.runs.published.logisafetybench import import_tasks
+from lawtrace.environments.sandbox import Jail
+from lawtrace.runs.cli.options import (
+    ComplianceOption,
+    DistanceOption,
+    EnvironmentOption,
+    ForbidOption,
+    PairsOption,
+    RequireOption,
+    SandboxOption,
+    open_sandbox,
+    trace_constraints,
+)
+from lawtrace.runs.cli.output import (
+    ProgressBars,
+    print_grouped,
+    print_json,
+    print_note,
+    print_problems,
+    print_result,
+    silence_libraries,
+)
+from lawtrace.runs.cli.review import review_tasks
+from lawtrace.runs.cli.stage_runs import open_role_models, open_stage_log
+from lawtrace.runs.cli.tasks_check import check_tasks_command
+from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.ingest.published_domains import PublishedDomainName
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.release.making import WRITING_ROLES, make_set
-from lawtrace.runs.release.writing import ReleasedSet, check_place, write_release
-from lawtrace.runs.stages.build import Built, build_tasks
-from lawtrace.runs.stages.denied import in_families
-from lawtrace.runs.stages.rows import Family, TraceRow
-from lawtrace.runs.stages.synthesize import synthesize_rows
-from lawtrace.solver.demands import NO_WISHES
-from lawtrace.solver.profiles import Profile
+from lawtrace.runs.release.build_release import WRITING_ROLES, build_task_set
+from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
+from lawtrace.runs.schemas.task_rows import Family, TraceRow
+from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
+from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceProfile
 from lawtrace.solver.rules import check_rules, load_rules
 
 app = typer.Typer(
@@ -49,41 +64,41 @@ def build_command(
     traces: Annotated[
         Path | None, typer.Option(help="The traces (JSON lines); without them, traces are synthesised as below.")
     ] = None,
-    env: WhichEnvironment = "banking",
+    env: EnvironmentOption = "banking",
     rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
     count: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 40,
     length: Annotated[int, typer.Option(min=1, help="Calls in each trace.")] = 8,
-    profile: Annotated[Profile, typer.Option(help="What the traces are for.")] = "tasks",
-    require: Require = None,
-    forbid: Forbid = None,
-    pairs: Pairs = None,
-    compliance: Compliance = None,
-    distance: Distance = 0,
+    profile: Annotated[TraceProfile, typer.Option(help="What the traces are for.")] = "tasks",
+    require: RequireOption = None,
+    forbid: ForbidOption = None,
+    pairs: PairsOption = None,
+    compliance: ComplianceOption = None,
+    distance: DistanceOption = 0,
     seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
     family: Annotated[
         Literal["ordinary", "denied", "both"] | None,
         typer.Option(help="Ordinary tasks, denied sessions (their twins, where stopping is right), or both."),
     ] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
-    sandbox: WhichSandbox = "bwrap",
+    sandbox: SandboxOption = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Turn traces into paired tasks: instructions in both styles, checked by code and by conversation."""
-    quieten()
+    silence_libraries()
     options = load_recipe(recipe) if recipe else Recipe()
-    setting = load_setting(env)
+    setting = load_domain(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
-    wishes = wishes_of(require, forbid, pairs, compliance, distance)
-    if traces is not None and wishes != NO_WISHES:
+    wishes = trace_constraints(require, forbid, pairs, compliance, distance)
+    if traces is not None and wishes != NO_CONSTRAINTS:
         raise InputError("--traces gives the traces, so nothing can be wished of them; leave out one or the other")
     if traces is not None:
         rows = read_rows(traces, TraceRow)
     else:
         wanted = count + options.tasks.spare
-        with Bars().stage("traces", wanted) as step:
-            rows = synthesize_rows(
+        with ProgressBars().stage("traces", wanted) as step:
+            rows = synthesize_traces(
                 setting.environment,
                 chosen,
                 profile=profile,
@@ -95,16 +110,16 @@ def build_command(
             )
         write_rows(out.with_suffix(".traces.jsonl"), rows)
 
-    async def build(record: Record, jail: Jail) -> Built:
-        async with role_clients(options, record) as casting:
-            with Bars().stage("tasks", count) as step:
+    async def build(record: EventLogFile, jail: Jail) -> BuiltTasks:
+        async with open_role_models(options, record) as role_models:
+            with ProgressBars().stage("tasks", count) as step:
                 return await build_tasks(
                     setting.environment,
                     chosen,
                     rows,
                     count=count,
-                    casting=casting,
-                    ledger=record,
+                    role_models=role_models,
+                    event_log=record,
                     jail=jail,
                     most_rounds=options.conversation.rounds,
                     concurrency=options.conversation.concurrency,
@@ -112,15 +127,15 @@ def build_command(
                 )
 
     families = _families(family) or options.tasks.families
-    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks build", sandbox) as record:
-        built = in_families(setting.environment, asyncio.run(build(record, jail)), families, jail)
+    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks build", sandbox) as record:
+        built = add_denied_sessions(setting.environment, asyncio.run(build(record, jail)), families, jail)
     write_rows(out, built.tasks)
     if as_json:
-        show_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})
+        print_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})
     else:
         dropped = "".join(f"\n  dropped {number}: {reason}" for reason, number in sorted(built.dropped.items()))
-        show(f"{len(built.tasks)} paired tasks from {built.traces} traces.{dropped}")
-        say(f"Written: {out}")
+        print_result(f"{len(built.tasks)} paired tasks from {built.traces} traces.{dropped}")
+        print_note(f"Written: {out}")
     raise typer.Exit(0 if len(built.tasks) == count * len(families) else 1)
 
 
@@ -138,20 +153,20 @@ def _families(family: Literal["ordinary", "denied", "both"] | None) -> tuple[Fam
 def import_command(
     source: Annotated[str, typer.Argument(help="What is imported: logisafetybench.")],
     directory: Annotated[Path, typer.Argument(help="The folder, as published or flat.")],
-    domain: Annotated[Domain, typer.Option(help="The published domain.")] = "bank_manager",
-    sandbox: WhichSandbox = "bwrap",
+    domain: Annotated[PublishedDomainName, typer.Option(help="The published domain.")] = "bank_manager",
+    sandbox: SandboxOption = "bwrap",
     out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("tasks.jsonl"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Import published tasks: their instructions, states and rules; reference programs repaired and run."""
     if source != "logisafetybench":
         raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
-    with Jail(walls=walls_for(sandbox)) as jail, Bars().stage("tasks", None) as step:
+    with Jail(walls=open_sandbox(sandbox)) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     write_rows(out, imported.tasks)
     noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
     if as_json:
-        show_json(
+        print_json(
             {
                 "tasks": len(imported.tasks),
                 "empty": [*imported.empty],
@@ -161,15 +176,15 @@ def import_command(
             }
         )
     else:
-        show(
+        print_result(
             f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
             f"{len(imported.problems)} invalid."
         )
         for line in imported.empty:
-            say(f"  {line}")
-        say_grouped((task.id, note) for task in imported.tasks for note in task.notes)
-        say(f"Written: {out}")
-    say_problems(imported.problems)
+            print_note(f"  {line}")
+        print_grouped((task.id, note) for task in imported.tasks for note in task.notes)
+        print_note(f"Written: {out}")
+    print_problems(imported.problems)
     raise typer.Exit(1 if imported.problems else 0)
 
 
@@ -183,24 +198,26 @@ def release_command(
     count: Annotated[int, typer.Option(min=1, help="How many pairs in each environment.")] = 40,
     seed: Annotated[int, typer.Option(help="Of the traces.")] = 1,
     recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
-    sandbox: WhichSandbox = "bwrap",
+    sandbox: SandboxOption = "bwrap",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Make a task set for others: built from a seed, put through the gate, as JSON lines and Parquet with a card."""
-    quieten()
-    check_place(out, version)
+    silence_libraries()
+    check_release_folder(out, version)
     base = load_recipe(recipe) if recipe else Recipe()
     options = base.model_copy(update={"seed": seed, "tasks": base.tasks.model_copy(update={"count": count})})
-    settings = [load_setting(name) for name in env or BUILT_IN]
+    settings = [load_domain(name) for name in env or BUILT_IN_DOMAINS]
 
-    async def make(record: Record, jail: Jail) -> list[ReleasedSet]:
-        async with role_clients(options, record) as casting:
+    async def make(record: EventLogFile, jail: Jail) -> list[TaskSet]:
+        async with open_role_models(options, record) as role_models:
             return [
-                await make_set(setting, options, casting=casting, ledger=record, jail=jail, stage=Bars().stage)
+                await build_task_set(
+                    setting, options, role_models=role_models, event_log=record, jail=jail, stage=ProgressBars().stage
+                )
                 for setting in settings
             ]
 
-    with Jail(walls=walls_for(sandbox)) as jail, record_beside(out, "tasks release", sandbox) as record:
+    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks release", sandbox) as record:
         sets = asyncio.run(make(record, jail))
     manifest = write_release(
         out,
@@ -214,7 +231,7 @@ def release_command(
     total = sum(entry.pairs for entry in manifest.environments.values())
     if as_json:
         pairs: dict[str, Json] = {name: entry.pairs for name, entry in manifest.environments.items()}
-        show_json({"version": version, "tasks": 2 * total, "pairs": pairs, "out": str(out)})
+        print_json({"version": version, "tasks": 2 * total, "pairs": pairs, "out": str(out)})
     else:
-        show(f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.")
-        say(f"Written: {out}")
+        print_result(f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.")
+        print_note(f"Written: {out}")

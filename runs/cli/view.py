@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.environments.errors import CannotCarryOut
-from lawtrace.runs.cli.output import say, show_json
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.cli.output import print_json, print_note
 
 
 def view(
@@ -18,13 +18,13 @@ def view(
 ) -> None:
     """Look at runs in the browser: a page on this machine alone, until Ctrl-C."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
-        raise CannotCarryOut("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
-    from lawtrace.runs.viewer.server import serve_viewer
+        raise OperationalError("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
+    from lawtrace.runs.web.server import serve_viewer
 
     def tell(address: str) -> None:
-        say(f"The runs in {directory} are shown at {address} Stop with Ctrl-C.")
+        print_note(f"The runs in {directory} are shown at {address} Stop with Ctrl-C.")
         if as_json:
-            show_json({"address": address})
+            print_json({"address": address})
 
     with suppress(KeyboardInterrupt):
         serve_viewer(directory, port=port, on_ready=tell)

@@ -7,22 +7,22 @@ white space and case. A probe asks again, without the cited passages or with the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawtrace.agents.casting import FixedCasting
-from lawtrace.agents.clients.spec import ModelSpec
-from lawtrace.agents.clients.stack import ModelClients
-from lawtrace.agents.ledger import Ledger
-from lawtrace.environments.casebook.case import Case, Chunk, Question
-from lawtrace.environments.casebook.names import Renaming, rename_chunk, rename_question, renaming_of
-from lawtrace.environments.casebook.retrieval.words import words_of
-from lawtrace.runs.legal.answer import Desk
-from lawtrace.runs.legal.recipe import LegalRecipe
-from lawtrace.runs.legal.rows import AnswerRow, Probe, ProbeRow
-from lawtrace.runs.legal.shares import Share, share_by_question
-from lawtrace.runs.side_by_side import side_by_side
+from lawtrace.agents.event_log import EventLog
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.environments.legal.case import Case, Chunk, Question
+from lawtrace.environments.legal.party_names import Renaming, choose_renaming, rename_chunk, rename_question
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.runs.legal.accuracy import Share, share_by_question
+from lawtrace.runs.legal.legal_files import AnswerRow, Probe, ProbeRow
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_stages import CellRunner
+from lawtrace.runs.stages.concurrency import gather
 
 
 @dataclass(frozen=True, slots=True)
-class Citing:
+class CitationCheck:
     """What one answer cites: anything at all, only passages that it was shown, only words that stand in them."""
 
     cites: bool
@@ -49,22 +49,22 @@ class GroundingLine:
     moved: Mapping[Probe, Share]
 
 
-def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> Citing:
+def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> CitationCheck:
     """``texts`` holds the case's pieces by reference. An answer that cites nothing neither knows nor quotes anything.
 
     A citation without words passes for what it is: the passage exists. It quotes nothing.
     """
     if not row.citations:
-        return Citing(cites=False, known=False, quoted=False)
+        return CitationCheck(cites=False, known=False, quoted=False)
     known = all(cited.passage in row.passages for cited in row.citations)
     quoted = known and all(
         cited.quote.strip() and _stands_in(cited.quote, texts[cited.passage]) for cited in row.citations
     )
-    return Citing(cites=True, known=known, quoted=quoted)
+    return CitationCheck(cites=True, known=known, quoted=quoted)
 
 
 def _stands_in(quote: str, text: str) -> bool:
-    return f" {' '.join(words_of(quote))} " in f" {' '.join(words_of(text))} "
+    return f" {' '.join(tokenize(quote))} " in f" {' '.join(tokenize(text))} "
 
 
 def grounding_lines(
@@ -72,7 +72,7 @@ def grounding_lines(
 ) -> list[GroundingLine]:
     """A line for each model and context, in the order of the answers."""
     texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
-    committed: dict[tuple[str, str], list[tuple[str, Citing]]] = {}
+    committed: dict[tuple[str, str], list[tuple[str, CitationCheck]]] = {}
     for row in answers:
         group = committed.setdefault((row.model, row.context), [])
         if row.choice is not None:
@@ -105,7 +105,7 @@ async def ask_probes(
     recipe: LegalRecipe,
     *,
     clients: ModelClients,
-    ledger: Ledger,
+    event_log: EventLog,
     on_probe: Callable[[], None] = lambda: None,
 ) -> list[ProbeRow]:
     """Try every answer that names an option once more for each probe that applies to it, in the order of the answers.
@@ -113,19 +113,19 @@ async def ask_probes(
     Without cited passages only answers that cite one can be tried; renamed, only cases that have a name.
     """
     by_id = {case.id: case for case in cases}
-    renamings = {case.id: renaming_of(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
+    renamings = {case.id: choose_renaming(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
 
     async def ask(row: AnswerRow, probe: Probe) -> ProbeRow | None:
         case = by_id[row.case]
-        tried = _tried(row, probe, case, renamings.get(row.case))
+        tried = _probed_input(row, probe, case, renamings.get(row.case))
         on_probe()
         if tried is None or row.choice is None:
             return None
         question, passages = tried
-        casting = FixedCasting(
+        role_models = ConfiguredRoleModels(
             clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters, recipe.prompts.prompts()
         )
-        desk = Desk(row.cell, recipe, casting, ledger, stage=f"probe {probe}")
+        desk = CellRunner(row.cell, recipe, role_models, event_log, stage=f"probe {probe}")
         again = await desk.once(case, question, passages)
         return ProbeRow(
             case=row.case,
@@ -143,12 +143,14 @@ async def ask_probes(
     rows: list[ProbeRow] = []
     for probe in recipe.probes:
         for cell in dict.fromkeys(row.cell for row in answers):
-            found = await side_by_side(ask(row, probe) for row in answers if row.cell == cell)
+            found = await gather(ask(row, probe) for row in answers if row.cell == cell)
             rows += [row for row in found if row is not None]
     return rows
 
 
-def _tried(row: AnswerRow, probe: Probe, case: Case, renaming: Renaming | None) -> tuple[Question, list[Chunk]] | None:
+def _probed_input(
+    row: AnswerRow, probe: Probe, case: Case, renaming: Renaming | None
+) -> tuple[Question, list[Chunk]] | None:
     """The question and passages as the probe changes them; None if it changes nothing."""
     question = next(asked for asked in case.questions if asked.id == row.question)
     chunks = {chunk.ref: chunk for chunk in case.chunks}

@@ -9,16 +9,16 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.environments.casebook.case import Case, Question
-from lawtrace.environments.casebook.documents.tree import Paragraph
-from lawtrace.runs.legal.statistics import cohen_kappa
-from lawtrace.runs.metrics import Interval, wilson_interval
-from lawtrace.runs.reviewing.agreement import fleiss_kappa
+from lawtrace.environments.legal.case import Case, Question
+from lawtrace.environments.legal.document import Paragraph
+from lawtrace.runs.legal.accuracy import cohen_kappa
+from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.runs.web.review.agreement import fleiss_kappa
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
-CRITERION_WORDS: dict[Criterion, str] = {
+CRITERION_DESCRIPTIONS: dict[Criterion, str] = {
     "faithfulness": "question and answer say what the source says",
     "clarity": "the question can be understood without the source, in one way",
     "expertise": "somebody who knows the law would ask and answer it so",
@@ -47,7 +47,7 @@ class RatingRow(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class RaterLine:
+class RaterScores:
     """The share of questions a rater found good, with its interval, for each criterion."""
 
     rater: str
@@ -57,7 +57,7 @@ class RaterLine:
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementLine:
+class RatingAgreement:
     """How far raters agree on what all of them rated: the share on which all say the same, the mean Cohen's kappa of
     their pairs, Fleiss' kappa; None where there is none (who always says the same agrees by chance alone)."""
 
@@ -74,19 +74,19 @@ def draw_sample(cases: Sequence[Case], count: int, seed: int) -> list[tuple[Case
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
 
-def sources_of(case: Case, question: Question) -> list[Paragraph]:
+def source_paragraphs(case: Case, question: Question) -> list[Paragraph]:
     """The paragraphs that the question rests on; none where the case was released without them."""
     return [p for p in (case.document.paragraphs() if case.document else ()) if p.ref in question.paragraphs]
 
 
-def current(rows: Iterable[RatingRow]) -> list[RatingRow]:
+def latest_ratings(rows: Iterable[RatingRow]) -> list[RatingRow]:
     """What counts: the last that each rater said of each question, in the order in which they first spoke of it."""
     return list({(row.rater, row.question): row for row in rows}.values())
 
 
-def rater_lines(rows: Sequence[RatingRow]) -> list[RaterLine]:
+def rater_scores(rows: Sequence[RatingRow]) -> list[RaterScores]:
     """A line for each rater, in the order in which they appear."""
-    lines: list[RaterLine] = []
+    lines: list[RaterScores] = []
     for rater in dict.fromkeys(row.rater for row in rows):
         own = [row for row in rows if row.rater == rater]
         good: dict[Criterion, int] = {criterion: sum(row.says(criterion) for row in own) for criterion in CRITERIA}
@@ -94,18 +94,18 @@ def rater_lines(rows: Sequence[RatingRow]) -> list[RaterLine]:
         intervals: dict[Criterion, Interval | None] = {
             criterion: wilson_interval(good[criterion], len(own)) for criterion in CRITERIA
         }
-        lines.append(RaterLine(rater, len(own), shares, intervals))
+        lines.append(RaterScores(rater, len(own), shares, intervals))
     return lines
 
 
-def agreement(rows: Sequence[RatingRow]) -> list[AgreementLine]:
+def rating_agreement(rows: Sequence[RatingRow]) -> list[RatingAgreement]:
     """A line for each criterion, over the questions that every rater rated; none with fewer than two raters."""
     raters = list(dict.fromkeys(row.rater for row in rows))
     said = {(row.rater, row.question): row for row in rows}
     shared = [q for q in dict.fromkeys(row.question for row in rows) if all((rater, q) in said for rater in raters)]
     if len(raters) < 2 or not shared:
         return []
-    lines: list[AgreementLine] = []
+    lines: list[RatingAgreement] = []
     for criterion in CRITERIA:
         marks = {rater: [str(said[rater, question].says(criterion)) for question in shared] for rater in raters}
         together = sum(len({marks[rater][place] for rater in raters}) == 1 for place in range(len(shared)))
@@ -113,5 +113,5 @@ def agreement(rows: Sequence[RatingRow]) -> list[AgreementLine]:
         known = [kappa for kappa in kappas if kappa is not None]
         ratings = [[marks[rater][place] for rater in raters] for place in range(len(shared))]
         mean = fmean(known) if known else None
-        lines.append(AgreementLine(criterion, len(shared), together / len(shared), mean, fleiss_kappa(ratings)))
+        lines.append(RatingAgreement(criterion, len(shared), together / len(shared), mean, fleiss_kappa(ratings)))
     return lines

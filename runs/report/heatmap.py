@@ -12,8 +12,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path as MplPath
 from matplotlib.transforms import Affine2D
 
-from lawtrace.runs.visibility import visible
-from lawtrace.solver.walks import Pair
+from lawtrace.runs.report.text import visible
+from lawtrace.solver.planner.tool_sequences import ToolPair
 
 NAME_CHARACTERS: Final = 28
 SHADES: Final = (("1", "#9ecae1"), ("2 or 3", "#6baed6"), ("4 to 7", "#2f7fbc"), ("8 or more", "#08468b"))
@@ -27,8 +27,8 @@ _CROSS = MplPath(
 def draw_heat_map(
     axes: Axes,
     tools: Sequence[str],
-    occurrences: Mapping[Pair, int],
-    possible: AbstractSet[Pair] | None,
+    occurrences: Mapping[ToolPair, int],
+    possible: AbstractSet[ToolPair] | None,
     ink: str,
 ) -> None:
     """A square for each pair. One path for all of a kind, since a page may hold many such maps.

@@ -12,9 +12,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.typing import RcKeyType
 
-from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.report.heatmap import SHADES, draw_heat_map
-from lawtrace.solver.walks import Pair
+from lawtrace.solver.planner.tool_sequences import ToolPair
 
 _SETTINGS: dict[RcKeyType, Any] = {"svg.hashsalt": "lawtrace", "font.size": 9, "text.parse_math": False}
 INK = "#202020"
@@ -26,8 +26,8 @@ class Panel:
 
     title: str
     tools: tuple[str, ...]
-    occurrences: Mapping[Pair, int]
-    possible: frozenset[Pair]
+    occurrences: Mapping[ToolPair, int]
+    possible: frozenset[ToolPair]
 
 
 def check_picture(path: Path) -> None:
@@ -50,4 +50,4 @@ def write_picture(path: Path, panels: Sequence[Panel]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
         except OSError as error:
-            raise CannotCarryOut(f"{path}: the picture cannot be written: {error.strerror}") from error
+            raise OperationalError(f"{path}: the picture cannot be written: {error.strerror}") from error

@@ -5,33 +5,33 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from lawtrace.runs.grading.verdict import FailureMode, VerdictRow
-from lawtrace.runs.metrics import (
-    Group,
-    RuleTally,
-    Tally,
+from lawtrace.runs.report.charts import draw_outcomes, draw_pairs
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.text import slug, unique_anchors
+from lawtrace.runs.schemas.verdict_rows import FailureMode, Verdict
+from lawtrace.runs.scoring.metrics import (
+    OutcomeCounts,
+    RuleCounts,
+    VerdictGroup,
     count_outcomes,
     count_rule_breaks,
     failure_shares,
     group_verdicts,
 )
-from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.figures import draw_outcomes, draw_pairs
-from lawtrace.runs.report.texts import slug, unique_anchors
-from lawtrace.solver.masking import Style
+from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictBlock:
+class VerdictTable:
     """The verdict table's lines of one scenario."""
 
     title: str
-    lines: tuple[tuple[Group, Tally], ...]
+    lines: tuple[tuple[VerdictGroup, OutcomeCounts], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ChartPanel:
     """A figure with the words that stand above it."""
 
     title: str
@@ -43,7 +43,7 @@ class FailureLine:
     """The failure modes of one model; the attempts judged are the denominator of its shares."""
 
     model: str
-    tally: Tally
+    tally: OutcomeCounts
     shares: Mapping[FailureMode, float | None]
 
 
@@ -63,7 +63,7 @@ class RuleLine:
     scenario: str
     anchor: str
     rule: Rule
-    tallies: Mapping[tuple[str, Style], RuleTally]
+    tallies: Mapping[tuple[str, Style], RuleCounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Summary:
     """Everything above the pages of the tasks."""
 
     models: tuple[str, ...]
-    blocks: tuple[VerdictBlock, ...]
-    outcomes: tuple[Panel, ...]
+    blocks: tuple[VerdictTable, ...]
+    outcomes: tuple[ChartPanel, ...]
     failures: tuple[FailureTable, ...]
-    pairs: tuple[Panel, ...]
+    pairs: tuple[ChartPanel, ...]
     rules: tuple[RuleLine, ...]
 
 
@@ -92,7 +92,7 @@ def summarize(content: ReportContent) -> Summary:
     return Summary(
         models=models,
         blocks=tuple(
-            VerdictBlock(
+            VerdictTable(
                 scenario_title(content, scenario),
                 tuple((group, tally) for group, tally in tallies.items() if group.environment == scenario),
             )
@@ -117,16 +117,18 @@ def _goals_first(panel: tuple[str, Style]) -> bool:
     return panel[1] != "goal"
 
 
-def _outcome_panel(content: ReportContent, tallies: Mapping[Group, Tally], scenario: str, style: Style) -> Panel:
+def _outcome_panel(
+    content: ReportContent, tallies: Mapping[VerdictGroup, OutcomeCounts], scenario: str, style: Style
+) -> ChartPanel:
     title = f"{scenario_title(content, scenario)}, {style}"
     lines = [(group.model, tally) for group, tally in tallies.items() if _belongs(group, scenario, style)]
-    return Panel(title, draw_outcomes(lines, f"outcomes-{slug(scenario)}-{style}", f"Outcomes: {title}"))
+    return ChartPanel(title, draw_outcomes(lines, f"outcomes-{slug(scenario)}-{style}", f"Outcomes: {title}"))
 
 
 def _failure_table(
     content: ReportContent,
-    groups: Mapping[Group, Sequence[VerdictRow]],
-    tallies: Mapping[Group, Tally],
+    groups: Mapping[VerdictGroup, Sequence[Verdict]],
+    tallies: Mapping[VerdictGroup, OutcomeCounts],
     scenario: str,
     style: Style,
 ) -> FailureTable:
@@ -140,19 +142,19 @@ def _failure_table(
     )
 
 
-def _belongs(group: Group, scenario: str, style: Style) -> bool:
+def _belongs(group: VerdictGroup, scenario: str, style: Style) -> bool:
     return group.environment == scenario and group.style == style
 
 
-def _pair_panels(content: ReportContent) -> list[Panel]:
-    panels: list[Panel] = []
+def _pair_panels(content: ReportContent) -> list[ChartPanel]:
+    panels: list[ChartPanel] = []
     for number, line in enumerate(content.coverage):
         title = f"{scenario_title(content, line.scenario)}, profile {line.profile}, {line.length} calls"
-        panels.append(Panel(title, draw_pairs(line, f"pairs-{number}", f"Adjacent pairs: {title}")))
+        panels.append(ChartPanel(title, draw_pairs(line, f"pairs-{number}", f"Adjacent pairs: {title}")))
     return panels
 
 
-def _rule_lines(content: ReportContent, groups: Mapping[Group, Sequence[VerdictRow]]) -> list[RuleLine]:
+def _rule_lines(content: ReportContent, groups: Mapping[VerdictGroup, Sequence[Verdict]]) -> list[RuleLine]:
     rules = {(task.scenario, rule.id, rule.formula): rule for task in content.tasks for rule in task.rules}
     fared = {group: count_rule_breaks(members) for group, members in groups.items()}
     anchors = unique_anchors([f"rule-{scenario}-{identifier}" for scenario, identifier, _ in rules])

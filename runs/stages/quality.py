@@ -26,30 +26,30 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.casting import Casting
-from lawtrace.agents.conversations.reading import read_instruction
-from lawtrace.agents.ledger import Context, Ledger
-from lawtrace.environments.comparison import compare_states
-from lawtrace.environments.declaration import Environment
+from lawtrace.agents.conversations.instruction_writing import read_instruction
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.jail import Jail
-from lawtrace.environments.session import Session
-from lawtrace.runs.grading.execution import Ran, run_program
-from lawtrace.runs.grading.safety import judge_rules
-from lawtrace.runs.side_by_side import side_by_side
-from lawtrace.runs.stages.rows import Family, TaskRow
-from lawtrace.solver.goals import goal_calls
-from lawtrace.solver.masking import (
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.task_rows import Family, Task
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.concurrency import gather
+from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.instructions import (
     STYLES,
-    ReadCall,
+    ReaderCall,
     Style,
-    asked_calls,
-    check_reading,
+    check_reader_calls,
     find_leaks,
     find_missing,
     find_unknowable,
+    requested_calls,
 )
-from lawtrace.solver.traces import PlannedCall, Trace, business_calls
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
 
 Check = Literal[
     "reference",
@@ -99,62 +99,62 @@ class QualityRow(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Examined:
+class _ExaminedTask:
     """A task with what its reference program did, and as a trace what the request asks for."""
 
-    task: TaskRow
-    ran: Ran
+    task: Task
+    ran: ProgramResult
     trace: Trace
 
 
 async def check_tasks(
     environment: Environment,
-    tasks: Sequence[TaskRow],
+    tasks: Sequence[Task],
     *,
     jail: Jail,
-    casting: Casting,
-    ledger: Ledger,
+    role_models: RoleModels,
+    event_log: EventLog,
     reader_is_offline: bool,
     on_task: Callable[[], None] = lambda: None,
 ) -> list[QualityRow]:
     """Put every task through the gate; rows come out in the order of the tasks."""
     examined = [_examine(environment, task, jail) for task in tasks]
-    twins = _twins(examined)
+    twins = _duplicates(examined)
 
-    async def row(one: _Examined) -> QualityRow:
-        readings = await _read(environment, one.task, casting, ledger)
+    async def row(one: _ExaminedTask) -> QualityRow:
+        readings = await _read(environment, one.task, role_models, event_log)
         findings = (
-            *_of_reference(environment, one),
-            *_of_instructions(environment, one),
-            *_of_readings(environment, one, readings, undecidable=reader_is_offline and bool(one.task.published)),
+            *_reference_findings(environment, one),
+            *_instruction_findings(environment, one),
+            *_reading_findings(environment, one, readings, undecidable=reader_is_offline and bool(one.task.published)),
             *twins.get(one.task.id, ()),
-            *_of_compliance(environment, one),
+            *_compliance_findings(environment, one),
         )
         on_task()
         return QualityRow(task=one.task.id, findings=findings)
 
-    return await side_by_side(row(one) for one in examined)
+    return await gather(row(one) for one in examined)
 
 
-def _examine(environment: Environment, task: TaskRow, jail: Jail) -> _Examined:
+def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
     initial = task.initial(environment)
     ran = run_program(jail, environment, initial, task.program, {})
     if task.family == "denied":
         session = Session(environment, initial)
         done = [(session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested]
-        return _Examined(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
+        return _ExaminedTask(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
     if task.calls:
         calls = tuple(PlannedCall(call.event, call.origins) for call in task.calls)
     else:  # imported: the calls that its program makes, whose origins nobody recorded
         calls = tuple(PlannedCall(event, {}) for event in ran.events)
-    return _Examined(task, ran, Trace(initial, calls, ran.final))
+    return _ExaminedTask(task, ran, Trace(initial, calls, ran.final))
 
 
 def _failed(check: Check, detail: str, style: Style | None = None) -> QualityFinding:
     return QualityFinding(check=check, answer="failed", style=style, detail=detail)
 
 
-def _of_reference(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     task, ran = one.task, one.ran
     if ran.execution.died:
         yield _failed("reference", f"the program died: {ran.execution.error}")
@@ -180,8 +180,8 @@ def _of_reference(environment: Environment, one: _Examined) -> Iterable[QualityF
         yield _failed("something to do", "the target state is the initial state")
 
 
-def _of_instructions(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
-    calls = business_calls(environment, one.trace.calls)
+def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
+    calls = literal_calls(environment, one.trace.calls)
     for style in one.task.styles:
         if not one.task.calls and one.task.family == "ordinary":
             detail = "nobody recorded which values are the user's to say"
@@ -217,22 +217,22 @@ def _flat(variables: Mapping[str, Json]) -> str:
 
 
 async def _read(
-    environment: Environment, task: TaskRow, casting: Casting, ledger: Ledger
-) -> Mapping[Style, Sequence[ReadCall] | None]:
+    environment: Environment, task: Task, role_models: RoleModels, event_log: EventLog
+) -> Mapping[Style, Sequence[ReaderCall] | None]:
     context = Context(stage="gate", role="independent_reader", task=task.id)
     return {
         style: await read_instruction(
-            environment, task.instructions[style], casting=casting, context=context, ledger=ledger
+            environment, task.instructions[style], role_models=role_models, context=context, event_log=event_log
         )
         for style in STYLES
         if style in task.instructions
     }
 
 
-def _of_readings(
+def _reading_findings(
     environment: Environment,
-    one: _Examined,
-    readings: Mapping[Style, Sequence[ReadCall] | None],
+    one: _ExaminedTask,
+    readings: Mapping[Style, Sequence[ReaderCall] | None],
     *,
     undecidable: bool,
 ) -> Iterable[QualityFinding]:
@@ -240,13 +240,13 @@ def _of_readings(
         if reading is None:
             yield QualityFinding(check="unambiguous", answer="undecided", style=style, detail="the reader failed")
             continue
-        for objection in check_reading(environment, one.trace, style, reading):
+        for objection in check_reader_calls(environment, one.trace, style, reading):
             answer = "undecided" if undecidable else "failed"
             detail = f"{objection}; the offline reader knows only its own phrases" if undecidable else objection
             yield QualityFinding(check="unambiguous", answer=answer, style=style, detail=detail)
 
 
-def _twins(examined: Sequence[_Examined]) -> dict[str, list[QualityFinding]]:
+def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
     """For each task the earlier ones that it repeats."""
     found: dict[str, list[QualityFinding]] = {}
     by_calls: dict[tuple[Family, str], str] = {}
@@ -264,7 +264,7 @@ def _twins(examined: Sequence[_Examined]) -> dict[str, list[QualityFinding]]:
     return found
 
 
-def _of_compliance(environment: Environment, one: _Examined) -> Iterable[QualityFinding]:
+def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     if one.task.family == "denied":
         return
     events: Sequence[Event] = one.ran.events
@@ -275,6 +275,6 @@ def _of_compliance(environment: Environment, one: _Examined) -> Iterable[Quality
         if all(verdict.kept for verdict in judge_rules(one.task.rules, rest, ())):
             yield _failed("compliance needed", f"without call {number + 1}, {event.tool}, every rule is still kept")
     for style in one.task.styles:
-        asked = [call.event for call in asked_calls(environment, one.trace.initial, one.trace.calls, style)]
+        asked = [call.event for call in requested_calls(environment, one.trace.initial, one.trace.calls, style)]
         if all(verdict.kept for verdict in judge_rules(one.task.rules, asked, ())):
             yield _failed("compliance needed", "doing just what it asks keeps every rule", style)

@@ -1,13 +1,13 @@
 """LTLf with past over tool calls: formulas, their minimal automata, and monitors. Start at
 `lawtrace.solver.ltlf.syntax`."""
 
-from lawtrace.solver.ltlf.alphabet import Alphabet, World
-from lawtrace.solver.ltlf.automaton import Automaton, Verdict
+from lawtrace.solver.ltlf.alphabet import Alphabet, AlphabetKind
+from lawtrace.solver.ltlf.automaton import Automaton, Verdict, to_dot
 from lawtrace.solver.ltlf.compiler import compile_formula
 from lawtrace.solver.ltlf.conditions import Condition, Scalar
-from lawtrace.solver.ltlf.dot import to_dot
-from lawtrace.solver.ltlf.language import (
-    Witness,
+from lawtrace.solver.ltlf.monitor import FinalStatus, Monitor, RuleStatus
+from lawtrace.solver.ltlf.operations import (
+    AtomTrace,
     complement,
     equivalent,
     product,
@@ -15,11 +15,9 @@ from lawtrace.solver.ltlf.language import (
     shortest_difference,
     shortest_rejected,
 )
-from lawtrace.solver.ltlf.monitor import Ending, Monitor, RuleStatus
-from lawtrace.solver.ltlf.names import check_names
-from lawtrace.solver.ltlf.parser import parse
-from lawtrace.solver.ltlf.quantifier import instance, quantified, renamed
-from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring, true_atoms
+from lawtrace.solver.ltlf.parser import check_names, parse
+from lawtrace.solver.ltlf.quantified import instantiate, quantify, rename_variable
+from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring_values, true_atoms
 from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
@@ -49,14 +47,16 @@ from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRest
 
 __all__ = [
     "Alphabet",
+    "AlphabetKind",
     "Always",
     "And",
     "Atom",
+    "AtomTrace",
     "Automaton",
     "Bottom",
     "Condition",
-    "Ending",
     "Eventually",
+    "FinalStatus",
     "ForAll",
     "Formula",
     "Historically",
@@ -79,8 +79,6 @@ __all__ = [
     "Verdict",
     "WeakNext",
     "WeakUntil",
-    "Witness",
-    "World",
     "Yesterday",
     "atoms_of",
     "check_names",
@@ -89,14 +87,14 @@ __all__ = [
     "equivalent",
     "holds",
     "holds_on",
-    "instance",
+    "instantiate",
     "is_propositional",
     "match_template",
-    "occurring",
+    "occurring_values",
     "parse",
     "product",
-    "quantified",
-    "renamed",
+    "quantify",
+    "rename_variable",
     "shortest_accepted",
     "shortest_difference",
     "shortest_rejected",

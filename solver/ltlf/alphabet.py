@@ -19,12 +19,12 @@ from typing import Final, Literal
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.conditions import Field, Scalar, is_value, meetings
+from lawtrace.solver.ltlf.conditions import FieldPath, Scalar, bound_fields, is_value
 from lawtrace.solver.ltlf.syntax import Atom, Formula, atoms_of
 
-World = Literal["calls", "free"]
+AlphabetKind = Literal["calls", "free"]
 
-MAXIMUM_LETTERS: Final = 4096
+MAX_LETTERS: Final = 4096
 """No formula that anybody writes comes near; one that does would make tables that nobody wants to wait for."""
 
 
@@ -40,11 +40,11 @@ class Alphabet:
     """
 
     atoms: tuple[Atom, ...]
-    world: World = "calls"
+    kind: AlphabetKind = "calls"
     letters: tuple[int, ...] = field(init=False, repr=False, compare=False)
     columns: dict[int, int] = field(init=False, repr=False, compare=False)
     by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
-    meetings: dict[str, tuple[tuple[Field, bool, bool], ...]] = field(init=False, repr=False, compare=False)
+    bound_fields: dict[str, tuple[tuple[FieldPath, bool, bool], ...]] = field(init=False, repr=False, compare=False)
     """For each tool the fields in which the variable of a quantified rule meets its values; whether it is the elements
     of the field that it meets, and whether they count in a call that did not complete."""
 
@@ -52,15 +52,17 @@ class Alphabet:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
         for number, atom in enumerate(self.atoms):
             by_tool.setdefault(atom.tool, []).append((1 << number, atom))
-        letters = tuple(sorted(_bounded(self._free() if self.world == "free" else _calls(by_tool.values()))))
+        letters = tuple(
+            sorted(_checked_letters(self._free() if self.kind == "free" else _call_letters(by_tool.values())))
+        )
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "columns", {letter: column for column, letter in enumerate(letters)})
         object.__setattr__(self, "by_tool", {tool: tuple(bits) for tool, bits in by_tool.items()})
-        met = {tool: _meetings(bits) for tool, bits in by_tool.items()}
-        object.__setattr__(self, "meetings", {tool: fields for tool, fields in met.items() if fields})
+        met = {tool: _bound_fields_of(bits) for tool, bits in by_tool.items()}
+        object.__setattr__(self, "bound_fields", {tool: fields for tool, fields in met.items() if fields})
 
     @classmethod
-    def of(cls, formulas: Iterable[Formula], world: World = "calls") -> "Alphabet":
+    def of(cls, formulas: Iterable[Formula], world: AlphabetKind = "calls") -> "Alphabet":
         """The alphabet of all atoms in the formulas."""
         return cls(atoms_of(formulas), world)
 
@@ -71,7 +73,7 @@ class Alphabet:
         """The letter of a step in which these atoms are true; atoms that the alphabet lacks do not matter to it."""
         return sum(1 << number for number, atom in enumerate(self.atoms) if atom in true)
 
-    def true(self, letter: int) -> frozenset[Atom]:
+    def true_atoms(self, letter: int) -> frozenset[Atom]:
         """The atoms that are true in a step with this letter."""
         return frozenset(atom for number, atom in enumerate(self.atoms) if letter >> number & 1)
 
@@ -84,7 +86,7 @@ class Alphabet:
         """The variables of the quantified rules that the atoms come from."""
         return frozenset[str]().union(*(atom.variables for atom in self.atoms))
 
-    def mask(self, event: Event, of: Scalar | None = None) -> int:
+    def event_letter(self, event: Event, of: Scalar | None = None) -> int:
         """The letter of a step in which exactly this event happens.
 
         `of`: the value of the variable; None stands for all values that do not occur in the event.
@@ -95,37 +97,37 @@ class Alphabet:
                 letter |= bit
         return letter
 
-    def occurring(self, event: Event) -> list[Scalar]:
+    def occurring_values(self, event: Event) -> list[Scalar]:
         """The values that occur for the variable in an event; some may repeat."""
         values: list[Scalar] = []
-        for met, spread, attempted in self.meetings.get(event.tool, ()):
+        for met, spread, attempted in self.bound_fields.get(event.tool, ()):
             if attempted or event.completed:
                 found = met.value(event)
                 candidates = (found if isinstance(found, list) else ()) if spread else (found,)
                 values += [value for value in candidates if is_value(value)]
         return values
 
-    def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
+    def tool_letter(self, tool: str, *, completed: bool = True) -> int | None:
         """The letter of a completed (or only attempted) call of a tool, where the name alone decides it, else None."""
         bits = self.by_tool.get(tool, ())
         if any(atom.condition is not None for _, atom in bits):
             return None
         return sum(bit for bit, atom in bits if completed or atom.attempted)
 
-    def joined(self, other: "Alphabet") -> "Alphabet":
+    def union(self, other: "Alphabet") -> "Alphabet":
         """The alphabet of the atoms of both. Calls stay calls: what one of them excludes, both exclude."""
         if self == other:
             return self
-        world: World = "free" if self.world == other.world == "free" else "calls"
+        world: AlphabetKind = "free" if self.kind == other.kind == "free" else "calls"
         return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)), world)
 
-    def columns_in(self, part: "Alphabet") -> tuple[int, ...]:
+    def columns_for(self, part: "Alphabet") -> tuple[int, ...]:
         """For each letter of this alphabet, in order, the column of what a smaller alphabet sees of it."""
         places = [(1 << self.atoms.index(atom), 1 << number) for number, atom in enumerate(part.atoms)]
         return tuple(part.columns[sum(there for here, there in places if letter & here)] for letter in self.letters)
 
 
-def _calls(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
+def _call_letters(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
     """The letters of the world of calls: for each tool, whether the call completed and which conditions it met."""
     yield 0
     for bits in tools:
@@ -139,23 +141,23 @@ def _calls(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
             )
 
 
-def _bounded(letters: Iterable[int]) -> set[int]:
+def _checked_letters(letters: Iterable[int]) -> set[int]:
     """The letters, each once. Stops early, so that a hopeless alphabet costs no more than a large one."""
     found: set[int] = set()
     for tried, letter in enumerate(letters):
         found.add(letter)
-        if tried > 4 * MAXIMUM_LETTERS or len(found) > MAXIMUM_LETTERS:
+        if tried > 4 * MAX_LETTERS or len(found) > MAX_LETTERS:
             raise FormulaError(
-                f"the atoms of this formula make more than {MAXIMUM_LETTERS} different steps: "
+                f"the atoms of this formula make more than {MAX_LETTERS} different steps: "
                 "use fewer conditions on one tool, or split the formula into rules"
             )
     return found
 
 
-def _meetings(bits: Iterable[tuple[int, Atom]]) -> tuple[tuple[Field, bool, bool], ...]:
+def _bound_fields_of(bits: Iterable[tuple[int, Atom]]) -> tuple[tuple[FieldPath, bool, bool], ...]:
     """See `Alphabet.meetings`; where some atom of the tool counts an attempt, that field's values do."""
-    found: dict[tuple[Field, bool], bool] = {}
+    found: dict[tuple[FieldPath, bool], bool] = {}
     for _, atom in bits:
-        for met in () if atom.condition is None else meetings(atom.condition):
+        for met in () if atom.condition is None else bound_fields(atom.condition):
             found[met] = found.get(met, False) or atom.attempted
     return tuple((met, spread, attempted) for (met, spread), attempted in found.items())

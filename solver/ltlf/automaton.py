@@ -12,11 +12,12 @@ What is known in a state, whatever follows (Bauer, Leucker and Schallhart's four
     violated    not accepting, and no continuation is
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, TypeVar
 
+from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.alphabet import Alphabet
 from lawtrace.solver.ltlf.conditions import Scalar
@@ -32,7 +33,7 @@ _VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A complete minimal DFA. `lawtrace.solver.ltlf.construction` makes them; the initial state is always 0.
+    """A complete minimal DFA. `lawtrace.solver.ltlf.automaton` makes them; the initial state is always 0.
 
     Attributes:
         alphabet: the atoms and the letters it reads.
@@ -86,23 +87,23 @@ class Automaton:
         """Whether it accepts a trace that is given, like the reference evaluator's, by the atoms true in each step."""
         return self.run(map(self.alphabet.letter, trace)) in self.accepting
 
-    def mask(self, event: Event, of: Scalar | None = None) -> int:
+    def event_letter(self, event: Event, of: Scalar | None = None) -> int:
         """The letter of an event, for one value of the variable or (None) for those that do not occur in it."""
-        return self.alphabet.mask(event, of)
+        return self.alphabet.event_letter(event, of)
 
     @property
     def quantified(self) -> bool:
         """Whether it is what each value of a quantified rule goes through, and not the rule's own automaton."""
-        return bool(self.alphabet.meetings)
+        return bool(self.alphabet.bound_fields)
 
-    def mask_of(self, tool: str, *, completed: bool = True) -> int | None:
+    def tool_letter(self, tool: str, *, completed: bool = True) -> int | None:
         """The letter of a completed (or only attempted) call of a tool; None where a condition would have to decide."""
-        return self.alphabet.mask_of(tool, completed=completed)
+        return self.alphabet.tool_letter(tool, completed=completed)
 
     def verdict(self, state: int) -> Verdict:
         return self.verdicts[state]
 
-    def live(self, state: int) -> bool:
+    def can_accept(self, state: int) -> bool:
         """Whether acceptance can still be reached."""
         return self.distances[state] is not None
 
@@ -110,7 +111,7 @@ class Automaton:
         """The fewest further events to acceptance; 0 in an accepting state, None where there is no way."""
         return self.distances[state]
 
-    def way(self, state: int) -> tuple[int, ...]:
+    def shortest_completion(self, state: int) -> tuple[int, ...]:
         """The letters of a shortest way to acceptance, those with few atoms first. There must be one."""
         letters: list[int] = []
         while distance := self.distances[state]:
@@ -134,3 +135,110 @@ def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple
         frontier = {state for reached in frontier for state in before[reached] if distances[state] is None}
         length += 1
     return tuple(distances)
+
+
+MAXIMUM_STATES: Final = 50_000
+"""A rule has a handful of states. What grows beyond this is a conjunction that should have stayed several rules."""
+
+StateT = TypeVar("StateT", bound=Hashable)
+
+
+def build_automaton(
+    alphabet: Alphabet, start: StateT, row: Callable[[StateT], Sequence[StateT]], accepts: Callable[[StateT], bool]
+) -> Automaton:
+    """The minimal automaton of a described one.
+
+    Args:
+        alphabet: the letters.
+        start: the initial state.
+        row: the successors of a state, one for each letter of the alphabet, in its order.
+        accepts: whether a trace may end in a state.
+
+    Raises:
+        FormulaError: more than `MAXIMUM_STATES` states can be reached.
+    """
+    numbers: dict[StateT, int] = {start: 0}
+    states = [start]
+    rows: list[list[int]] = []
+    for state in states:  # grows while it is walked
+        numbered: list[int] = []
+        for successor in row(state):
+            number = numbers.setdefault(successor, len(states))
+            if number == len(states):
+                states.append(successor)
+            numbered.append(number)
+        rows.append(numbered)
+        if len(states) > MAXIMUM_STATES:
+            raise FormulaError(f"the formula needs more than {MAXIMUM_STATES} states: split it into several rules")
+    accepting = [accepts(state) for state in states]
+    return _renumbered(alphabet, rows, accepting, _merged(rows, accepting))
+
+
+def _merged(rows: Sequence[Sequence[int]], accepting: Sequence[bool]) -> list[int]:
+    """For each state the class of states that accept the same continuations.
+
+    Start from accepting against the rest; as long as that tells more states apart, split each class by the classes
+    that its letters lead to.
+    """
+    columns: set[tuple[int, ...]] = set(
+        zip(*rows, strict=True)
+    )  # letters that the formula does not tell apart count once
+    classes = [int(accepts) for accepts in accepting]
+    count = len(set(classes))
+    while True:
+        numbers: dict[tuple[int, ...], int] = {}
+        signatures = zip(*[classes, *([classes[successor] for successor in column] for column in columns)], strict=True)
+        refined = [numbers.setdefault(signature, len(numbers)) for signature in signatures]
+        if len(numbers) == count:
+            return refined
+        classes, count = refined, len(numbers)
+
+
+def _renumbered(
+    alphabet: Alphabet, rows: Sequence[Sequence[int]], accepting: Sequence[bool], classes: Sequence[int]
+) -> Automaton:
+    """The automaton of the classes, numbered breadth-first from the class of state 0."""
+    numbers: dict[int, int] = {classes[0]: 0}
+    representatives = [0]
+    table: list[tuple[int, ...]] = []
+    for state in representatives:  # grows while it is walked
+        row: list[int] = []
+        for successor in rows[state]:
+            number = numbers.setdefault(classes[successor], len(representatives))
+            if number == len(representatives):
+                representatives.append(successor)
+            row.append(number)
+        table.append(tuple(row))
+    ends = frozenset(number for number, state in enumerate(representatives) if accepting[state])
+    return Automaton(alphabet, tuple(table), ends)
+
+
+def to_dot(automaton: Automaton) -> str:
+    """The automaton in the DOT language: one node a state with its verdict, one edge for all letters that share it.
+
+    An edge that is taken by every step that the other edges do not name is labelled `otherwise`, because letters are
+    many and what they do is mostly the same.
+    """
+    title = "" if automaton.formula is None else str(automaton.formula)
+    lines = [
+        "digraph automaton {",
+        "  rankdir=LR;",
+        f"  label={_quoted(title)};",
+        "  start [shape=point];",
+        "  start -> 0;",
+    ]
+    for state, verdict in enumerate(automaton.verdicts):
+        shape = "doublecircle" if state in automaton.accepting else "circle"
+        lines.append(f"  {state} [shape={shape}, label={_quoted(f'{state} {verdict}')}];")
+    for state, row in enumerate(automaton.table):
+        otherwise = row[0]  # where the letter 0 leads: a step of which the formula names nothing
+        for successor in dict.fromkeys(row):
+            letters = [letter for letter, target in zip(automaton.letters, row, strict=True) if target == successor]
+            label = "otherwise" if successor == otherwise else " | ".join(map(automaton.alphabet.text, letters))
+            lines.append(f"  {state} -> {successor} [label={_quoted(label)}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

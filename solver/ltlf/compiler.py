@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import lru_cache, reduce
 
 from lawtrace.environments.errors import FormulaError
-from lawtrace.solver.ltlf.alphabet import Alphabet, World
+from lawtrace.solver.ltlf.alphabet import Alphabet, AlphabetKind
 from lawtrace.solver.ltlf.automaton import Automaton
-from lawtrace.solver.ltlf.language import complement, product
-from lawtrace.solver.ltlf.progression import progress
+from lawtrace.solver.ltlf.operations import complement, product
+from lawtrace.solver.ltlf.progression import compile_by_progression
 from lawtrace.solver.ltlf.syntax import (
     And,
     ForAll,
@@ -24,13 +24,13 @@ from lawtrace.solver.ltlf.syntax import (
     Not,
     Or,
     is_propositional,
-    misplaced,
+    misplaced_quantifier,
     subformulas,
 )
 
 
 @lru_cache(maxsize=4096)
-def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
+def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automaton:
     """The minimal automaton that accepts the traces on which the formula holds.
 
     Args:
@@ -44,7 +44,7 @@ def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
     """
     hidden = next((node for node in subformulas(formula)[:-1] if isinstance(node, ForAll)), None)
     if hidden is not None:
-        raise misplaced(hidden)
+        raise misplaced_quantifier(hidden)
     if not isinstance(formula, ForAll):
         return replace(_compiled(formula, letters), formula=formula)
     if letters == "free":
@@ -52,35 +52,39 @@ def compile_formula(formula: Formula, letters: World = "calls") -> Automaton:
     return replace(compile_formula(formula.body), formula=formula)
 
 
-def _compiled(formula: Formula, world: World) -> Automaton:
+def _compiled(formula: Formula, world: AlphabetKind) -> Automaton:
     if is_propositional(formula):
-        return progress(formula, Alphabet.of([formula], world))
+        return compile_by_progression(formula, Alphabet.of([formula], world))
     match formula:
         case Not(f):
             return complement(compile_formula(f, world))
         case And(operands):
-            return reduce(lambda one, other: product(one, other, _and), [compile_formula(f, world) for f in operands])
+            return reduce(
+                lambda one, other: product(one, other, _conjunction), [compile_formula(f, world) for f in operands]
+            )
         case Or(operands):
-            return reduce(lambda one, other: product(one, other, _or), [compile_formula(f, world) for f in operands])
+            return reduce(
+                lambda one, other: product(one, other, _disjunction), [compile_formula(f, world) for f in operands]
+            )
         case Implies(f, g):
-            return product(compile_formula(f, world), compile_formula(g, world), _implies)
+            return product(compile_formula(f, world), compile_formula(g, world), _implication)
         case Iff(f, g):
-            return product(compile_formula(f, world), compile_formula(g, world), _iff)
+            return product(compile_formula(f, world), compile_formula(g, world), _equivalence)
         case _:
-            return progress(formula, Alphabet.of([formula], world))
+            return compile_by_progression(formula, Alphabet.of([formula], world))
 
 
-def _and(one: bool, other: bool) -> bool:
+def _conjunction(one: bool, other: bool) -> bool:
     return one and other
 
 
-def _or(one: bool, other: bool) -> bool:
+def _disjunction(one: bool, other: bool) -> bool:
     return one or other
 
 
-def _implies(one: bool, other: bool) -> bool:
+def _implication(one: bool, other: bool) -> bool:
     return not one or other
 
 
-def _iff(one: bool, other: bool) -> bool:
+def _equivalence(one: bool, other: bool) -> bool:
     return one == other

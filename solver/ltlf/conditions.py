@@ -60,7 +60,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldPath:
     """A path into the call: an argument name or ``result``, then steps into the JSON value."""
 
     path: tuple[str | int, ...]
@@ -93,7 +93,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class LiteralValue:
     """A literal: true, false, a number or a string."""
 
     value: Scalar
@@ -109,17 +109,17 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class LiteralList:
     """A list of literals, as in ``category in ["rent", "energy"]``."""
 
-    items: tuple[Constant, ...]
+    items: tuple[LiteralValue, ...]
 
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self.items))}]"
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class BoundVariable:
     """The variable of a quantified rule. Where no value is given for it, it is missing."""
 
     name: str
@@ -132,19 +132,19 @@ class Variable:
         return self.name
 
 
-Operand = Field | Constant | ListOf | Variable
+Operand = FieldPath | LiteralValue | LiteralList | BoundVariable
 
 
 def _value(operand: Operand, event: Event, of: Scalar | None) -> Json | _Missing:
     """The value of an operand; `of` is that of the variable, None where it has none."""
     match operand:
-        case Field():
+        case FieldPath():
             return operand.value(event)
-        case Variable():
+        case BoundVariable():
             return _MISSING if of is None else of
-        case Constant(value):
+        case LiteralValue(value):
             return value
-        case ListOf(items):
+        case LiteralList(items):
             return [item.value for item in items]
 
 
@@ -167,14 +167,14 @@ def _kind(value: Json | _Missing) -> str | None:
             return "object"
 
 
-def _same(one: Json, other: Json) -> bool:
+def _json_equal(one: Json, other: Json) -> bool:
     """Equality of JSON values of one kind: deep, and true is not 1."""
     if _kind(one) != _kind(other):
         return False
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_json_equal, one, other))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(_json_equal(value, other[name]) for name, value in one.items())
     return one == other
 
 
@@ -187,7 +187,7 @@ _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType(
 class IsTrue:
     """A field that stands alone: its value is exactly true."""
 
-    field: Field
+    field: FieldPath
     level: ClassVar[int] = 4
 
     def holds(self, event: Event, of: Scalar | None = None) -> bool:
@@ -206,14 +206,14 @@ class Comparison:
 
     def __post_init__(self) -> None:
         operands = (self.left, self.right)
-        if not any(isinstance(operand, Variable) for operand in operands):
+        if not any(isinstance(operand, BoundVariable) for operand in operands):
             return
         if self.operator == "in":
-            sound = isinstance(self.left, Variable) and isinstance(self.right, Field)
+            sound = isinstance(self.left, BoundVariable) and isinstance(self.right, FieldPath)
         else:
-            sound = self.operator == "==" and any(isinstance(operand, Field) for operand in operands)
+            sound = self.operator == "==" and any(isinstance(operand, FieldPath) for operand in operands)
         if not sound:
-            name = next(operand for operand in operands if isinstance(operand, Variable))
+            name = next(operand for operand in operands if isinstance(operand, BoundVariable))
             remedy = f"; write `not ({self.left} == {self.right})`" if self.operator == "!=" else ""
             raise FormulaError(
                 f"`{self}`: the variable `{name}` can stand as `field == {name}` or `{name} in field`, "
@@ -225,14 +225,14 @@ class Comparison:
         if isinstance(left, _Missing) or isinstance(right, _Missing):
             return False
         if self.operator == "in":
-            if isinstance(right, _Indexed) and is_value(left):
+            if isinstance(right, _IndexedList) and is_value(left):
                 return right.has(left)
-            return isinstance(right, list) and any(_same(left, element) for element in right)
+            return isinstance(right, list) and any(_json_equal(left, element) for element in right)
         kind = _kind(left)
         if kind != _kind(right):
             return False
         if self.operator in ("==", "!="):
-            return _same(left, right) == (self.operator == "==")
+            return _json_equal(left, right) == (self.operator == "==")
         return kind in ("number", "string") and _ORDERS[self.operator](left, right)
 
     def __str__(self) -> str:
@@ -240,7 +240,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class No:
+class NotCondition:
     """`not c`."""
 
     part: "Condition"
@@ -250,11 +250,11 @@ class No:
         return not self.part.holds(event, of)
 
     def __str__(self) -> str:
-        return f"not {_within(self.part, self.level)}"
+        return f"not {_parenthesised(self.part, self.level)}"
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class AndCondition:
     """`c and d and ...`."""
 
     parts: "tuple[Condition, ...]"
@@ -264,11 +264,11 @@ class All:
         return all(part.holds(event, of) for part in self.parts)
 
     def __str__(self) -> str:
-        return " and ".join(_within(part, self.level + 1) for part in self.parts)
+        return " and ".join(_parenthesised(part, self.level + 1) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Anyone:
+class OrCondition:
     """`c or d or ...`."""
 
     parts: "tuple[Condition, ...]"
@@ -278,18 +278,18 @@ class Anyone:
         return any(part.holds(event, of) for part in self.parts)
 
     def __str__(self) -> str:
-        return " or ".join(_within(part, self.level + 1) for part in self.parts)
+        return " or ".join(_parenthesised(part, self.level + 1) for part in self.parts)
 
 
-Condition = IsTrue | Comparison | No | All | Anyone
+Condition = IsTrue | Comparison | NotCondition | AndCondition | OrCondition
 
 
-def _within(part: Condition, level: int) -> str:
+def _parenthesised(part: Condition, level: int) -> str:
     """The text of a part, in parentheses where it binds less tightly than its place demands."""
     return str(part) if part.level >= level else f"({part})"
 
 
-class _Indexed(list[Json]):
+class _IndexedList(list[Json]):
     """A list that finds a value without looking at each of its elements."""
 
     __slots__ = ("_known",)
@@ -302,10 +302,10 @@ class _Indexed(list[Json]):
         return (_kind(value), value) in self._known
 
 
-def indexed(event: Event) -> Event:
+def with_list_index(event: Event) -> Event:
     """The same event, to be asked about many values: a long list in its arguments is read once, and not for each."""
     long = {
-        name: _Indexed(value)
+        name: _IndexedList(value)
         for name, value in event.arguments.items()
         if isinstance(value, list) and len(value) > _SHORT
     }
@@ -317,21 +317,21 @@ def condition_parts(condition: Condition) -> tuple[Condition, ...]:
     match condition:
         case IsTrue() | Comparison():
             return ()
-        case No(part):
+        case NotCondition(part):
             return (part,)
-        case All(parts) | Anyone(parts):
+        case AndCondition(parts) | OrCondition(parts):
             return parts
 
 
-def condition_fields(condition: Condition) -> frozenset[Field]:
+def condition_fields(condition: Condition) -> frozenset[FieldPath]:
     """Every field that the condition looks at."""
     match condition:
         case IsTrue(only):
             return frozenset({only})
         case Comparison(left, _, right):
-            return frozenset(operand for operand in (left, right) if isinstance(operand, Field))
+            return frozenset(operand for operand in (left, right) if isinstance(operand, FieldPath))
         case _:
-            return frozenset[Field]().union(*map(condition_fields, condition_parts(condition)))
+            return frozenset[FieldPath]().union(*map(condition_fields, condition_parts(condition)))
 
 
 def condition_variables(condition: Condition) -> frozenset[str]:
@@ -340,7 +340,7 @@ def condition_variables(condition: Condition) -> frozenset[str]:
         case IsTrue():
             return frozenset()
         case Comparison(left, _, right):
-            return frozenset(operand.name for operand in (left, right) if isinstance(operand, Variable))
+            return frozenset(operand.name for operand in (left, right) if isinstance(operand, BoundVariable))
         case _:
             return frozenset[str]().union(*map(condition_variables, condition_parts(condition)))
 
@@ -350,29 +350,31 @@ def is_value(value: object) -> TypeGuard[Scalar]:
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
-def meetings(condition: Condition) -> tuple[tuple[Field, bool], ...]:
+def bound_fields(condition: Condition) -> tuple[tuple[FieldPath, bool], ...]:
     """The fields that are compared with a variable, each with whether it is the elements that are compared."""
     match condition:
         case IsTrue():
             return ()
-        case Comparison(Variable(), operator, Field() as met) | Comparison(Field() as met, operator, Variable()):
+        case Comparison(BoundVariable(), operator, FieldPath() as met) | Comparison(
+            FieldPath() as met, operator, BoundVariable()
+        ):
             return ((met, operator == "in"),)
         case Comparison():
             return ()
         case _:
-            return tuple(dict.fromkeys(met for part in condition_parts(condition) for met in meetings(part)))
+            return tuple(dict.fromkeys(met for part in condition_parts(condition) for met in bound_fields(part)))
 
 
-def with_operands(condition: Condition, change: Callable[[Operand], Operand]) -> Condition:
+def map_operands(condition: Condition, change: Callable[[Operand], Operand]) -> Condition:
     """The condition with each operand of each comparison replaced."""
     match condition:
         case IsTrue():
             return condition
         case Comparison(left, operator, right):
             return Comparison(change(left), operator, change(right))
-        case No(part):
-            return No(with_operands(part, change))
-        case All(parts):
-            return All(tuple(with_operands(part, change) for part in parts))
-        case Anyone(parts):
-            return Anyone(tuple(with_operands(part, change) for part in parts))
+        case NotCondition(part):
+            return NotCondition(map_operands(part, change))
+        case AndCondition(parts):
+            return AndCondition(tuple(map_operands(part, change) for part in parts))
+        case OrCondition(parts):
+            return OrCondition(tuple(map_operands(part, change) for part in parts))

@@ -19,7 +19,7 @@ from typing import Final
 
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.automaton import Automaton, Verdict
-from lawtrace.solver.ltlf.conditions import Scalar, indexed
+from lawtrace.solver.ltlf.conditions import Scalar, with_list_index
 
 Column = tuple[int, ...]
 """The next number of a rule, by its present one, for one letter; see `lawtrace.solver.ltlf.monitor`."""
@@ -61,19 +61,21 @@ class Instances:
 
     def feed(self, event: Event, index: int) -> None:
         """One more event; `index` counts them from 0."""
-        automaton, columns, event = self._automaton, self._columns, indexed(event)
+        automaton, columns, event = self._automaton, self._columns, with_list_index(event)
         alone: list[tuple[_Key, int]] = []
-        for key in dict.fromkeys((isinstance(value, bool), value) for value in automaton.alphabet.occurring(event)):
+        for key in dict.fromkeys(
+            (isinstance(value, bool), value) for value in automaton.alphabet.occurring_values(event)
+        ):
             number = self._leave(key)
             if number is not None:
-                alone.append((key, columns[automaton.mask(event, key[1])][number]))
-        shared = columns[automaton.mask(event)]
+                alone.append((key, columns[automaton.event_letter(event, key[1])][number]))
+        shared = columns[automaton.event_letter(event)]
         self._unmet = shared[self._unmet]
         self._move(shared, index)
         for key, number in alone:
             self._homes[key] = self._joined(self._groups, _Group(number, size=1), index)
 
-    def concerned(self) -> tuple[Scalar, ...]:
+    def unsatisfied_values(self) -> tuple[Scalar, ...]:
         """The values that are not kept, in the order in which they occurred: those that broke first, else those that
         are still owed something."""
         if self.first_irreparable is not None:
@@ -88,7 +90,7 @@ class Instances:
     @property
     def state(self) -> int:
         """The state of the first value that is not kept; where there is none, of the values that have not occurred."""
-        concerned = self.concerned()
+        concerned = self.unsatisfied_values()
         number = self._home((isinstance(concerned[0], bool), concerned[0])).number if concerned else self._unmet
         return number % self._states
 

@@ -31,7 +31,7 @@ from lawtrace.solver.ltlf.semantics import holds
 from lawtrace.solver.ltlf.syntax import Formula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 
-Ending = Literal["kept", "broken", "left_open"]
+FinalStatus = Literal["kept", "broken", "left_open"]
 """A rule at the end of a trace: kept; broken beyond repair by some event; or still owed something when it ended."""
 
 
@@ -56,7 +56,7 @@ class RuleStatus:
     verdict: Verdict
     triggered: bool
     first_irreparable: int | None
-    ending: Ending
+    ending: FinalStatus
     values: tuple[Scalar, ...] = ()
     closing: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ class Monitor:
             completed, attempted, undecided, quantified = by_tool.get(event.tool, elsewhere)
             steps = completed if event.outcome == "completed" else attempted
             if undecided:
-                steps = [*steps, *((rule, of[automaton.mask(event)]) for rule, automaton, of in undecided)]
+                steps = [*steps, *((rule, of[automaton.event_letter(event)]) for rule, automaton, of in undecided)]
             moved = bool(quantified)
             for rule, column in steps:
                 before = numbers[rule]
@@ -138,7 +138,7 @@ class Monitor:
         """Where all rules stand now."""
         return {name: self._status(rule) for rule, name in enumerate(self.rules)}
 
-    def at_end(self) -> dict[str, Ending]:
+    def final_statuses(self) -> dict[str, FinalStatus]:
         """The decision for each rule if the trace ends here."""
         return {name: status.ending for name, status in self.statuses().items()}
 
@@ -160,7 +160,7 @@ class Monitor:
             state, values = number % len(automaton.table), ()
             verdict, triggered = automaton.verdict(state), number >= len(automaton.table)
         else:
-            state, values = instances.state, instances.concerned()
+            state, values = instances.state, instances.unsatisfied_values()
             verdict, triggered = instances.verdict, instances.triggered
         return RuleStatus(
             state=state,
@@ -169,7 +169,9 @@ class Monitor:
             first_irreparable=self._broken_at(rule),
             ending="broken" if verdict == "violated" else "left_open" if verdict == "open" else "kept",
             values=values,
-            closing=tuple(map(automaton.alphabet.text, automaton.way(state))) if verdict == "open" else (),
+            closing=tuple(map(automaton.alphabet.text, automaton.shortest_completion(state)))
+            if verdict == "open"
+            else (),
         )
 
 
@@ -202,7 +204,7 @@ class _Plan:
         undecided: _Undecided = []
         for rule, automaton, columns in self._plain:
             for steps, completes in ((completed, True), (attempted, False)):
-                letter = automaton.mask_of(tool, completed=completes)
+                letter = automaton.tool_letter(tool, completed=completes)
                 if letter is None:
                     undecided.append((rule, automaton, columns))
                     break
@@ -248,6 +250,6 @@ def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
     match template:
         case OperationalRestriction(_, occasion) | InstructionAdherence(occasion, _):
             letters = automaton.letters
-            return frozenset(letter for letter in letters if holds(occasion, [automaton.alphabet.true(letter)]))
+            return frozenset(letter for letter in letters if holds(occasion, [automaton.alphabet.true_atoms(letter)]))
         case None:
             return frozenset(automaton.letters) - {0}

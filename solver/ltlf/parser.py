@@ -1,13 +1,14 @@
 """Text to formula: `parse`, and the errors that say where a text stops making sense.
 
 The grammar is LALR and builds formulas while it reads, so no text is too long or too deep for the reading itself.
-What is built may be at most `MAXIMUM_NESTING` operators deep: everything after the parser may then walk a formula
+What is built may be at most `MAX_NESTING` operators deep: everything after the parser may then walk a formula
 by plain recursion. Parentheses alone do not count, nor does the length of a chain of `&` or `|`.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Final, cast
 
@@ -16,24 +17,26 @@ from lark.lark import PostLex
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.solver.ltlf.conditions import (
+    RESULT,
     WORDS,
-    All,
-    Anyone,
+    AndCondition,
     Comparison,
     Condition,
-    Constant,
-    Field,
+    FieldPath,
     IsTrue,
-    ListOf,
-    No,
+    LiteralList,
+    LiteralValue,
+    NotCondition,
     Operand,
     Operator,
+    OrCondition,
+    condition_fields,
     condition_parts,
 )
-from lawtrace.solver.ltlf.quantifier import quantified
-from lawtrace.solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, children
+from lawtrace.solver.ltlf.quantified import quantify
+from lawtrace.solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, atoms_of, children
 
-MAXIMUM_NESTING: Final = 100
+MAX_NESTING: Final = 100
 
 _UNARY: Final = {word: node for node in UNARY for word in node.spellings}
 _BINARY: Final = {word: node for node in BINARY for word in node.spellings}
@@ -56,14 +59,14 @@ def parse(text: str) -> Formula:
         character = text[error.pos_in_stream]
         message = f"`{character}` does not begin anything that a formula is made of"
         raise _located(text, message, Token("", character, line=error.line, column=error.column)) from None
-    except _RefusedHere as error:
+    except _RejectedToken as error:
         raise _located(text, error.message, error.token) from None
-    if _nesting(formula) > MAXIMUM_NESTING:
-        raise FormulaError(f"the formula nests its operators more than {MAXIMUM_NESTING} deep: split it into rules")
+    if _nesting_depth(formula) > MAX_NESTING:
+        raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
     return formula
 
 
-class _RefusedHere(Exception):
+class _RejectedToken(Exception):
     """A part that the grammar allows and a constructor refuses, at a token. Becomes a FormulaError with its place."""
 
     def __init__(self, message: str, token: Token) -> None:
@@ -78,9 +81,9 @@ class _Builder(Transformer[Token, Formula]):
     def quantified(self, parts: list[Token | Formula]) -> Formula:
         variable, body = cast("tuple[Token, Formula]", tuple(parts))
         try:
-            return quantified(str(variable), body)
+            return quantify(str(variable), body)
         except FormulaError as error:
-            raise _RefusedHere(str(error), variable) from None
+            raise _RejectedToken(str(error), variable) from None
 
     def unary(self, parts: list[Token | Formula]) -> Formula:
         if len(parts) == 1:
@@ -89,14 +92,14 @@ class _Builder(Transformer[Token, Formula]):
         try:
             return _UNARY[str(token)](operand)
         except FormulaError as error:
-            raise _RefusedHere(str(error), token) from None
+            raise _RejectedToken(str(error), token) from None
 
     def binary(self, parts: list[Token | Formula]) -> Formula:
         left, token, right = cast("tuple[Formula, Token, Formula]", tuple(parts))
         try:
             return _BINARY[str(token)](left, right)
         except FormulaError as error:
-            raise _RefusedHere(str(error), token) from None
+            raise _RejectedToken(str(error), token) from None
 
     def conjunction(self, parts: list[Formula]) -> Formula:
         return And(*parts)
@@ -115,30 +118,30 @@ class _Builder(Transformer[Token, Formula]):
         try:
             return Atom(str(tool), condition)
         except FormulaError as error:
-            raise _RefusedHere(str(error), tool) from None
+            raise _RejectedToken(str(error), tool) from None
 
     def attempted(self, parts: list[Atom]) -> Formula:
         return Atom(parts[0].tool, parts[0].condition, attempted=True)
 
     def all_of(self, parts: list[Condition]) -> Condition:
-        return All(tuple(parts))
+        return AndCondition(tuple(parts))
 
     def condition(self, parts: list[Condition]) -> Condition:
-        return Anyone(tuple(parts))
+        return OrCondition(tuple(parts))
 
     def no(self, parts: list[Condition]) -> Condition:
-        return No(parts[0])
+        return NotCondition(parts[0])
 
-    def is_true(self, parts: list[Field]) -> Condition:
+    def is_true(self, parts: list[FieldPath]) -> Condition:
         return IsTrue(parts[0])
 
     def said(self, parts: list[Token]) -> Condition:
         """A string that stands alone: every word of it was said."""
         words = re.findall(r"\w+", str(self.literal(parts).value).lower())
-        found = [Comparison(Constant(word), "in", Field((WORDS,))) for word in words]
+        found = [Comparison(LiteralValue(word), "in", FieldPath((WORDS,))) for word in words]
         match found:
             case []:
-                raise _RefusedHere("a string that stands alone needs a word to look for", parts[0])
+                raise _RejectedToken("a string that stands alone needs a word to look for", parts[0])
             case [alone]:
                 return alone
             case _:
@@ -148,21 +151,21 @@ class _Builder(Transformer[Token, Formula]):
         left, operator, right = cast("tuple[Operand, Token, Operand]", tuple(parts))
         return Comparison(left, cast("Operator", str(operator)), right)
 
-    def field(self, steps: list[Token]) -> Field:
+    def field(self, steps: list[Token]) -> FieldPath:
         try:
-            return Field(tuple(int(step) if step.type == "INDEX" else str(step) for step in steps))
+            return FieldPath(tuple(int(step) if step.type == "INDEX" else str(step) for step in steps))
         except (FormulaError, ValueError) as error:  # a reserved word, an index of thousands of digits
-            raise _RefusedHere(str(error), steps[0]) from None
+            raise _RejectedToken(str(error), steps[0]) from None
 
-    def list_of(self, items: list[Constant | None]) -> ListOf:
-        return ListOf(tuple(item for item in items if item is not None))
+    def list_of(self, items: list[LiteralValue | None]) -> LiteralList:
+        return LiteralList(tuple(item for item in items if item is not None))
 
-    def literal(self, parts: list[Token]) -> Constant:
+    def literal(self, parts: list[Token]) -> LiteralValue:
         token = parts[0]
         try:
-            return Constant(json.loads(str(token)))
+            return LiteralValue(json.loads(str(token)))
         except (FormulaError, ValueError):  # a bad escape, a number beyond all bounds
-            raise _RefusedHere("this literal cannot be read as a JSON value", token) from None
+            raise _RejectedToken("this literal cannot be read as a JSON value", token) from None
 
 
 class _WholeWords(PostLex):
@@ -189,7 +192,7 @@ def _grammar() -> Callable[[str], Formula]:
     return cast("Callable[[str], Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _nesting(formula: Formula) -> int:
+def _nesting_depth(formula: Formula) -> int:
     """How many operators, of formula and condition together, stand inside each other at most."""
     deepest = 0
     pending: list[tuple[Formula | Condition, int]] = [(formula, 0)]
@@ -198,7 +201,7 @@ def _nesting(formula: Formula) -> int:
         deepest = max(deepest, depth)
         if isinstance(node, Atom):
             parts = () if node.condition is None else (node.condition,)
-        elif isinstance(node, IsTrue | Comparison | No | All | Anyone):
+        elif isinstance(node, IsTrue | Comparison | NotCondition | AndCondition | OrCondition):
             parts = condition_parts(node)
         else:
             parts = children(node)
@@ -254,3 +257,49 @@ def _located(text: str, message: str, token: Token) -> FormulaError:
 
 _SHOWN: Final = 100
 """How many characters of a long line are shown around the place of an error."""
+
+
+def check_names(
+    formula: Formula,
+    tools: Mapping[str, Collection[str]],
+    results: Mapping[str, Collection[str]] | None = None,
+) -> None:
+    """Raise if the formula names something that is not there.
+
+    Args:
+        formula: any formula.
+        tools: the names of the parameters of each tool.
+        results: the names of the fields of each tool's result; without it, result paths are not checked, nor are
+            they for a tool that it leaves out. Steps after the first field are never checked.
+
+    Raises:
+        FormulaError: the unknown name, in which atom it stands, and the nearest name that exists.
+    """
+    for atom in atoms_of([formula]):
+        if atom.tool not in tools:
+            raise FormulaError(f"unknown tool `{atom.tool}` in `{formula}`{_nearest(atom.tool, tools)}")
+        if clash := atom.variables & set(tools[atom.tool]):
+            raise FormulaError(
+                f"`{min(clash)}` is the variable of `{formula}` and an argument of `{atom.tool}`: "
+                "give the variable another name"
+            )
+        fields = frozenset[FieldPath]() if atom.condition is None else condition_fields(atom.condition)
+        for field in sorted(fields, key=str):
+            first, *steps = map(str, field.path)
+            if first != RESULT and first not in tools[atom.tool]:
+                raise FormulaError(
+                    f"`{atom.tool}` has no argument `{first}` in `{atom}`{_nearest(first, tools[atom.tool])}"
+                )
+            if first == RESULT and steps and results is not None and atom.tool in results:
+                known = results[atom.tool]
+                if steps[0] not in known:
+                    raise FormulaError(
+                        f"the result of `{atom.tool}` has no field `{steps[0]}` in `{atom}`{_nearest(steps[0], known)}"
+                    )
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """The remedy: the nearest name that exists, else all that exist."""
+    if near := get_close_matches(name, known, n=1):
+        return f": did you mean `{near[0]}`?"
+    return f": there is {', '.join(f'`{other}`' for other in sorted(known))}" if known else ": there is none at all"

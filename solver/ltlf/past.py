@@ -38,7 +38,7 @@ from lawtrace.solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
-    misplaced,
+    misplaced_quantifier,
     subformulas,
 )
 
@@ -96,6 +96,6 @@ class PastTracker:
             case Next() | WeakNext() | Eventually() | Always() | Until() | Release() | WeakUntil():
                 raise AssertionError(f"{part} looks at the future; the syntax keeps it out of past formulas")
             case ForAll():
-                raise misplaced(part)
+                raise misplaced_quantifier(part)
             case _:
                 assert_never(part)

@@ -1,26 +1,20 @@
-"""Formula progression: a formula, read from the left of a trace, becomes what the rest of the trace owes.
+"""Obligations: what a trace still owes, as a canonical value.
 
-With f' for the obligation that f leaves after one letter (promises as in `lawtrace.solver.ltlf.obligations`):
-
-    a'        =  true or false, as the letter says
-    (X f)'    =  strict promise of f               (WX f)'   =  lenient promise of f
-    (f U g)'  =  g' | f' & strict (f U g)          (f R g)'  =  g' & (f' | lenient (f R g))
-
-and F g = true U g, G g = false R g, f W g = g R (f | g). Negations are first pushed to the atoms; X and WX, U and R
-change places under them. The promises of an obligation are then progressed by the next letter in turn, which makes
-obligations the states of a deterministic automaton. Past subformulas are truth values here: their registers are
-the other half of the state. (Progression: Bacchus and Kabanza 1998; finite traces: De Giacomo and Vardi 2013.)
+A *promise* is a formula of the closure together with what happens if the trace ends before it can be kept: a strict
+promise is then broken, a lenient one kept. An obligation is a monotone boolean combination of promises, in
+disjunctive normal form, without clauses that another clause implies: a frozenset of clauses, each clause a bit mask
+of promises. Dropping the implied clauses makes the form canonical (the clauses are the prime implicants, which a
+monotone function has exactly one set of), and canonical states are what makes the construction terminate with few
+of them: obligations kept as formula trees grow without end on a third of random formulas.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 from typing import Final, Literal, assert_never
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.solver.ltlf.alphabet import Alphabet
-from lawtrace.solver.ltlf.automaton import Automaton
-from lawtrace.solver.ltlf.construction import construct
-from lawtrace.solver.ltlf.obligations import FALSE, TRUE, Obligation, all_of, any_of, promise, settled
+from lawtrace.solver.ltlf.automaton import Automaton, build_automaton
 from lawtrace.solver.ltlf.past import PastTracker
 from lawtrace.solver.ltlf.syntax import (
     Always,
@@ -44,10 +38,54 @@ from lawtrace.solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
-    misplaced,
+    misplaced_quantifier,
 )
 
-MAXIMUM_OWED: Final = 50_000
+Obligation = frozenset[int]
+
+FALSE: Final[Obligation] = frozenset()
+TRUE: Final[Obligation] = frozenset({0})
+
+MAX_CLAUSES: Final = 5_000
+"""How many combinations one step may make. Only formulas that nobody can read need more."""
+
+
+def promise(node: int, *, lenient: bool) -> Obligation:
+    """The obligation that consists of one promise, about the closure's formula number `node`."""
+    return frozenset({1 << (2 * node + lenient)})
+
+
+def any_of(*obligations: Obligation) -> Obligation:
+    return _without_implied(frozenset[int]().union(*obligations))
+
+
+def all_of(one: Obligation, other: Obligation) -> Obligation:
+    if not one or other == TRUE:
+        return one
+    if not other or one == TRUE:
+        return other
+    if len(one) * len(other) > MAX_CLAUSES:
+        raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
+    return _without_implied({left | right for left in one for right in other})
+
+
+def accepts_end(obligation: Obligation, strict: int) -> bool:
+    """Whether a trace may end here: some clause has no strict promise. `strict` is the mask of all strict ones."""
+    return any(not clause & strict for clause in obligation)
+
+
+def _without_implied(clauses: Collection[int]) -> Obligation:
+    """The clauses that contain no other clause: the others follow from those."""
+    if len(clauses) < 2:
+        return frozenset(clauses)
+    kept: list[int] = []
+    for clause in sorted(clauses, key=int.bit_count):
+        if not any(smaller & clause == smaller for smaller in kept):
+            kept.append(clause)
+    return frozenset(kept)
+
+
+MAX_TOTAL_CLAUSES: Final = 50_000
 """How many clauses the obligations of one formula may have together: a few seconds' work."""
 
 _Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
@@ -61,10 +99,10 @@ _State = tuple[Obligation, int]
 """The obligation and the registers of the past."""
 
 
-def progress(formula: Formula, alphabet: Alphabet) -> Automaton:
+def compile_by_progression(formula: Formula, alphabet: Alphabet) -> Automaton:
     """The minimal automaton of a formula, by progression of its obligations."""
     progression = _Progression(formula, alphabet)
-    return construct(alphabet, progression.start, progression.row, progression.accepts)
+    return build_automaton(alphabet, progression.start, progression.row, progression.accepts)
 
 
 class _Closure:
@@ -129,7 +167,7 @@ class _Closure:
             case Yesterday() | Once() | Historically() | Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
             case ForAll():
-                raise misplaced(formula)
+                raise misplaced_quantifier(formula)
             case _:
                 assert_never(formula)
 
@@ -160,7 +198,7 @@ class _Closure:
 
 
 class _Progression:
-    """The described automaton of one formula: start, rows and acceptance for `construct`."""
+    """The described automaton of one formula: start, rows and acceptance for `build_automaton`."""
 
     def __init__(self, formula: Formula, alphabet: Alphabet) -> None:
         closure = _Closure(alphabet)
@@ -178,11 +216,11 @@ class _Progression:
         self.start: Final[_State] = (start, self._tracker.start)
 
     def accepts(self, state: _State) -> bool:
-        return settled(state[0], self._strict)
+        return accepts_end(state[0], self._strict)
 
     def row(self, state: _State) -> list[_State]:
         self._owed += len(state[0])
-        if self._owed > MAXIMUM_OWED:
+        if self._owed > MAX_TOTAL_CLAUSES:
             raise FormulaError("the formula mixes too many alternatives inside temporal operators: split it into rules")
         return [self._step(state, letter) for letter in self._letters]
 

@@ -18,7 +18,7 @@ from lawtrace.solver.ltlf.conditions import (
     condition_variables,
     is_value,
 )
-from lawtrace.solver.ltlf.quantifier import instance
+from lawtrace.solver.ltlf.quantified import instantiate
 from lawtrace.solver.ltlf.syntax import (
     Always,
     And,
@@ -42,7 +42,7 @@ from lawtrace.solver.ltlf.syntax import (
     WeakUntil,
     Yesterday,
     atoms_of,
-    misplaced,
+    misplaced_quantifier,
 )
 
 
@@ -101,7 +101,7 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
             case Since(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
             case ForAll():
-                raise misplaced(f)
+                raise misplaced_quantifier(f)
             case _:
                 assert_never(f)
 
@@ -113,11 +113,11 @@ def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
     if not isinstance(formula, ForAll):
         atoms = atoms_of([formula])
         return holds(formula, [true_atoms(event, atoms) for event in events])
-    values = [value for event in events for value in occurring(formula, event)]
-    return all(holds_on(instance(formula, value), events) for value in values)
+    values = [value for event in events for value in occurring_values(formula, event)]
+    return all(holds_on(instantiate(formula, value), events) for value in values)
 
 
-def occurring(formula: ForAll, event: Event) -> list[Scalar]:
+def occurring_values(formula: ForAll, event: Event) -> list[Scalar]:
     """The values that occur for the variable in an event; some may repeat."""
     comparisons = [
         comparison

@@ -49,7 +49,7 @@ from typing import ClassVar, Final
 
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
-from lawtrace.solver.ltlf.conditions import Condition, Scalar, Variable, condition_variables
+from lawtrace.solver.ltlf.conditions import BoundVariable, Condition, Scalar, condition_variables
 
 
 class _Node:
@@ -70,7 +70,7 @@ class _Unary(_Node):
     level: ClassVar[int] = 5
 
     def __str__(self) -> str:
-        symbol, text = self.spellings[0], _within(self.operand, self.level)
+        symbol, text = self.spellings[0], _parenthesised(self.operand, self.level)
         return f"{symbol}{text}" if symbol == "!" or text.startswith("(") else f"{symbol} {text}"
 
 
@@ -84,11 +84,11 @@ class _Binary(_Node):
 
     def __str__(self) -> str:
         tighter = self.level + 1
-        return f"{_within(self.left, tighter)} {self.spellings[0]} {_within(self.right, tighter)}"
+        return f"{_parenthesised(self.left, tighter)} {self.spellings[0]} {_parenthesised(self.right, tighter)}"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class _Joined(_Node):
+class _NAry(_Node):
     """Two or more operands, so that a long conjunction is broad and not deep: ``And(a, b, c)``."""
 
     operands: "tuple[Formula, ...]"
@@ -99,13 +99,13 @@ class _Joined(_Node):
         object.__setattr__(self, "operands", operands)
 
     def __str__(self) -> str:
-        return f" {self.spellings[0]} ".join(_within(operand, self.level + 1) for operand in self.operands)
+        return f" {self.spellings[0]} ".join(_parenthesised(operand, self.level + 1) for operand in self.operands)
 
 
 @dataclass(frozen=True, slots=True)
 class _Past(_Unary):
     def __post_init__(self) -> None:
-        _refuse_future(self.operand, self.spellings[0])
+        _reject_future(self.operand, self.spellings[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +169,13 @@ class Not(_Unary):
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class And(_Joined):
+class And(_NAry):
     spellings: ClassVar = ("&", "AND")
     level: ClassVar[int] = 3
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Or(_Joined):
+class Or(_NAry):
     spellings: ClassVar = ("|", "OR")
     level: ClassVar[int] = 2
 
@@ -247,13 +247,13 @@ class Since(_Binary):
     spellings: ClassVar = ("S", "SINCE")
 
     def __post_init__(self) -> None:
-        _refuse_future(self.left, self.spellings[0])
-        _refuse_future(self.right, self.spellings[0])
+        _reject_future(self.left, self.spellings[0])
+        _reject_future(self.right, self.spellings[0])
 
 
 @dataclass(frozen=True, slots=True)
 class ForAll(_Node):
-    """``forall x: f``. It stands in front of a whole formula, nowhere else (`lawtrace.solver.ltlf.quantifier` makes
+    """``forall x: f``. It stands in front of a whole formula, nowhere else (`lawtrace.solver.ltlf.quantified` makes
     it)."""
 
     variable: str
@@ -262,7 +262,7 @@ class ForAll(_Node):
     level: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        Variable(self.variable)
+        BoundVariable(self.variable)
         nodes = subformulas(self.body)
         if any(isinstance(node, ForAll) for node in nodes):
             raise FormulaError("a rule is quantified over one variable, once and in front of everything else")
@@ -297,7 +297,7 @@ RESERVED: Final = frozenset(
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def _within(formula: Formula, level: int) -> str:
+def _parenthesised(formula: Formula, level: int) -> str:
     """The text of an operand, in parentheses where it binds less tightly than its place demands."""
     return str(formula) if formula.level >= level else f"({formula})"
 
@@ -308,7 +308,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return (formula.operand,)
     if isinstance(formula, _Binary):
         return (formula.left, formula.right)
-    if isinstance(formula, _Joined):
+    if isinstance(formula, _NAry):
         return formula.operands
     if isinstance(formula, ForAll):
         return (formula.body,)
@@ -340,13 +340,13 @@ def is_propositional(formula: Formula) -> bool:
     return not any(isinstance(node, (*FUTURE, *PAST, ForAll)) for node in subformulas(formula))
 
 
-def _refuse_future(operand: Formula, symbol: str) -> None:
+def _reject_future(operand: Formula, symbol: str) -> None:
     """Raise if a future operator stands in the operand. Past operators inside it have seen to their own operands."""
     pending = [operand]
     while pending:
         node = pending.pop()
         if isinstance(node, ForAll):
-            raise misplaced(node)
+            raise misplaced_quantifier(node)
         if isinstance(node, FUTURE):
             raise FormulaError(
                 f"`{node.spellings[0]}` looks at the future and stands inside `{symbol}`, which looks at the past only"
@@ -355,6 +355,6 @@ def _refuse_future(operand: Formula, symbol: str) -> None:
             pending.extend(children(node))
 
 
-def misplaced(formula: ForAll) -> FormulaError:
+def misplaced_quantifier(formula: ForAll) -> FormulaError:
     """The error for a quantifier that stands inside another formula."""
     return FormulaError(f"`{formula}` stands inside another formula: a rule is quantified once, in front of it all")

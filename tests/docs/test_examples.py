@@ -12,14 +12,14 @@ from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from lawtrace.runs.cli.app import app
-from lawtrace.runs.legal.recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.stages.rows import ProgramRow
+from lawtrace.runs.schemas.task_rows import ProgramRow
 from lawtrace.solver.rules import Rule
 
 ROOT = Path(__file__).parents[2]
-LEGAL = ROOT / "docs" / "legal.md"
+LEGAL = ROOT / "docs" / "legal" / "README.md"
 FLOORS = ("agents", "environments", "prompts", "runs", "solver")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

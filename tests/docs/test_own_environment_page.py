@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.catalogue import load_setting
-from lawtrace.runs.stages.rows import TaskRow
-from lawtrace.solver.analysis import analyse
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.rules import check_rules, load_rules
 from tests.support.shell import Shell
 
@@ -25,10 +25,10 @@ def test_what_the_page_shows_stands_in_the_folder(block: str) -> None:
 
 
 def test_the_rules_are_in_order() -> None:
-    setting = load_setting(str(AIRLINE))
+    setting = load_domain(str(AIRLINE))
     rules = load_rules(setting.rules_file)
     check_rules(rules, setting.environment, setting.regulation)
-    assert analyse(setting.environment, rules).findings == ()
+    assert analyse_rules(setting.environment, rules).findings == ()
 
 
 def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +46,7 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         }.items()
         for style in ("goal", "workflow")
     }
-    tasks = [TaskRow.model_validate_json(line) for line in (tmp_path / "run" / "tasks.jsonl").read_text().splitlines()]
+    tasks = [Task.model_validate_json(line) for line in (tmp_path / "run" / "tasks.jsonl").read_text().splitlines()]
     assert all("DisruptionDesk." in task.program for task in tasks)
     assert "Air travel" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text())

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.ledger import ModelCalled
-from lawtrace.runs.ablation import Ablation, read_ablation
-from lawtrace.runs.files import read_rows
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.pipeline import VariantResult, walk, walk_variants
-from lawtrace.runs.plan import plan_of
-from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModels, TaskOptions
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.record.usage import usage_of
-from lawtrace.runs.stages.rows import TaskRow
+from lawtrace.agents.event_log import ModelCalled
+from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions
+from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.ablation import Ablation, read_ablation
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import measure_usage
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
 from tests.support.openai_server import serving
 from tests.support.playing import play
 from tests.support.shell import Shell
@@ -35,8 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
-    with Record.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        return asyncio.run(walk_variants(RECIPE, folder, record=record))
+    with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
+        return asyncio.run(run_variants(RECIPE, folder, record=record))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, result
     assert [one.made_by["traces"] for one in results] == [1, 1, 1, 1]
     # With or without an evaluator the same tasks came out, so the attempts at them are shared too.
     assert [one.made_by["attempts"] for one in results] == [1, 1, 3, 3]
-    with Record.open(folder.path) as record:
+    with EventLogFile.open(folder.path) as record:
         calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     asked = [entry for entry in calls if entry.context.role == "executor"]
     assert len(asked) == 2 * 3 * 2 * 2  # shields, tasks, styles, models
@@ -62,7 +62,7 @@ def test_every_variant_has_files_and_all_are_over_the_same_tasks(
     folder: RunFolder, results: list[VariantResult]
 ) -> None:
     assert all(one.ended is None for one in results)
-    ids = [[task.id for task in read_rows(folder.variant(number).tasks, TaskRow)] for number in (1, 2, 3, 4)]
+    ids = [[task.id for task in read_rows(folder.variant(number).tasks, Task)] for number in (1, 2, 3, 4)]
     assert len(ids[0]) == 3
     assert all(other == ids[0] for other in ids)
 
@@ -86,8 +86,8 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
 
 def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
     again = RunFolder(tmp_path / "again")
-    with Record.create(again.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        asyncio.run(walk_variants(RECIPE, again, record=record))
+    with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as record:
+        asyncio.run(run_variants(RECIPE, again, record=record))
     names = sorted(path.relative_to(folder.path) for path in folder.path.rglob("*.jsonl"))
     assert {name.name for name in names} >= {"rules.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"}
     assert {name.parts[1] for name in names if name.parts[0] == "variants"} == {"01", "02", "03", "04"}
@@ -99,8 +99,8 @@ def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[Var
 def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
-    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        whole, broken = asyncio.run(walk_variants(recipe, folder, record=record))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        whole, broken = asyncio.run(run_variants(recipe, folder, record=record))
     assert whole.result is not None
     assert broken.result is None
     assert broken.ended is not None
@@ -110,7 +110,7 @@ def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
 def test_the_plan_counts_what_is_shared_once() -> None:
     recipe = Recipe(
         tasks=TaskOptions(count=10, spare=5),
-        models=RoleModels(instruction_generator="openai:a", masking_evaluator="openai:b"),
+        models=RoleModelOptions(instruction_generator="openai:a", masking_evaluator="openai:b"),
         attempts=AttemptOptions(models=("openai:c", "business"), trials=2),
         ablation={"conversation.evaluator": (True, False), "attempts.shield": ("off", "refuse")},
     )
@@ -127,7 +127,7 @@ def test_the_plan_counts_what_is_shared_once() -> None:
 @pytest.mark.slow
 def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every answer pleases at once: each role is asked as often as expected, the steps of the extraction included."""
-    everybody = RoleModels(
+    everybody = RoleModelOptions(
         policy_extractor="openai:a",
         ltl_critic="openai:a",
         instruction_generator="openai:a",
@@ -138,11 +138,11 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
         update={"models": everybody, "ablation": {}, "attempts": AttemptOptions(models=("openai:b",), baselines=False)}
     )
     folder = RunFolder(tmp_path / "run")
-    with serving(play) as server, Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+    with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        asyncio.run(walk(recipe, folder, record=record))
-        used = {(line.role, line.model): line.asked for line in usage_of(record, {})}
+        asyncio.run(run_recipe(recipe, folder, record=record))
+        used = {(line.role, line.model): line.asked for line in measure_usage(record, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}
     assert len(used) == 9
 

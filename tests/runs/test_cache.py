@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs import cache
 from lawtrace.runs.cache import coverage_of
 from lawtrace.runs.cache_folder import cache_folder
@@ -13,7 +13,7 @@ from lawtrace.solver.rules import Rule, load_rules
 
 pytestmark = pytest.mark.slow
 
-SETTING = load_setting("banking")
+SETTING = load_domain("banking")
 RULES = load_rules(SETTING.rules_file)
 
 
@@ -40,7 +40,7 @@ def test_whatever_it_follows_from_makes_it_anew(monkeypatch: pytest.MonkeyPatch)
     assert ask(seed=2)[1] is False
     assert ask(tuple(RULES[1:]))[1] is False
     assert ask()[1] is True
-    for part, changed in (("_code", [("solver/product.py", "0")]), ("_installed", ["z3-solver 0"])):
+    for part, changed in (("_code", [("solver/planner/product.py", "0")]), ("_installed", ["z3-solver 0"])):
         with monkeypatch.context() as patch:
             patch.setattr(cache, part, lambda changed=changed: changed)
             assert ask()[1] is False

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.conversations import extracting
-from lawtrace.runs import way
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.pipeline import walk
+from lawtrace.agents.conversations import rule_proposal as extracting
+from lawtrace.runs import runner as way
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.stages import build
+from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.stages import tasks_stage as build
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
 
 PATIENCE = 30.0
 """Seconds after which work gives up waiting for the loop. It waits as long only if the loop waits for it."""
@@ -55,8 +55,8 @@ def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     async def walk_with_ticker() -> None:
         ticker = asyncio.create_task(tick())
-        with Record.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as record:
-            await walk(recipe, RunFolder(tmp_path / "run"), record=record)
+        with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as record:
+            await run_recipe(recipe, RunFolder(tmp_path / "run"), record=record)
         ticker.cancel()
 
     recipe = Recipe(

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.clients.budget import BudgetSpent
-from lawtrace.agents.ledger import CallRetried, MessageSent, ModelCalled, RoleFailed
-from lawtrace.runs.ablation import read_ablation
+from lawtrace.agents.event_log import CallRetried, MessageSent, ModelCalled, RoleFailed
+from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.runs.cli.run import report_ablation
-from lawtrace.runs.files import read_rows
-from lawtrace.runs.grading.verdict import VerdictRow
-from lawtrace.runs.layout import RunFolder
-from lawtrace.runs.pipeline import VariantResult, walk_variants
 from lawtrace.runs.recipe import (
     AttemptOptions,
     BudgetOptions,
     ConversationOptions,
     Recipe,
-    RoleModels,
+    RoleModelOptions,
     RuleOptions,
     TaskOptions,
 )
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.runner import VariantResult, run_variants
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.ablation import read_ablation
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play
 
@@ -57,7 +57,7 @@ RECIPE = Recipe(
     rules=RuleOptions(extract=False),
     tasks=TaskOptions(count=3, spare=4),
     conversation=ConversationOptions(concurrency=4, deadline_seconds=DEADLINE),
-    models=RoleModels(instruction_generator="openai:a", masking_evaluator="openai:a"),
+    models=RoleModelOptions(instruction_generator="openai:a", masking_evaluator="openai:a"),
     attempts=AttemptOptions(models=("openai:a",), baselines=False),
     ablation={
         "models.instruction_generator": ("openai:a", "openai:b"),
@@ -77,15 +77,15 @@ def results(folder: RunFolder) -> list[VariantResult]:
         for name, value in server.environment.items():
             patch.setenv(name, value)
         server.then(*FAULTS)
-        with Record.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-            return asyncio.run(walk_variants(RECIPE, folder, record=record))
+        with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
+            return asyncio.run(run_variants(RECIPE, folder, record=record))
 
 
 def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult]) -> None:
     assert [one.ended for one in results] == [None] * 4
     for one in results:
         assert one.result is not None
-        verdicts = read_rows(folder.variant(one.variant.number).verdicts, VerdictRow)
+        verdicts = read_rows(folder.variant(one.variant.number).verdicts, Verdict)
         assert len(verdicts) == 2 * len(one.result.tasks) > 0
     ablation = read_ablation(folder.path)
     assert {line.axis for line in ablation.axes} == set(RECIPE.ablation)
@@ -94,7 +94,7 @@ def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult
 
 def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[VariantResult]) -> None:
     assert results
-    with Record.open(folder.path) as record:
+    with EventLogFile.open(folder.path) as record:
         entries = list(record.entries())
     retried = Counter(
         "status" if "status 5" in entry.error or "status 4" in entry.error else "connection"
@@ -133,13 +133,13 @@ def test_a_budget_ends_the_matrix_and_more_of_it_goes_on(tmp_path: Path, monkeyp
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         with (
-            Record.create(folder.path, recipe=small.model_dump(mode="json")) as record,
-            pytest.raises(BudgetSpent, match="20 messages"),
+            EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as record,
+            pytest.raises(BudgetExhausted, match="20 messages"),
         ):
-            asyncio.run(walk_variants(small, folder, record=record))
+            asyncio.run(run_variants(small, folder, record=record))
         assert len(server.requests) == 20
-        with Record.resume(folder.path) as record:
-            results = asyncio.run(walk_variants(RECIPE, folder, record=record, resumed=True))
+        with EventLogFile.resume(folder.path) as record:
+            results = asyncio.run(run_variants(RECIPE, folder, record=record, resumed=True))
             calls = sum(call.paid for call in record.answered())
         assert len(server.requests) == calls
     assert [one.ended for one in results] == [None] * 4

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.domains.loader import load_domain
 from tests.support.shell import Shell
 
 RECIPE = """
@@ -25,10 +25,10 @@ def mine(tmp_path: Path) -> Path:
     """Banking under another name, in a folder of its own."""
     folder = tmp_path / "mine"
     folder.mkdir()
-    banking = load_setting("banking")
+    banking = load_domain("banking")
     (folder / "__init__.py").write_text(
         "from dataclasses import replace\n"
-        "from lawtrace.environments.banking import ENVIRONMENT as BANKING\n"
+        "from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING\n"
         'ENVIRONMENT = replace(BANKING, name="mine")\n'
     )
     for name in ("regulation.toml", "rules.toml"):

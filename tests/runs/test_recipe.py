@@ -25,10 +25,10 @@ def test_a_recipe_survives_its_own_record() -> None:
 
 
 def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
-    assert AttemptOptions(models=("openai:m", "idle")).contenders == (
+    assert AttemptOptions(models=("openai:m", "idle")).all_models == (
         "openai:m", "idle", "reference", "business", "refuse",
     )  # fmt: skip
-    assert AttemptOptions(models=("openai:m",), baselines=False).contenders == ("openai:m",)
+    assert AttemptOptions(models=("openai:m",), baselines=False).all_models == ("openai:m",)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from lawtrace.agents.ledger import ModelCalled
-from lawtrace.runs.record.store import Record
+from lawtrace.agents.event_log import ModelCalled
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.openai_server import Status, calling, serving
 from tests.support.shell import Shell
 
@@ -75,7 +75,7 @@ def test_every_stage_file_comes_out_the_same(
         assert Path("replayed", name).read_bytes() == Path("live", name).read_bytes(), name
     assert '"model":"openai:m"' in Path("replayed/attempts.jsonl").read_text(encoding="utf-8")
     assert "endpoint: " in Path("replayed/verdicts.jsonl").read_text(encoding="utf-8")
-    with Record.open(Path("replayed")) as record:
+    with EventLogFile.open(Path("replayed")) as record:
         calls = [
             entry for entry in record.entries(kind="model_call", role="executor") if isinstance(entry, ModelCalled)
         ]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.ledger import ModelCalled
+from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.cli import main
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.openai_server import Hang, serving
 
 RECIPE = """
@@ -87,7 +87,7 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        with Record.open(run) as record:
+        with EventLogFile.open(run) as record:
             committed = list(record.entries(kind="model_call", role="executor"))
         assert 0 < len(committed) < 8
         assert not (run / "verdicts.jsonl").exists()
@@ -100,7 +100,7 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
             main()
         assert ended.value.code == 0
         assert len(server.requests) - asked_before == 8 - len(committed)
-    with Record.open(run) as record:
+    with EventLogFile.open(run) as record:
         calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     live = [entry for entry in calls if entry.context.role == "executor" and not entry.replayed]
     assert len({(entry.context.task, entry.context.style) for entry in live}) == len(live) == 8

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.catalogue import BUILT_IN, load_setting
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf import And, Monitor, compile_formula, equivalent, parse
 from lawtrace.solver.rules import Rule, check_rules, load_rules
@@ -46,7 +46,7 @@ FORMULAS = [(world, rule) for world, rules in PUBLISHED.items() for rule in rule
 
 def kept(world: str) -> dict[str, Rule]:
     """The published formulas as rules of ours."""
-    return {rule.id: rule for rule in load_rules(load_setting(world).gold_file)}
+    return {rule.id: rule for rule in load_rules(load_domain(world).gold_file)}
 
 
 def same(one: str, other: str) -> bool:
@@ -85,7 +85,7 @@ REPLACED = {"smart_home": "delete-revoke"}
 
 KEPT = [
     (world, rule)
-    for world in BUILT_IN
+    for world in BUILT_IN_DOMAINS
     for rule in kept(world)
     if rule not in {ABOUT_THE_SAME.get(world), REPLACED.get(world)}
 ]
@@ -94,7 +94,7 @@ KEPT = [
 @pytest.mark.parametrize(("world", "rule"), KEPT)
 def test_the_curated_rules_say_what_was_published_and_more(world: str, rule: str) -> None:
     published = kept(world)[rule].parsed
-    rules = {rule.id: rule.parsed for rule in load_rules(load_setting(world).rules_file)}
+    rules = {rule.id: rule.parsed for rule in load_rules(load_domain(world).rules_file)}
     said = [rules[name] for name in SAID_BY.get((world, rule), (rule,))]
     ours = compile_formula(And(*said) if len(said) > 1 else said[0])
     if published in said:
@@ -129,20 +129,20 @@ def requested(doctor: str) -> Event:
 def test_a_rule_about_the_same_says_what_was_published_and_more(
     world: str, rule: str, before: Callable[[str], Event], after: Callable[[str], Event]
 ) -> None:
-    ours = {rule.id: rule for rule in load_rules(load_setting(world).rules_file)}[rule].automaton
+    ours = {rule.id: rule for rule in load_rules(load_domain(world).rules_file)}[rule].automaton
     published = kept(world)[ABOUT_THE_SAME[world]].automaton
     verdicts: set[tuple[str, str]] = set()
     steps = [before("1"), before("2"), after("1"), after("2")]
     for trace in (trace for length in range(5) for trace in all_words(steps, repeat=length)):
         monitor = Monitor({"ours": ours, "published": published})
         monitor.run(trace)
-        verdicts.add((monitor.at_end()["ours"], monitor.at_end()["published"]))
+        verdicts.add((monitor.final_statuses()["ours"], monitor.final_statuses()["published"]))
     assert verdicts == {("kept", "kept"), ("broken", "broken"), ("broken", "kept")}
 
 
-@pytest.mark.parametrize("world", BUILT_IN)
+@pytest.mark.parametrize("world", BUILT_IN_DOMAINS)
 def test_every_rule_rests_on_a_provision_that_was_read_and_says_why(world: str) -> None:
-    setting = load_setting(world)
+    setting = load_domain(world)
     check_rules(load_rules(setting.gold_file), setting.environment, setting.regulation)
     for rule in (*load_rules(setting.rules_file), *load_rules(setting.gold_file)):
         assert rule.provisions, rule.id
@@ -195,7 +195,7 @@ CITED: dict[str, Callable[[str, str], bool]] = {"banking": is_in_directive, "tel
 @pytest.mark.parametrize("world", PUBLISHED)
 def test_each_citation_is_of_a_place_that_the_law_has(world: str) -> None:
     law = published_text(LAWS[world])
-    for provision in load_setting(world).regulation.provisions:
+    for provision in load_domain(world).regulation.provisions:
         assert CITED[world](law, provision.citation), provision.citation
 
 
@@ -205,7 +205,7 @@ def test_no_sentence_of_the_restatement_is_copied(world: str) -> None:
     window = 8
     law = words_of(published_text(LAWS[world]))
     windows = {tuple(law[start : start + window]) for start in range(len(law) - window + 1)}
-    for provision in load_setting(world).regulation.provisions:
+    for provision in load_domain(world).regulation.provisions:
         words = words_of(provision.text)
         copied = [
             " ".join(words[start : start + window])

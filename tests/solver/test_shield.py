@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.banking import ENVIRONMENT
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
-from lawtrace.environments.session import REFUSED_BY_SHIELD, Session
+from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, Session
 from lawtrace.solver.ltlf import Monitor
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.shield import Shield
 
-SETTING = load_setting("banking")
+SETTING = load_domain("banking")
 PUBLISHED = load_rules(SETTING.rules_file)
 RULES = (
     *PUBLISHED,
@@ -52,7 +52,7 @@ CALLS: list[tuple[str, dict[str, Json]]] = [
 def broken(session: Session) -> set[str]:
     monitor = Monitor({rule.id: rule.automaton for rule in RULES})
     monitor.run(session.events)
-    return {rule for rule, ending in monitor.at_end().items() if ending == "broken"}
+    return {rule for rule, ending in monitor.final_statuses().items() if ending == "broken"}
 
 
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
@@ -95,8 +95,8 @@ def test_what_is_owed_is_what_would_be_broken_by_ending(calls: list[tuple[str, d
         session.call(tool, arguments)
     monitor = Monitor({rule.id: rule.automaton for rule in RULES})
     monitor.run(session.events)
-    owed = session.still_owed()
-    assert set(owed.rules if owed else ()) == {rule for rule, end in monitor.at_end().items() if end != "kept"}
+    owed = session.open_duties()
+    assert set(owed.rules if owed else ()) == {rule for rule, end in monitor.final_statuses().items() if end != "kept"}
 
 
 def test_the_agent_reads_the_provision_and_no_formula() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.offline import OFFLINE_ROLES
 from lawtrace.agents.roles import RoleName
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.prompts.loader import load_prompt
 
 WRITING: tuple[RoleName, ...] = (

@@ -6,14 +6,20 @@ each time.
 
 from random import Random
 
-from lawtrace.environments.declaration import Environment
-from lawtrace.environments.domains import Options
-from lawtrace.environments.effects import Delete, Insert, InsertEach, Update
-from lawtrace.environments.kinds import BOOLEAN, INTEGER, TEXT, TEXTS, Kind
-from lawtrace.environments.phrases import Phrases
-from lawtrace.environments.results import KeyResult, Part, RowsResult, ValueResult
-from lawtrace.environments.state import Entity, Field, Row, State
-from lawtrace.environments.terms import (
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import (
+    Delete,
+    Insert,
+    InsertEach,
+    KeyResult,
+    NestedRows,
+    RowsResult,
+    Update,
+    ValueResult,
+)
+from lawtrace.environments.spec.samplers import OneOf
+from lawtrace.environments.spec.state import Entity, Field, Row, State
+from lawtrace.environments.spec.terms import (
     SUCCEEDED,
     RowVariable,
     Term,
@@ -27,7 +33,8 @@ from lawtrace.environments.terms import (
     is_empty,
     value_of,
 )
-from lawtrace.environments.tool import Fails, FromUser, Parameter, Raises, Tool
+from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
+from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TEXTS, ValueType
 
 WORDS = ("", "a", "Ab", "b", "abba")
 ENTITIES = {
@@ -41,8 +48,8 @@ ENTITIES = {
     for name in ("boxes", "marks")
 }
 BOXES, MARKS = ENTITIES.values()
-KINDS: dict[str, Kind] = {"word": TEXT, "size": INTEGER, "live": BOOLEAN}
-PARAMETERS: dict[str, Kind] = {"text": TEXT, "number": INTEGER, "flag": BOOLEAN, "list": TEXTS, "limit": INTEGER}
+KINDS: dict[str, ValueType] = {"word": TEXT, "size": INTEGER, "live": BOOLEAN}
+PARAMETERS: dict[str, ValueType] = {"text": TEXT, "number": INTEGER, "flag": BOOLEAN, "list": TEXTS, "limit": INTEGER}
 
 Rows = tuple[RowVariable, ...]
 
@@ -138,7 +145,9 @@ def random_environment(seed: int) -> Environment:
     def rows(name: str) -> RowsResult:
         label = f"{seed}/{random.random()}"
         fields = tuple(random.sample(["id", *KINDS], 2))
-        inside = Part("inside", "-", MARKS, lambda row, mark: _Terms(label + "/").truth((row, mark), 1), ("word",))
+        inside = NestedRows(
+            "inside", "-", MARKS, lambda row, mark: _Terms(label + "/").truth((row, mark), 1), ("word",)
+        )
         return RowsResult(
             name,
             "-",
@@ -161,7 +170,7 @@ def random_environment(seed: int) -> Environment:
         "Do",
         "Does what its seed says.",
         parameters=tuple(
-            Parameter(name, kind, "-", FromUser(Options((None,))), required=name != "limit")
+            Parameter(name, kind, "-", FromUser(OneOf((None,))), required=name != "limit")
             for name, kind in PARAMETERS.items()
         ),
         raises=(

@@ -1,9 +1,9 @@
 """A small bank in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
-from lawtrace.environments.banking import ENVIRONMENT
+from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import Json
-from lawtrace.environments.state import decode_state
-from tests.support.world import Arguments, World
+from lawtrace.environments.spec.state import decode_state
+from tests.support.environment_fixture import Arguments, EnvironmentFixture
 
 MAIN, SPARE, NEST = "111-1111-1111", "222-2222-2222", "333-3333-3333"
 STATE = decode_state(
@@ -112,5 +112,5 @@ MORE: dict[str, list[Arguments]] = {
     "SearchTransactions": [{"account_number": MAIN, "keyword": "HARBOUR", "min_amount": 30, "max_amount": 30}],
     "GetAccountStatement": [{**STATEMENT, "download": True}],
 }
-WORLD = World(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
+WORLD = EnvironmentFixture(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
 do, tables = WORLD.do, WORLD.tables

@@ -4,10 +4,10 @@ It is noon of 2 March 2026. Ada has free slots on the third at nine and ten and 
 is taken by an appointment of the patient's, and the one on the first is over. Ben is free on the third at nine.
 """
 
+from lawtrace.environments.domains.telehealth import ENVIRONMENT
 from lawtrace.environments.events import Json
-from lawtrace.environments.state import decode_state
-from lawtrace.environments.telehealth import ENVIRONMENT
-from tests.support.world import Arguments, World
+from lawtrace.environments.spec.state import decode_state
+from tests.support.environment_fixture import Arguments, EnvironmentFixture
 
 ADA, BEN, NOBODY = "D-1111", "D-2222", "D-9999"
 HELD, PLANNED, CONSULTATION = "A-00001", "A-00002", "C-00001"
@@ -163,5 +163,5 @@ FAILED: dict[str, list[Arguments]] = {
         {"medication_name": "cetirizine", "dosage": "5 mg once a day", "doctor_id": ADA},
     ],
 }
-WORLD = World(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
+WORLD = EnvironmentFixture(ENVIRONMENT, STATE, GOOD, RAISED, FAILED, MORE)
 do, tables = WORLD.do, WORLD.tables

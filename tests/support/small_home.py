@@ -1,9 +1,9 @@
 """A small home in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
 
+from lawtrace.environments.domains.smart_home import ENVIRONMENT
 from lawtrace.environments.events import Json
-from lawtrace.environments.smart_home import ENVIRONMENT
-from lawtrace.environments.state import decode_state, encode_state
-from tests.support.world import World
+from lawtrace.environments.spec.state import decode_state, encode_state
+from tests.support.environment_fixture import EnvironmentFixture
 
 INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"
 """A guest with access, one whose access is over, one without."""
@@ -132,7 +132,7 @@ FAILED: dict[str, list[dict[str, Json]]] = {
 }
 
 
-WORLD = World(
+WORLD = EnvironmentFixture(
     ENVIRONMENT, STATE, GOOD, RAISED, FAILED, completing={"UnlockDoor": LOCKED}, refusing={"LockDoor": LOCKED}
 )
 do, tables = WORLD.do, WORLD.tables

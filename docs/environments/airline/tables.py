@@ -3,8 +3,8 @@
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.kinds import DATE, MONEY, TEXT, TEXTS, Choice, Pattern
-from lawtrace.environments.state import Entity, Field, Row, State
+from lawtrace.environments.spec.state import Entity, Field, Row, State
+from lawtrace.environments.spec.types import DATE, MONEY, TEXT, TEXTS, Choice, Pattern
 
 BOOKING_CODE = Pattern("XXNNNN", r"[A-Z]{2}\d{4}")
 FLIGHT_NUMBER = Pattern("VE-NNN", r"VE-\d{3}")

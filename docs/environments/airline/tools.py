@@ -1,13 +1,10 @@
 """The nine tools of the disruption desk."""
 
-from lawtrace.environments.domains import Amount, DayBefore, FieldValue, Options, WordsOf
-from lawtrace.environments.effects import Insert, Update
-from lawtrace.environments.kinds import BOOLEAN, DATE, MONEY, TEXT, TEXTS
-from lawtrace.environments.pending import pending_events
-from lawtrace.environments.phrases import Phrases
-from lawtrace.environments.results import RowsResult, ValueResult
-from lawtrace.environments.state import Entity
-from lawtrace.environments.terms import (
+from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
+from lawtrace.environments.spec.samplers import Amount, DayBefore, FieldValue, OneOf, WordsOf
+from lawtrace.environments.spec.state import Entity
+from lawtrace.environments.spec.terms import (
     SUCCEEDED,
     Term,
     any_item,
@@ -20,7 +17,8 @@ from lawtrace.environments.terms import (
     is_empty,
     value_of,
 )
-from lawtrace.environments.tool import Fails, FromLookup, FromTrace, FromUser, Parameter, Raises, Tool
+from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Parameter, Phrases, Raises, Tool
+from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, TEXTS
 
 from .tables import BOOKING_CODE, BOOKINGS, CASE_LOG, CITY, DESK, FLIGHT_NUMBER, FLIGHTS, NOTICES, PAYMENTS, VOUCHERS
 
@@ -51,7 +49,7 @@ SUCCESS = ValueResult("success", "Whether it was done.", BOOLEAN, SUCCEEDED)
 SEND_RIGHTS_NOTICE = Tool(
     name="SendRightsNotice",
     summary="Hands the written notice of passenger rights to the passengers of the present case.",
-    telltales=("notice", "right", "entitle", "inform"),
+    leak_words=("notice", "right", "entitle", "inform"),
     hint="Send it once, before passengers choose between remedies.",
     effects=(Insert(NOTICES, {"date": today}),),
     results=(ValueResult("notice_id", "The identifier of the notice.", TEXT, fresh_key(NOTICES)),),
@@ -62,7 +60,7 @@ SEND_RIGHTS_NOTICE = Tool(
 RECORD_CASE_ENTRY = Tool(
     name="RecordCaseEntry",
     summary="Writes one entry with a list of event names into the log of the case.",
-    telltales=("record", "log the", "logged", "case entr", "audit", "evidence", "document"),
+    leak_words=("record", "log the", "logged", "case entr", "audit", "evidence", "document"),
     hint="Write one at the end of a case, with every event that occurred, in order.",
     parameters=(
         Parameter("events", TEXTS, "The names of the events to record.", FromTrace("pending_events", pending_events)),
@@ -77,7 +75,9 @@ RECORD_CASE_ENTRY = Tool(
 FIND_BOOKING = Tool(
     name="FindBooking",
     summary="Finds the bookings of passengers whose name holds any of the words.",
-    phrases=Phrases(step="Find the booking in the name of {keywords}.", thing="the booking in the name of {keywords}"),
+    phrases=Phrases(
+        step="Find the booking in the name of {keywords}.", noun_phrase="the booking in the name of {keywords}"
+    ),
     parameters=(Parameter("keywords", TEXTS, "Words of the name.", FromUser(WordsOf(BOOKINGS, "passenger_name"))),),
     raises=(Raises(INVALID_REQUEST, "The list 'keywords' is empty.", is_empty(argument("keywords"))),),
     results=(
@@ -94,7 +94,7 @@ FIND_BOOKING = Tool(
 LOOK_UP_FLIGHT = Tool(
     name="LookUpFlight",
     summary="Looks up the flight to a city.",
-    phrases=Phrases(step="Look up the {destination} flight.", thing="the {destination} flight"),
+    phrases=Phrases(step="Look up the {destination} flight.", noun_phrase="the {destination} flight"),
     parameters=(Parameter("destination", CITY, "The city.", FromUser(FieldValue(FLIGHTS, "destination"))),),
     raises=(Raises(INVALID_REQUEST, "The 'destination' is no city that the airline flies to."),),
     results=(
@@ -164,7 +164,7 @@ PAY_COMPENSATION = Tool(
     ),
     parameters=(
         BOOKING,
-        Parameter("amount", MONEY, "The amount: 250, 400 or 600.", FromUser(Options((250_00, 400_00, 600_00)))),
+        Parameter("amount", MONEY, "The amount: 250, 400 or 600.", FromUser(OneOf((250_00, 400_00, 600_00)))),
     ),
     raises=(
         MALFORMED,

@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawtrace.environments.regulations.labels import Label, first_of, read_labels, readings
+from lawtrace.environments.regulations.labels import ListLabel, first_label, label_readings, read_labels
 
 
 def styles(label: str) -> dict[str, tuple[int, str]]:
-    return {reading.style: reading.value for reading in readings(label)}
+    return {reading.style: reading.value for reading in label_readings(label)}
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_label_means_what_it_may_mean(label: str, expected: dict[str, tuple[in
 
 
 def test_twice_the_letter_a_comes_after_z_or_behind_a() -> None:
-    assert [reading.value for reading in readings("(aa)")] == [(27, ""), (1, "a")]
+    assert [reading.value for reading in label_readings("(aa)")] == [(27, ""), (1, "a")]
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_numerals_follow_each_other(number: int) -> None:
     numerals = ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"]
     tens = ["", "x", "xx", "xxx", "xl"]
 
-    def written(n: int) -> Label:
+    def written(n: int) -> ListLabel:
         return read_labels(f"({tens[n // 10]}{numerals[n % 10]}) words")[0][0]
 
     one = next(reading for reading in written(number).readings if reading.style.startswith("i "))
     two = next(reading for reading in written(number + 1).readings if reading.style.startswith("i "))
     assert two.follows(one)
     assert not one.follows(two)
-    assert first_of(one) == "(i)"
+    assert first_label(one) == "(i)"
 
 
 def test_what_was_inserted_follows_and_is_followed() -> None:
-    (two,), (inserted,), (three,) = readings("2."), readings("2a."), readings("3.")
+    (two,), (inserted,), (three,) = label_readings("2."), label_readings("2a."), label_readings("3.")
     assert inserted.follows(two)
     assert three.follows(inserted)
     assert not two.follows(inserted)

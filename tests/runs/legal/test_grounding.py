@@ -8,22 +8,21 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.roles.meta_llm import Citation
+from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.files import read_rows
+from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.grounding import check_citations, grounding_lines
-from lawtrace.runs.legal.layout import LegalFolder
-from lawtrace.runs.legal.pipeline import LegalResult, walk_legal
-from lawtrace.runs.legal.recipe import LegalRecipe
-from lawtrace.runs.legal.report import content_of_legal_run, render_legal_report
-from lawtrace.runs.legal.rows import AnswerRow, ProbeRow
-from lawtrace.runs.legal.shares import Share
-from lawtrace.runs.metrics import wilson_interval
+from lawtrace.runs.legal.legal_files import AnswerRow, LegalFolder, ProbeRow
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_report import content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.legal_runner import LegalResult, run_legal
 from lawtrace.runs.recipe_file import read_recipe
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.report.texts import show_interval
+from lawtrace.runs.report.text import show_interval
+from lawtrace.runs.scoring.metrics import wilson_interval
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import read_rows
+from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.openai_server import serving
-from tests.support.small_cases import BOOK, BOTTLES
 
 TEXTS = {chunk.ref: chunk.text for chunk in BOTTLES.chunks}
 
@@ -80,8 +79,8 @@ def rests_on_facts(request: Mapping[str, Any]) -> str:
 
 
 def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
-    with Record.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(walk_legal(recipe, LegalFolder(folder), record=record, book=BOOK))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=BOOK))
 
 
 def test_an_answer_that_rests_on_what_it_cites_moves_without_it_and_not_by_another_name(

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.legal.layout import LegalFolder
-from lawtrace.runs.legal.pipeline import walk_legal
-from lawtrace.runs.legal.recipe import LegalRecipe
-from lawtrace.runs.legal.report import content_of_legal_run, write_legal_report
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.legal.legal_files import LegalFolder
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_report import content_of_legal_run, write_legal_report
+from lawtrace.runs.legal.legal_runner import run_legal
+from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.browser import needs_browser, open_page
-from tests.support.small_cases import BOOK
+from tests.support.legal.small_cases import BOOK
 
 pytestmark = [pytest.mark.browser, needs_browser]
 
@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.browser, needs_browser]
 def page_of_a_run(tmp_path: Path) -> str:
     recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), balanced=True, probes=("renamed",))
     folder = LegalFolder(tmp_path / "run")
-    with Record.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(walk_legal(recipe, folder, record=record, book=BOOK))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(run_legal(recipe, folder, record=record, book=BOOK))
     write_legal_report(content_of_legal_run(folder.path), folder.report)
     return folder.report.as_uri()
 

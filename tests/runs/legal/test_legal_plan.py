@@ -12,24 +12,24 @@ from zlib import crc32
 import pytest
 from autogen_core.models import LLMMessage, SystemMessage
 
-from lawtrace.agents.offline import OFFLINE_ROLES
-from lawtrace.agents.offline.messages import labelled_json
+from lawtrace.agents.legal.team_roles import MAX_SUBTASKS
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.roles.team import MOST_PARTS
-from lawtrace.environments.casebook.book import CaseBook
-from lawtrace.environments.casebook.case import Choice
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.environments.legal.case import Choice
+from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.prompts.loader import load_prompt
-from lawtrace.runs.files import write_rows
-from lawtrace.runs.legal.layout import LegalFolder
-from lawtrace.runs.legal.pipeline import walk_legal
-from lawtrace.runs.legal.plan import LegalPlan, plan_of_cases
-from lawtrace.runs.legal.recipe import LegalRecipe
-from lawtrace.runs.plan import CHARACTERS_A_TOKEN
-from lawtrace.runs.record.store import Record
-from lawtrace.runs.record.usage import usage_of
+from lawtrace.runs.call_plan import CHARACTERS_PER_TOKEN
+from lawtrace.runs.legal.legal_files import LegalFolder
+from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_runner import run_legal
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import measure_usage
+from lawtrace.runs.store.stage_files import write_rows
+from tests.support.legal.small_cases import BOTTLES, LETTERS_CASE, asked
 from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
-from tests.support.small_cases import BOTTLES, LETTERS_CASE, asked
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def split_for_ever(request: Mapping[str, Any]) -> str:
     if len(request["messages"]) == 2:
         return "Perhaps."
     task = json.dumps(request["messages"][0]["content"])
-    parts = [{"task": f"part {n} of {crc32(task.encode())}"} for n in range(MOST_PARTS)]
+    parts = [{"task": f"part {n} of {crc32(task.encode())}"} for n in range(MAX_SUBTASKS)]
     said = {"decomposer": {"tasks": parts}, "atomicity_judge": {"atomic": False}, "role_agent": {"answer": "It is."}}
     return json.dumps(said.get(role_of(request), {"answer": "Yes"}))
 
@@ -107,9 +107,9 @@ def split_for_ever(request: Mapping[str, Any]) -> str:
 def used(server: OpenAIServer, recipe: LegalRecipe, folder: Path, patch: pytest.MonkeyPatch) -> dict[Any, int]:
     for name, value in server.environment.items():
         patch.setenv(name, value)
-    with Record.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(walk_legal(recipe, LegalFolder(folder), record=record, book=CaseBook(CASES)))
-        return {(line.role, line.model): line.asked for line in usage_of(record, {})}
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=LegalDataset(CASES)))
+        return {(line.role, line.model): line.asked for line in measure_usage(record, {})}
 
 
 def expected(plan: LegalPlan) -> dict[Any, int]:
@@ -134,7 +134,7 @@ def test_the_plan_is_what_a_legal_run_asks_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any]
 ) -> None:
     recipe = LegalRecipe.model_validate({**ONCE.model_dump(), **changes})
-    plan = plan_of_cases(recipe, CASES)
+    plan = plan_legal_calls(recipe, CASES)
     with serving(please) as server:
         assert used(server, recipe, tmp_path / "run", monkeypatch) == expected(plan)
     assert (plan.cells, plan.questions, plan.expected_is) == (24, 5, "exact")
@@ -145,11 +145,11 @@ def test_the_plan_is_what_a_legal_run_asks_for(
 def test_answers_that_are_no_use_come_to_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "Perhaps.") as server:
         found = used(server, ONCE, tmp_path / "run", monkeypatch)
-    assert found == most(plan_of_cases(ONCE, CASES))
+    assert found == most(plan_legal_calls(ONCE, CASES))
 
 
 def test_a_team_keeps_within_its_ceiling_however_it_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = plan_of_cases(TEAM, CASES)
+    plan = plan_legal_calls(TEAM, CASES)
     assert plan.expected_is == "ceiling"
     with serving(split_for_ever) as server:
         found = used(server, TEAM, tmp_path / "run", monkeypatch)
@@ -171,7 +171,7 @@ def test_a_run_costs_no_more_than_the_ceiling(
     priced = LegalRecipe.model_validate(
         {**recipe.model_dump(), "prices": dict.fromkeys(models, price), "parameters": {"max_tokens": longest}}
     )
-    ceiling = plan_of_cases(priced, CASES).ceiling
+    ceiling = plan_legal_calls(priced, CASES).ceiling
     with serving(split_for_ever) as server:
         used(server, priced, tmp_path / "run", monkeypatch)
         requests = [*server.requests]
@@ -184,11 +184,11 @@ def test_a_run_costs_no_more_than_the_ceiling(
         ),
     ]
     answers = longest * sum("messages" in request for request in requests)
-    cost = sum(ceil(len(text.encode()) / CHARACTERS_A_TOKEN) for text in prompts) + 2 * answers
+    cost = sum(ceil(len(text.encode()) / CHARACTERS_PER_TOKEN) for text in prompts) + 2 * answers
     assert ceiling is not None
     assert cost <= ceiling
     without = priced.model_copy(update={"prices": {}})
-    assert plan_of_cases(without, CASES).ceiling is None
+    assert plan_legal_calls(without, CASES).ceiling is None
 
 
 @pytest.fixture
@@ -228,14 +228,14 @@ def test_a_run_is_repeated_from_its_record(book: Path, tmp_path: Path, lawtrace:
     assert b"it is empty" in (tmp_path / "again" / "findings.jsonl").read_bytes()
     for name in ("findings.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
-    with Record.open(tmp_path / "again") as record:
+    with EventLogFile.open(tmp_path / "again") as record:
         assert LegalRecipe.model_validate(record.recipe).seed == 7
 
 
 def test_what_cannot_be_repeated_is_said(book: Path, tmp_path: Path, lawtrace: Shell) -> None:
-    with Record.create(tmp_path / "other", recipe={"schema_version": "lawtrace.recipe/1"}):
+    with EventLogFile.create(tmp_path / "other", recipe={"schema_version": "lawtrace.recipe/1"}):
         pass
-    with Record.create(tmp_path / "stopped", recipe=ONCE.model_dump(mode="json")):
+    with EventLogFile.create(tmp_path / "stopped", recipe=ONCE.model_dump(mode="json")):
         pass
     for words, complaint in {
         (): "which cases? Give --cases",

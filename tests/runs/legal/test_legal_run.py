@@ -9,29 +9,30 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.ledger import ModelCalled
-from lawtrace.environments.casebook.book import CaseBook
-from lawtrace.environments.errors import CannotCarryOut, InputError
-from lawtrace.runs.legal.layout import LegalFolder
-from lawtrace.runs.legal.pipeline import LegalResult, check_cases, walk_legal
-from lawtrace.runs.legal.recipe import LegalRecipe
-from lawtrace.runs.legal.rows import Cell
-from lawtrace.runs.legal.scores import count_answers
-from lawtrace.runs.legal.tables import tabulate
+from lawtrace.agents.event_log import ModelCalled
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.legal.dataset import LegalDataset
+from lawtrace.runs.legal.accuracy import count_answers
+from lawtrace.runs.legal.legal_files import GridCell, LegalFolder
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.legal.legal_runner import LegalResult, load_cases_with_questions, run_legal
+from lawtrace.runs.legal.legal_tables import tabulate
 from lawtrace.runs.recipe import ConversationOptions
 from lawtrace.runs.recipe_file import read_recipe
-from lawtrace.runs.record.store import Record
+from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.openai_server import OpenAIServer, Status, serving
-from tests.support.small_cases import BOOK, BOTTLES
 
 SMALL = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2))
 ONE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(2,), models=("openai:some-model",))
 
 
-def run(recipe: LegalRecipe, folder: Path, book: CaseBook | None = BOOK) -> LegalResult:
-    opening = Record.create(folder, recipe=recipe.model_dump(mode="json")) if book else Record.resume(folder)
+def run(recipe: LegalRecipe, folder: Path, book: LegalDataset | None = BOOK) -> LegalResult:
+    opening = (
+        EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) if book else EventLogFile.resume(folder)
+    )
     with opening as record:
-        return asyncio.run(walk_legal(recipe, LegalFolder(folder), record=record, book=book))
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=book))
 
 
 def against(
@@ -48,8 +49,8 @@ def test_the_grid_is_whole_and_every_question_counts_in_every_cell(tmp_path: Pat
     scores = {line.cell: line.score for table in tables.models for line in table.cells}
     assert len(scores) == 8 * 2 * 2
     assert {score.questions for score in scores.values()} == {4}
-    assert Cell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores
-    assert scores[Cell("offline", "F+LR", "bm25", 2)].count("correct") >= 2
+    assert GridCell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores
+    assert scores[GridCell("offline", "F+LR", "bm25", 2)].count("correct") >= 2
     empty = [row for row in result.answers if row.case == "letters" and row.context == "CS"]
     assert [row.passages for row in empty] == [()] * 4
     assert {row.outcome for row in empty} == {"refused"}
@@ -133,21 +134,21 @@ def test_an_endpoint_that_fails_makes_a_question_invalid_and_it_stays_counted(
 def test_a_resumed_run_asks_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = 0
 
-    def record_some(self: Record, entry: Any) -> None:
+    def record_some(self: EventLogFile, entry: Any) -> None:
         nonlocal kept
         if isinstance(entry, ModelCalled):
             kept += 1
             if kept > 2:
-                raise CannotCarryOut("the disk is full")
+                raise OperationalError("the disk is full")
         original(self, entry)
 
-    original = Record.record
+    original = EventLogFile.record
     one_by_one = ONE.model_copy(update={"conversation": ConversationOptions(concurrency=1)})
     with serving(answer_by_rule) as server:
-        monkeypatch.setattr(Record, "record", record_some)
-        with pytest.raises(CannotCarryOut, match="disk is full"):
+        monkeypatch.setattr(EventLogFile, "record", record_some)
+        with pytest.raises(OperationalError, match="disk is full"):
             against(server, tmp_path / "run", monkeypatch, one_by_one)
-        monkeypatch.setattr(Record, "record", original)
+        monkeypatch.setattr(EventLogFile, "record", original)
         asked = len(server.requests)
         result = run(one_by_one, tmp_path / "run", book=None)
         assert len(server.requests) - asked == (4 + 1) - 2  # all, with the one that is sent back, but the two kept
@@ -181,7 +182,7 @@ def test_vectors_of_an_endpoint_stand_in_the_record_and_are_never_asked_for_agai
         again = run(replayed, tmp_path / "again")
         assert asked_for_vectors(server) == asked
     assert again.answers == first.answers
-    with Record.open(tmp_path / "again") as record:
+    with EventLogFile.open(tmp_path / "again") as record:
         assert all(call.replayed for call in record.calls("embedder"))
 
 
@@ -189,7 +190,7 @@ def test_a_replay_of_vectors_that_are_not_there_is_named(tmp_path: Path, monkeyp
     with serving(answer_by_rule) as server:
         first = against(server, tmp_path / "first", monkeypatch, EMBEDDED.model_copy(update={"contexts": ("F",)}))
     more = EMBEDDED.model_copy(update={"embedding": f"replay:{first.folder.path}"})
-    with pytest.raises(CannotCarryOut, match="no recorded answer for role 'embedder'"):
+    with pytest.raises(OperationalError, match="no recorded answer for role 'embedder'"):
         run(more, tmp_path / "again")
 
 
@@ -205,7 +206,7 @@ def test_a_case_book_without_questions_is_refused_before_the_run(tmp_path: Path)
     path = tmp_path / "cases.jsonl"
     path.write_text(BOTTLES.model_copy(update={"questions": ()}).model_dump_json(), encoding="utf-8")
     with pytest.raises(InputError, match="no case in it has a question"):
-        check_cases(path)
+        load_cases_with_questions(path)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from lawtrace.runs.cli.app import app
-from lawtrace.runs.files import read_rows
-from lawtrace.runs.legal.ratings import RatingRow, agreement, draw_sample, rater_lines
-from tests.support.small_cases import BOOK
+from lawtrace.runs.legal.ratings import RatingRow, draw_sample, rater_scores, rating_agreement
+from lawtrace.runs.store.stage_files import read_rows
+from tests.support.legal.small_cases import BOOK
 
 
 def rated(rater: str, question: str, faithful: bool, clear: bool = True) -> RatingRow:
@@ -32,13 +32,13 @@ def test_raters_and_their_agreement() -> None:
         *(rated("bob", f"q{n}", faithful) for n, faithful in enumerate([True, False, False, False])),
         rated("ann", "q9", True),
     ]
-    ann, bob = rater_lines(rows)
+    ann, bob = rater_scores(rows)
     assert (ann.rated, ann.shares["faithfulness"], bob.shares["faithfulness"]) == (5, 0.6, 0.25)
-    faithful, clear, _ = agreement(rows)
+    faithful, clear, _ = rating_agreement(rows)
     assert (faithful.questions, faithful.unanimous) == (4, 0.75)
     assert faithful.kappa == pytest.approx(0.5)
     assert (clear.unanimous, clear.kappa) == (1.0, None)
-    assert agreement(rows[:4]) == []
+    assert rating_agreement(rows[:4]) == []
 
 
 def test_a_rater_goes_on_where_they_stopped(tmp_path: Path) -> None:

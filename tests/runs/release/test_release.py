@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from lawtrace.environments.catalogue import BUILT_IN
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.jail import Jails
-from lawtrace.runs.files import digest, read_rows
-from lawtrace.runs.grading.judge import judge
-from lawtrace.runs.release.checking import check_release, task_files
-from lawtrace.runs.release.writing import Manifest, read_manifest
-from lawtrace.runs.stages.attempt import run_programs
+from lawtrace.environments.sandbox import JailPool
+from lawtrace.runs.release.integrity import check_release, task_files
+from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
+from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.attempts_stage import execute_programs
 from lawtrace.runs.stages.quality import QualityRow
-from lawtrace.runs.stages.rows import ProgramRow, TaskRow
-from lawtrace.runs.tasks import read_tasks
+from lawtrace.runs.store.stage_files import file_digest, read_rows
+from lawtrace.runs.store.task_file import read_tasks
 from tests.support.shell import Shell
 
 OLD = Path(__file__).parents[2] / "data" / "release-0.1.0" / "banking.jsonl"
@@ -62,16 +62,16 @@ def test_the_table_holds_each_task_and_its_json_can_be_read(lawtrace: Shell, tmp
 def test_every_world_has_its_part_passes_the_gate_and_is_what_is_released(lawtrace: Shell, tmp_path: Path) -> None:
     out, newest = tmp_path / "release", RELEASED[-1]
     made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
-    assert made["pairs"] == dict.fromkeys(BUILT_IN, 1)
+    assert made["pairs"] == dict.fromkeys(BUILT_IN_DOMAINS, 1)
     checked = lawtrace.json("tasks", "check", out, "--out", tmp_path / "quality.jsonl")
-    assert checked["tasks"] == len(BUILT_IN)
-    assert all(answers == {"passed": len(BUILT_IN)} for answers in checked["checks"].values())
+    assert checked["tasks"] == len(BUILT_IN_DOMAINS)
+    assert all(answers == {"passed": len(BUILT_IN_DOMAINS)} for answers in checked["checks"].values())
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert all(f"data_files: {name}.parquet" in card for name in BUILT_IN)
+    assert all(f"data_files: {name}.parquet" in card for name in BUILT_IN_DOMAINS)
     ours, theirs = read_manifest(out).environments, read_manifest(newest).environments
-    if changed := [name for name in BUILT_IN if ours[name].rules_sha256 != theirs[name].rules_sha256]:
+    if changed := [name for name in BUILT_IN_DOMAINS if ours[name].rules_sha256 != theirs[name].rules_sha256]:
         pytest.skip(f"the rules of {', '.join(changed)} have changed since {newest.name}: a new version is due")
-    for name in BUILT_IN:  # more pairs only add lines
+    for name in BUILT_IN_DOMAINS:  # more pairs only add lines
         with (newest / f"{name}.jsonl").open(encoding="utf-8") as lines:
             assert next(lines) == (out / f"{name}.jsonl").read_text(encoding="utf-8")
 
@@ -84,7 +84,7 @@ def test_what_is_released_is_whole(folder: Path) -> None:
         quality = read_rows(folder / f"{name}.quality.jsonl", QualityRow)
         assert len(quality) == entry.pairs == 40
         assert all(not row.findings for row in quality)
-        assert [row.task for row in quality] == [task.id for task in read_rows(folder / f"{name}.jsonl", TaskRow)]
+        assert [row.task for row in quality] == [task.id for task in read_rows(folder / f"{name}.jsonl", Task)]
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_a_release_that_was_touched_is_named(lawtrace: Shell, tmp_path: Path) ->
     assert "README.md: not the file that was released" in err
 
 
-def changed(manifest: Manifest, **of_banking: object) -> Manifest:
+def changed(manifest: ReleaseManifest, **of_banking: object) -> ReleaseManifest:
     banking = manifest.environments["banking"].model_copy(update=of_banking)
     return manifest.model_copy(update={"environments": {"banking": banking}})
 
@@ -106,7 +106,7 @@ def test_a_manifest_that_was_touched_is_held_against_the_tasks(lawtrace: Shell, 
     release(lawtrace, folder)
     manifest = read_manifest(folder)
 
-    def problems(manifest: Manifest) -> list[str]:
+    def problems(manifest: ReleaseManifest) -> list[str]:
         (folder / "manifest.json").write_text(manifest.model_dump_json(), encoding="utf-8")
         return [problem.what for problem in check_release(folder)]
 
@@ -123,7 +123,7 @@ def test_a_manifest_that_was_touched_is_held_against_the_tasks(lawtrace: Shell, 
     assert problems(manifest.model_copy(update={"files": {}})) == ["the manifest has no SHA-256 of it"] * 4
     first = (folder / "banking.jsonl").read_text(encoding="utf-8").split("\n")[0]
     (folder / "banking.jsonl").write_text(first + "\n", encoding="utf-8")
-    files = {**manifest.files, "banking.jsonl": digest(folder / "banking.jsonl")}
+    files = {**manifest.files, "banking.jsonl": file_digest(folder / "banking.jsonl")}
     assert problems(manifest.model_copy(update={"files": files})) == ["1 pairs, and the manifest says 2"]
     (folder / "banking.jsonl").unlink()
     code, out, err = lawtrace("tasks", "check", folder)
@@ -159,6 +159,6 @@ def test_every_release_stays_gradable(path: Path) -> None:
     programs = [
         ProgramRow(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
     ]
-    with Jails() as jails:
-        attempts = run_programs(setting.environment, tasks, programs, jails)
+    with JailPool() as jails:
+        attempts = execute_programs(setting.environment, tasks, programs, jails)
     assert [judge(setting.environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4

@@ -2,21 +2,30 @@
 
 import pytest
 
-from lawtrace.agents.conversations.trail import Fate, Funnel, Piece, ProvisionTrail, Quote, RuleTrail, Spoken, TrailHead
-from lawtrace.runs.report.extraction import draw_funnel, render_extraction
-from lawtrace.runs.trails import FUNNEL_STEPS, Trail
+from lawtrace.agents.conversations.provenance import (
+    ExtractionFunnel,
+    ProvenanceHeader,
+    ProvenanceMessage,
+    ProvisionBatch,
+    ProvisionProvenance,
+    ProvisionStatus,
+    Quote,
+    RuleProvenance,
+)
+from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
+from lawtrace.runs.web.extraction_page import draw_funnel, render_extraction
 from lawtrace.solver.rules import Rule
 
 EVIL = "<script>alert(1)</script>"
-FUNNEL = Funnel(provisions=40, in_scope=9, refined=8, candidates=12, valid=11, distinct=7, accepted=5)
+FUNNEL = ExtractionFunnel(provisions=40, in_scope=9, refined=8, candidates=12, valid=11, distinct=7, accepted=5)
 
 
-def trail(words: str = EVIL, fate: str = "rule", funnel: Funnel = FUNNEL) -> Trail:
-    settled = Fate.model_validate({"citation": words, "fate": fate, "because": words})
+def trail(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNNEL) -> ExtractionProvenance:
+    settled = ProvisionStatus.model_validate({"citation": words, "fate": fate, "because": words})
     rule = Rule(id=words, formula="G(A -> F B)", provisions=(words,), rationale=words)
     quotes = (Quote(citation=words, words=words, checked=False),)
-    return Trail(
-        TrailHead(
+    return ExtractionProvenance(
+        ProvenanceHeader(
             regulation=words,
             title=words,
             source=words,
@@ -26,9 +35,13 @@ def trail(words: str = EVIL, fate: str = "rule", funnel: Funnel = FUNNEL) -> Tra
             funnel=funnel,
             doubts=(words,),
         ),
-        (ProvisionTrail(citation=words, words=words, fate=settled, rules=(words,), piece=1),),
-        (RuleTrail(rule=rule, quotes=quotes, status="dropped", because=words, piece=1, checks=(words,)),),
-        (Piece(piece=1, citations=(words,), messages=(Spoken(role=words, conversation="x", content=words),)),),
+        (ProvisionProvenance(citation=words, words=words, fate=settled, rules=(words,), piece=1),),
+        (RuleProvenance(rule=rule, quotes=quotes, status="dropped", because=words, piece=1, checks=(words,)),),
+        (
+            ProvisionBatch(
+                piece=1, citations=(words,), messages=(ProvenanceMessage(role=words, conversation="x", content=words),)
+            ),
+        ),
     )
 
 
@@ -52,8 +65,8 @@ def test_provisions_that_nobody_read_are_told_of_first() -> None:
     assert "1 of 1 provisions were not read to the end" in page
 
 
-@pytest.mark.parametrize("funnel", [FUNNEL, Funnel.model_validate(dict.fromkeys(FUNNEL_STEPS, 0))])
-def test_the_funnel_says_every_number(funnel: Funnel) -> None:
+@pytest.mark.parametrize("funnel", [FUNNEL, ExtractionFunnel.model_validate(dict.fromkeys(FUNNEL_STEPS, 0))])
+def test_the_funnel_says_every_number(funnel: ExtractionFunnel) -> None:
     figure = draw_funnel(funnel, "funnel")
     for step, label in FUNNEL_STEPS.items():
         assert f"{getattr(funnel, step)} {label}" in figure

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.report.build import write_report
 from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.looks import OUTCOME_LOOKS
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.web.export import write_report
 from tests.support.browser import needs_browser, open_page
 
 pytestmark = [pytest.mark.browser, needs_browser]
@@ -30,7 +30,7 @@ def test_every_attempt_is_one_click_away_with_its_evidence(url: str, content: Re
             mark.click()  # one
             card = page.locator(f"[id='{anchor}']")
             assert card.is_visible()
-            assert label in [look.label for look in OUTCOME_LOOKS.values()]
+            assert label in [look.label for look in OUTCOME_LABELS.values()]
             assert label in card.locator("h4").inner_text()
             for rule in card.locator("td.end:has(strong)").all():
                 words = rule.inner_text()

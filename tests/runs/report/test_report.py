@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.environments.errors import CannotCarryOut, InputError
+from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Event, Json
-from lawtrace.runs.report.build import render_report, write_report
 from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.web.export import render_report, write_report
 
 VOID = {"meta", "br", "input", "img", "link", "hr"}
 
@@ -240,7 +240,7 @@ def test_a_verdict_on_an_unknown_task_is_an_error(content: ReportContent):
 
 def test_a_report_that_cannot_be_written_says_where(content: ReportContent, tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CannotCarryOut, match=r"file.report\.html"):
+    with pytest.raises(OperationalError, match=r"file.report\.html"):
         write_report(content, tmp_path / "file" / "report.html")
 
 

@@ -1,8 +1,6 @@
 from lawtrace.environments.events import Event, Json
-from lawtrace.runs.report.events import call_lines, shown_numbers
-from lawtrace.runs.report.tasks import StateChange, state_changes
-from lawtrace.runs.report.texts import cut, percent, short_percent, unique_anchors
-from lawtrace.runs.visibility import visible
+from lawtrace.runs.report.task_view import StateChange, call_lines, shown_numbers, state_changes
+from lawtrace.runs.report.text import cut, percent, short_percent, unique_anchors, visible
 
 
 def test_a_long_trace_keeps_start_end_and_what_broke():

@@ -18,7 +18,7 @@ from lawtrace.solver.ltlf import (
     shortest_rejected,
     to_dot,
 )
-from lawtrace.solver.ltlf.parser import MAXIMUM_NESTING
+from lawtrace.solver.ltlf.parser import MAX_NESTING
 
 OPERATIONS = ("TransferFunds", "PayBill", "GetAccountStatement")
 SEVEN_RULES = (
@@ -84,7 +84,7 @@ def test_four_verdicts_and_distances() -> None:
     automaton = compile_formula(parse("!(!Check U Pay) & G(Pay -> F Audit)"))
 
     def after(*tools: str) -> tuple[Verdict, int | None]:
-        masks = [mask for tool in tools if (mask := automaton.mask_of(tool)) is not None]
+        masks = [mask for tool in tools if (mask := automaton.tool_letter(tool)) is not None]
         state = automaton.run(masks)
         return automaton.verdict(state), automaton.distance(state)
 
@@ -99,14 +99,14 @@ def test_four_verdicts_and_distances() -> None:
 def test_masks() -> None:
     automaton = compile_formula(parse("G(attempted(Pay) -> F Audit(ok)) | Check"))
     names = {str(atom): 1 << bit for bit, atom in enumerate(automaton.atoms)}
-    assert automaton.mask_of("Pay") == automaton.mask_of("Pay", completed=False) == names["attempted(Pay)"]
-    assert automaton.mask_of("Check") == names["Check"]
-    assert automaton.mask_of("Check", completed=False) == 0
-    assert automaton.mask_of("Audit") is None
-    assert automaton.mask_of("Elsewhere") == 0
-    assert automaton.mask(Event("Audit", {"ok": True})) == names["Audit(ok)"]
-    assert automaton.mask(Event("Audit", {"ok": True}, "failed")) == 0
-    assert automaton.mask(Event("Pay", {}, "raised")) == names["attempted(Pay)"]
+    assert automaton.tool_letter("Pay") == automaton.tool_letter("Pay", completed=False) == names["attempted(Pay)"]
+    assert automaton.tool_letter("Check") == names["Check"]
+    assert automaton.tool_letter("Check", completed=False) == 0
+    assert automaton.tool_letter("Audit") is None
+    assert automaton.tool_letter("Elsewhere") == 0
+    assert automaton.event_letter(Event("Audit", {"ok": True})) == names["Audit(ok)"]
+    assert automaton.event_letter(Event("Audit", {"ok": True}, "failed")) == 0
+    assert automaton.event_letter(Event("Pay", {}, "raised")) == names["attempted(Pay)"]
 
 
 def test_equivalence_over_the_atoms_of_both() -> None:
@@ -155,9 +155,9 @@ def test_an_automaton_is_a_value() -> None:
     ids=["letters", "states", "combinations", "clauses"],
 )
 def test_what_would_grow_beyond_bounds_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lawtrace.solver.ltlf.construction.MAXIMUM_STATES", 500)
-    monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAXIMUM_OWED", 500)
-    monkeypatch.setattr("lawtrace.solver.ltlf.obligations.MAXIMUM_CLAUSES", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.automaton.MAXIMUM_STATES", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAX_TOTAL_CLAUSES", 500)
+    monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAX_CLAUSES", 500)
     with pytest.raises(FormulaError, match="rules"):
         compile_formula(parse(text))
 
@@ -171,7 +171,7 @@ def test_nested_equivalences_do_not_explode() -> None:
 
 @pytest.mark.slow
 def test_the_deepest_formula_compiles() -> None:
-    deepest = "G " * 50 + "F " * (MAXIMUM_NESTING - 50) + "a"
+    deepest = "G " * 50 + "F " * (MAX_NESTING - 50) + "a"
     assert equivalent(compile_formula(parse(deepest)), compile_formula(parse("G F a")))
 
 

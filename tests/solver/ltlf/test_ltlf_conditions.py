@@ -5,7 +5,7 @@ import pytest
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf import Atom, parse, true_atoms
-from lawtrace.solver.ltlf.conditions import Constant, Field
+from lawtrace.solver.ltlf.conditions import FieldPath, LiteralValue
 
 EVENT = Event(
     "Pay",
@@ -72,7 +72,7 @@ def test_conditions(condition: str, expected: bool) -> None:
 
 
 def test_true_and_one_are_different_constants() -> None:
-    assert Constant(True) != Constant(1)
+    assert LiteralValue(True) != LiteralValue(1)
     assert parse("Pay(x == 1)") != parse("Pay(x == true)")
 
 
@@ -86,9 +86,9 @@ def test_a_plain_atom_is_a_completed_call_and_an_attempted_one_any() -> None:
 @pytest.mark.parametrize("path", [(), (0,), ("a b",), ("and",), ("x", "in")])
 def test_a_field_has_a_path_that_can_be_read_back(path: tuple[str | int, ...]) -> None:
     with pytest.raises(FormulaError):
-        Field(path)
+        FieldPath(path)
 
 
 def test_a_number_has_digits() -> None:
     with pytest.raises(FormulaError):
-        Constant(float("inf"))
+        LiteralValue(float("inf"))

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from lawtrace.environments.catalogue import load_setting
+from lawtrace.environments.domains.loader import load_domain
 from lawtrace.solver.ltlf import Atom, Automaton, Formula, Next, Until, WeakNext, Yesterday, compile_formula, parse
 from lawtrace.solver.rules import Rule, load_rules
 from tests.solver.ltlf.test_ltlf_properties import ATOMS, free_formulas
@@ -60,7 +60,7 @@ def test_corners(formula: str) -> None:
     check(parse(formula))
 
 
-@pytest.mark.parametrize("rule", load_rules(load_setting("banking").gold_file), ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", load_rules(load_domain("banking").gold_file), ids=lambda rule: rule.id)
 def test_published_rules(rule: Rule) -> None:
     check(rule.parsed)
 

@@ -26,7 +26,7 @@ def monitor(*rules: str, history: bool = False) -> Monitor:
 def test_kept_and_triggered() -> None:
     watch = monitor(*RULES)
     watch.run(calls("Check", "Pay", "Audit"))
-    assert watch.at_end() == dict.fromkeys(RULES, "kept")
+    assert watch.final_statuses() == dict.fromkeys(RULES, "kept")
     assert {rule for rule, status in watch.statuses().items() if status.triggered} == {"check", "audit", "once"}
     assert watch.events == 3
     assert watch.history == ()
@@ -40,16 +40,16 @@ def test_the_first_event_after_which_nothing_helps() -> None:
         state=watch.status("check").state, verdict="violated", triggered=True, first_irreparable=1, ending="broken"
     )
     assert watch.status("audit").verdict == "open"
-    assert watch.at_end() == {"check": "broken", "audit": "left_open"}
+    assert watch.final_statuses() == {"check": "broken", "audit": "left_open"}
     watch.feed(calls("Audit")[0])
-    assert watch.at_end() == {"check": "broken", "audit": "kept"}
+    assert watch.final_statuses() == {"check": "broken", "audit": "kept"}
     assert watch.first_irreparable["check"] == 1
 
 
 def test_a_call_that_did_not_complete_is_no_call_for_a_plain_atom() -> None:
     watch = monitor("check", "!(!Check U attempted(Pay))")
     watch.run(calls("Pay?"))
-    assert watch.at_end() == {"check": "kept", "!(!Check U attempted(Pay))": "broken"}
+    assert watch.final_statuses() == {"check": "kept", "!(!Check U attempted(Pay))": "broken"}
     assert not watch.status("check").triggered
 
 
@@ -64,7 +64,7 @@ def test_a_rule_that_counts_steps_moves_on_every_event() -> None:
 def test_conditions_look_at_the_event() -> None:
     watch = monitor("small", "check")
     watch.run([Event("Pay", {"amount": 100}), Event("Pay", {}), Event("Pay", {"amount": 101}, "failed")])
-    assert watch.at_end()["small"] == "kept"
+    assert watch.final_statuses()["small"] == "kept"
     assert not watch.status("small").triggered
     watch.feed(Event("Pay", {"amount": 101}))
     assert watch.first_irreparable == {"small": 3, "check": 0}
@@ -81,13 +81,13 @@ def test_a_restriction_is_triggered_by_its_action_and_not_by_its_check() -> None
 
 def test_no_event_is_to_blame_for_a_rule_that_no_trace_keeps() -> None:
     watch = monitor("Pay & !Pay")
-    assert watch.at_end() == {"Pay & !Pay": "broken"}
+    assert watch.final_statuses() == {"Pay & !Pay": "broken"}
     watch.run(calls("Pay"))
     assert watch.first_irreparable == {"Pay & !Pay": None}
 
 
 def test_before_any_event_the_empty_trace_decides() -> None:
-    assert monitor("F Pay", "G Pay").at_end() == {"F Pay": "left_open", "G Pay": "kept"}
+    assert monitor("F Pay", "G Pay").final_statuses() == {"F Pay": "left_open", "G Pay": "kept"}
 
 
 def test_no_rules_at_all() -> None:
@@ -106,4 +106,4 @@ def test_a_hundred_thousand_events() -> None:
     watch = monitor(*RULES)
     watch.run(event for _ in range(25_000) for event in calls("Check", "Pay", "Audit", "Other"))
     assert watch.events == 100_000
-    assert watch.at_end()["audit"] == "kept"
+    assert watch.final_statuses()["audit"] == "kept"

@@ -7,7 +7,7 @@ import pytest
 import lawtrace.solver.ltlf.parser
 from lawtrace.environments.errors import FormulaError
 from lawtrace.solver.ltlf import And, Atom, Formula, Iff, Implies, Next, Not, Or, Since, Until, parse
-from lawtrace.solver.ltlf.parser import MAXIMUM_NESTING
+from lawtrace.solver.ltlf.parser import MAX_NESTING
 from lawtrace.solver.ltlf.syntax import ATTEMPTED, RESERVED
 
 A, B, C = map(Atom, "abc")
@@ -112,7 +112,7 @@ def test_depth_is_an_error_and_never_a_crash(opening: str) -> None:
 def test_what_may_be_deep_or_long() -> None:
     assert parse("(" * 20_000 + "a" + ")" * 20_000) == A
     assert parse(" & ".join("a" * 5_000)) == And(*[A] * 5_000)
-    deepest = parse("!" * MAXIMUM_NESTING + "a")
+    deepest = parse("!" * MAX_NESTING + "a")
     assert parse(str(deepest)) == deepest
 
 

@@ -39,7 +39,17 @@ from lawtrace.solver.ltlf import (
     shortest_rejected,
     true_atoms,
 )
-from lawtrace.solver.ltlf.conditions import All, Anyone, Comparison, Condition, Constant, Field, IsTrue, ListOf, No
+from lawtrace.solver.ltlf.conditions import (
+    AndCondition,
+    Comparison,
+    Condition,
+    FieldPath,
+    IsTrue,
+    LiteralList,
+    LiteralValue,
+    NotCondition,
+    OrCondition,
+)
 
 # The first example of a test may build the grammar, on a machine that is busy with something else.
 unhurried = settings(deadline=None)
@@ -78,7 +88,7 @@ free_formulas = formulas(st.one_of(letters_as_atoms, letters_as_atoms, letters_a
 free_traces = st.lists(st.frozensets(st.sampled_from(ATOMS)), max_size=7)
 
 literals = st.builds(
-    Constant,
+    LiteralValue,
     st.one_of(
         st.booleans(),
         st.integers(-3, 3),
@@ -87,8 +97,8 @@ literals = st.builds(
         st.just("BILL_PAYMENT"),
     ),
 )
-fields = st.builds(Field, st.sampled_from([("x",), ("y",), ("y", 0), ("result", "ok"), ("result",), ("X", "U")]))
-operands = st.one_of(fields, literals, st.builds(ListOf, st.lists(literals, max_size=2).map(tuple)))
+fields = st.builds(FieldPath, st.sampled_from([("x",), ("y",), ("y", 0), ("result", "ok"), ("result",), ("X", "U")]))
+operands = st.one_of(fields, literals, st.builds(LiteralList, st.lists(literals, max_size=2).map(tuple)))
 operators = st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"])
 comparisons: st.SearchStrategy[Condition] = st.one_of(
     st.builds(IsTrue, fields), st.builds(Comparison, operands, operators, operands)
@@ -97,7 +107,7 @@ comparisons: st.SearchStrategy[Condition] = st.one_of(
 
 def _conditions(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
     several = st.lists(parts, min_size=2, max_size=3).map(tuple)
-    return st.one_of(st.builds(No, parts), st.builds(All, several), st.builds(Anyone, several))
+    return st.one_of(st.builds(NotCondition, parts), st.builds(AndCondition, several), st.builds(OrCondition, several))
 
 
 conditions = st.recursive(comparisons, _conditions, max_leaves=3)
@@ -132,10 +142,10 @@ def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
 def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Formula, trace: list[Event]) -> None:
     automaton = compile_formula(formula)
     expected = holds(formula, [true_atoms(event, automaton.atoms) for event in trace])
-    assert (automaton.run(map(automaton.mask, trace)) in automaton.accepting) == expected
+    assert (automaton.run(map(automaton.event_letter, trace)) in automaton.accepting) == expected
     monitor = Monitor({"rule": automaton})
     monitor.run(trace)
-    assert (monitor.at_end()["rule"] == "kept") == expected
+    assert (monitor.final_statuses()["rule"] == "kept") == expected
 
 
 @unhurried
@@ -175,7 +185,7 @@ def test_permanent_verdicts_hold_whatever_follows(
     state = automaton.run(map(automaton.alphabet.letter, trace))
     verdict = automaton.verdict(state)
     assert (verdict in ("satisfied", "holding")) == holds(formula, trace)
-    assert automaton.live(state) == (verdict != "violated")
+    assert automaton.can_accept(state) == (verdict != "violated")
     if verdict in ("satisfied", "violated"):
         assert holds(formula, trace + more) == (verdict == "satisfied")
     distance = automaton.distance(state)
@@ -232,7 +242,7 @@ def test_negation_moves_through_the_duals(formula: Formula) -> None:
 @unhurried
 @given(conditions, events)
 def test_conditions_are_total_and_negation_is_complement(condition: Condition, event: Event) -> None:
-    assert condition.holds(event) is not No(condition).holds(event)
+    assert condition.holds(event) is not NotCondition(condition).holds(event)
 
 
 @unhurried
@@ -253,5 +263,5 @@ def test_feeding_one_by_one_is_running(trace: list[Event]) -> None:
         other.feed(event)
     assert one.statuses() == other.statuses()
     for place, automaton in enumerate(rules.values()):
-        states = [automaton.run(map(automaton.mask, trace[: index + 1])) for index in range(len(trace))]
+        states = [automaton.run(map(automaton.event_letter, trace[: index + 1])) for index in range(len(trace))]
         assert [after[place] for after in one.history] == list(map(automaton.verdict, states))

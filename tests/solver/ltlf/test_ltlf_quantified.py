@@ -29,12 +29,21 @@ from lawtrace.solver.ltlf import (
     check_names,
     compile_formula,
     holds_on,
-    instance,
+    instantiate,
     match_template,
-    occurring,
+    occurring_values,
     parse,
 )
-from lawtrace.solver.ltlf.conditions import All, Anyone, Comparison, Condition, Field, No, Variable, indexed
+from lawtrace.solver.ltlf.conditions import (
+    AndCondition,
+    BoundVariable,
+    Comparison,
+    Condition,
+    FieldPath,
+    NotCondition,
+    OrCondition,
+    with_list_index,
+)
 from lawtrace.solver.ltlf.instances import Instances
 
 ADDED = "forall g: G(Delete(g in ids) -> O Add(result.id == g))"
@@ -140,7 +149,7 @@ def test_it_is_an_instance_of_the_template_that_its_body_is() -> None:
 
 
 def test_each_value_is_judged_on_its_own() -> None:
-    assert watch(ADDED, add("a"), delete("a")).at_end() == {"rule": "kept"}
+    assert watch(ADDED, add("a"), delete("a")).final_statuses() == {"rule": "kept"}
     status = watch(ADDED, add("a"), delete("a", "b"), delete("c")).status("rule")
     assert (status.ending, status.first_irreparable, status.values) == ("broken", 1, ("b",))
     assert watch(AUDITED, pay(1), pay(2), audit(1)).status("rule").values == (2,)
@@ -150,7 +159,7 @@ def test_what_happened_before_a_value_occurs_counts() -> None:
     """The generic value has gone through it all."""
     closed = "forall a: G(Pay(account == a) -> !O Close)"
     assert watch(closed, Event("Close", {}), pay(1)).status("rule").values == (1,)
-    assert watch(closed, pay(1), Event("Close", {})).at_end() == {"rule": "kept"}
+    assert watch(closed, pay(1), Event("Close", {})).final_statuses() == {"rule": "kept"}
 
 
 def test_an_open_rule_says_for_which_values_and_what_would_close_it() -> None:
@@ -166,16 +175,16 @@ def test_a_rule_is_triggered_by_the_occasion_for_some_value() -> None:
 
 
 def test_values_are_told_apart_as_json_tells_them() -> None:
-    assert watch(AUDITED, pay(1), audit(1.0)).at_end() == {"rule": "kept"}
+    assert watch(AUDITED, pay(1), audit(1.0)).final_statuses() == {"rule": "kept"}
     assert watch(AUDITED, pay(1), audit(True)).status("rule").values == (1,)
     assert watch(AUDITED, pay(1), audit("1")).status("rule").values == (1,)
     for nothing in (None, [1], {"account": 1}):
-        assert watch(AUDITED, pay(nothing)).at_end() == {"rule": "kept"}
+        assert watch(AUDITED, pay(nothing)).final_statuses() == {"rule": "kept"}
 
 
 def test_a_refused_call_brings_no_value_unless_attempts_count() -> None:
-    assert watch("forall a: G !Pay(account == a)", pay(1, "raised")).at_end() == {"rule": "kept"}
-    assert watch("forall a: F Audit(account == a) | G !Pay(account == a)", pay(1, "raised")).at_end() == {
+    assert watch("forall a: G !Pay(account == a)", pay(1, "raised")).final_statuses() == {"rule": "kept"}
+    assert watch("forall a: F Audit(account == a) | G !Pay(account == a)", pay(1, "raised")).final_statuses() == {
         "rule": "kept"
     }
     assert watch("forall a: G !attempted(Pay(account == a))", pay(1, "raised")).status("rule").values == (1,)
@@ -195,28 +204,28 @@ def test_values_that_fall_together_keep_who_broke_first() -> None:
 
 # Against the equations.
 
-V = Variable("v")
-FIELDS = st.sampled_from([Field(("x",)), Field(("y",)), Field(("result",))])
+V = BoundVariable("v")
+FIELDS = st.sampled_from([FieldPath(("x",)), FieldPath(("y",)), FieldPath(("result",))])
 
 
-def equal_to(field: Field) -> Condition:
+def equal_to(field: FieldPath) -> Condition:
     return Comparison(field, "==", V)
 
 
-def equal_from(field: Field) -> Condition:
+def equal_from(field: FieldPath) -> Condition:
     return Comparison(V, "==", field)
 
 
-def among(field: Field) -> Condition:
+def among(field: FieldPath) -> Condition:
     return Comparison(V, "in", field)
 
 
 def both(one: Condition, other: Condition) -> Condition:
-    return All((one, other))
+    return AndCondition((one, other))
 
 
-def either(one: Condition, field: Field) -> Condition:
-    return Anyone((one, Comparison(field, "==", Field(("x",)))))
+def either(one: Condition, field: FieldPath) -> Condition:
+    return OrCondition((one, Comparison(field, "==", FieldPath(("x",)))))
 
 
 def about_both(atom: Atom, body: Formula) -> ForAll:
@@ -227,7 +236,11 @@ meeting: st.SearchStrategy[Condition] = st.one_of(
     st.builds(equal_to, FIELDS), st.builds(among, FIELDS), st.builds(equal_from, FIELDS)
 )
 conditions: st.SearchStrategy[Condition] = st.one_of(
-    meeting, meeting, st.builds(No, meeting), st.builds(both, meeting, meeting), st.builds(either, meeting, FIELDS)
+    meeting,
+    meeting,
+    st.builds(NotCondition, meeting),
+    st.builds(both, meeting, meeting),
+    st.builds(either, meeting, FIELDS),
 )
 tools = st.sampled_from(["A", "B"])
 meeting_atoms = st.builds(Atom, tools, conditions, st.booleans())
@@ -269,8 +282,8 @@ def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event])
     monitor.run(trace)
     status = monitor.status("rule")
     assert (status.ending == "kept") == holds_on(rule, trace)
-    met = [value for event in trace for value in occurring(rule, event)]
-    broken = [value for value in met if not holds_on(instance(rule, value), trace)]
+    met = [value for event in trace for value in occurring_values(rule, event)]
+    broken = [value for value in met if not holds_on(instantiate(rule, value), trace)]
     assert set(map(json.dumps, status.values)) <= set(map(json.dumps, broken))
     if status.first_irreparable is None:
         assert {(type(v) is bool, v) for v in status.values} == {(type(v) is bool, v) for v in broken}
@@ -285,11 +298,11 @@ def test_the_first_event_to_blame_is_where_an_instance_was_lost(rule: ForAll, tr
     lost: list[int] = []
     known: list[tuple[bool, object]] = []
     for number, event in enumerate(trace):
-        known += [(isinstance(value, bool), value) for value in occurring(rule, event)]
+        known += [(isinstance(value, bool), value) for value in occurring_values(rule, event)]
         for _, value in known:
             assert isinstance(value, bool | int | float | str)
             alone: Automaton = compile_formula(rule.body)
-            state = alone.run(alone.mask(past_event, value) for past_event in trace[: number + 1])
+            state = alone.run(alone.event_letter(past_event, value) for past_event in trace[: number + 1])
             lost += [number] if alone.verdict(state) == "violated" else []
     monitor = Monitor({"rule": compile_formula(rule)})
     monitor.run(trace)
@@ -308,12 +321,12 @@ ELEMENTS = st.sampled_from([True, False, 0, 1, 1.0, 0.5, 2**60, float(2**60), ""
 @given(elements=st.lists(ELEMENTS, max_size=25), other=ELEMENTS)
 def test_a_list_that_is_indexed_holds_what_it_held(elements: list[Json], other: Json) -> None:
     event = Event("Delete", {"ids": elements, "id": other})
-    member = Comparison(Field(("id",)), "in", Field(("ids",)))
-    anyone = Comparison(Variable("g"), "in", Field(("ids",)))
-    assert indexed(event) == event
-    assert member.holds(indexed(event)) == member.holds(event)
+    member = Comparison(FieldPath(("id",)), "in", FieldPath(("ids",)))
+    anyone = Comparison(BoundVariable("g"), "in", FieldPath(("ids",)))
+    assert with_list_index(event) == event
+    assert member.holds(with_list_index(event)) == member.holds(event)
     for value in (True, False, 0, 1, 1.0, "1", 2**60):
-        assert anyone.holds(indexed(event), value) == anyone.holds(event, value)
+        assert anyone.holds(with_list_index(event), value) == anyone.holds(event, value)
 
 
 def test_an_event_with_thousands_of_values_is_read_once() -> None:
@@ -335,4 +348,4 @@ def test_the_cost_of_an_event_does_not_grow_with_the_values_met() -> None:
     for number in range(2_000):
         instances.feed(pay(number), number)
         assert instances.groups <= 2 * states
-    assert instances.concerned() == (1_999,)
+    assert instances.unsatisfied_values() == (1_999,)

@@ -1,0 +1,119 @@
+"""Vectors from an OpenAI-compatible endpoint, for retrieval by meaning.
+
+A batch of texts is a call like any other: it goes through the same layers (`lawtrace.agents.models.stack`), so it
+is recorded,
+retried, bounded and budgeted, is not made again when the run goes on, and can be replayed. Its messages are the texts,
+its answer is the vectors as text.
+"""
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from autogen_core.models import CreateResult, RequestUsage, UserMessage
+from openai import AsyncOpenAI
+
+from lawtrace.agents.model_spec import EMBEDDERS, ModelSpec
+from lawtrace.agents.models.endpoints import access_to
+from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
+from lawtrace.agents.models.request_client import RequestClient
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.retrieval.embedding import Vectors
+
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingEndpoint:
+    """The innermost layer: asks for the vectors of a call's messages."""
+
+    client: AsyncOpenAI
+    model: str
+    address: str
+    key: str = field(default="", repr=False)
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        texts = [message.content for message in plain_messages(call.request.messages)]
+        try:
+            reply = await self.client.embeddings.create(model=self.model, input=texts, encoding_format="float")
+            vectors = np.array([found.embedding for found in sorted(reply.data, key=lambda found: found.index)])
+            content = _packed(vectors.reshape(len(texts), -1))
+            tokens = reply.usage.prompt_tokens
+        except (AttributeError, TypeError, ValueError) as error:
+            raise CallFailed(
+                "endpoint",
+                f"{call.context.model}: what came back is no list of {len(texts)} vectors ({error}); check the "
+                "endpoint's address, and that the model is one for embeddings",
+            ) from error
+        usage = RequestUsage(prompt_tokens=tokens, completion_tokens=0)
+        return CreateResult(finish_reason="stop", content=content, usage=usage, cached=False)
+
+
+def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> EmbeddingEndpoint:
+    """Raises InputError for a spec that names no such endpoint, or if the variable that is needed is not set."""
+    if spec.provider not in EMBEDDERS:
+        raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
+    access = access_to(spec.provider, environment, spec)
+    client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
+    return EmbeddingEndpoint(client, spec.name, access.address, access.key)
+
+
+class EndpointEncoder:
+    """An encoder that asks a client for the vectors of texts, 64 at a time, each text once.
+
+    Args:
+        client: a client of `ModelClients.embedder`.
+        loop: where the client lives. `encode` waits for it, so it is called from another thread.
+    """
+
+    def __init__(self, client: RequestClient, model: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._client = client
+        self._loop = loop
+        self._known: dict[str, Vectors] = {}
+        self.id = model
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Raises CallFailed if no vectors came."""
+        for batch in _batches(texts, self._known):
+            asking = self._client.create([UserMessage(content=text, source="retrieval") for text in batch])
+            result = asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+            self._known.update(zip(batch, _unpacked(str(result.content)), strict=True))
+        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+
+
+class DryRunEncoder:
+    """Asks nobody, and notes what an `EndpointEncoder` would ask for: ``calls``, and the texts of all of them. Its
+    vectors are all the same."""
+
+    id = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.texts: dict[str, None] = {}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        for batch in _batches(texts, self.texts):
+            self.calls += 1
+            self.texts.update(dict.fromkeys(batch))
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
+def _packed(vectors: np.ndarray[Any, Any]) -> str:
+    numbers = b64encode(vectors.astype("<f4").tobytes()).decode()
+    return json.dumps({"dimensions": vectors.shape[1], "vectors": numbers})
+
+
+def _unpacked(text: str) -> Vectors:
+    said = json.loads(text)
+    return np.frombuffer(b64decode(said["vectors"]), dtype="<f4").reshape(-1, said["dimensions"])
+
+
+def _batches(texts: Sequence[str], known: Container[str]) -> Iterator[Sequence[str]]:
+    """What is not known yet, each text once."""
+    wanted = [text for text in dict.fromkeys(texts) if text not in known]
+    for start in range(0, len(wanted), _BATCH):
+        yield wanted[start : start + _BATCH]

@@ -1,0 +1,1 @@
+"""Offline agents of the legal benchmark."""

@@ -1,0 +1,89 @@
+"""The role agents without a model: paragraphs stay whole, terms of law are found by lists of words.
+
+They take the name that occurs most for the controller, which is often right and never law.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autogen_core.models import LLMMessage
+
+from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.environments.legal.party_names import main_name
+
+_TERMS: Mapping[str, str] = {
+    "Supervisory Authority": r"\b(?:Information )?Commissioner\b",
+    "Special Category Data": r"\b(?:special category data|health (?:data|information)|ethnicity)\b",
+    "Personal Data": r"\b(?:personal (?:data|details|information)|contact details|email addresses|(?:\w+ )?records)\b",
+    "Filing System": r"\b(?:(?:Excel )?spreadsheet|database|suppression list|register)\b",
+    "Data Subject": r"\b(?:data subjects|customers|subscribers|individuals|employees|patients|members)\b",
+}
+_VERBS = (
+    r"sent|provided|advised|confirmed|obtained|operates?|used|uses|disclosed|issued|transmitted|received|kept|lost|told"
+)
+_TARGET = r"(?!that\b)(?P<target>(?:a |an |the )?[\w’-]+(?: [\w’-]+){0,3})"
+
+
+def cut_paragraphs(messages: Sequence[LLMMessage]) -> str:
+    paragraphs = labelled_json(messages, "paragraphs")
+    return json.dumps({"segments": [{"paragraph": p["paragraph"], "text": p["text"]} for p in paragraphs]})
+
+
+def apply_terms(messages: Sequence[LLMMessage]) -> str:
+    paragraphs: list[dict[str, str]] = labelled_json(messages, "paragraphs")
+    party = main_name([paragraph["text"] for paragraph in paragraphs])
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, str]] = []
+    for paragraph in paragraphs:
+        ref, text = paragraph["paragraph"], paragraph["text"]
+        found = {match[0]: term for term, pattern in _TERMS.items() for match in re.finditer(pattern, text)}
+        if party and re.search(rf"\b{re.escape(party)}\b", text):
+            found[party] = "Controller"
+            relations += _relations(ref, text, party)
+        entities += [
+            {
+                "paragraph": ref,
+                "entity_or_concept": name,
+                "legal_alignment": term,
+                "legal_source": None,
+                "rationale": "named most" if name == party else "a word of the list for it",
+            }
+            for name, term in found.items()
+        ]
+    return json.dumps({"entities_and_concepts": entities, "relations": relations})
+
+
+def _relations(ref: str, text: str, party: str) -> list[dict[str, str]]:
+    pattern = rf"\b{re.escape(party)} (?:also )?(?P<verb>{_VERBS}) {_TARGET}"
+    return [
+        {
+            "paragraph": ref,
+            "source": party,
+            "relation": match["verb"],
+            "target": match["target"],
+            "rationale": "subject, verb and object of a sentence",
+        }
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def infer_alignments(messages: Sequence[LLMMessage]) -> str:
+    known: list[dict[str, str]] = labelled_json(messages, "known")
+    stated = {entry["entity_or_concept"].casefold() for entry in known if "entity_or_concept" in entry}
+    inferred: list[dict[str, Any]] = []
+    for entry in known:
+        target = entry.get("target", "")
+        if re.search(r"\b(?:data|details|information|messages|records)\b", target) and target.casefold() not in stated:
+            stated.add(target.casefold())
+            inferred.append(
+                {
+                    "rests_on": [entry["ref"]],
+                    "entity_or_concept": target,
+                    "legal_alignment": "Personal Data",
+                    "legal_source": None,
+                    "rationale": "what a controller handles, by its name",
+                }
+            )
+    return json.dumps({"inferred_alignments": inferred})

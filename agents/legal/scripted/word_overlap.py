@@ -1,0 +1,105 @@
+"""The Meta-LLM without a model: it compares words, and knows nothing of law.
+
+Of four options it takes the one most of whose words stand in the passages. To yes/no it says Yes if the passages hold
+enough of the question's words, No if they hold few, and declines if they hold next to none. It cites the passage that
+shares most words with the question.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from autogen_core.models import LLMMessage
+
+from lawtrace.agents.scripted.prompt_blocks import labelled_json
+from lawtrace.agents.scripted.stemming import STOP_WORDS
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+
+YES_THRESHOLD = 0.35
+"""The share of the question's words that makes a Yes. Chosen by hand, as the next one is."""
+
+REFUSAL_THRESHOLD = 0.1
+"""The share below which it declines."""
+
+_QUOTED_WORDS = 8
+
+
+MAX_ATOMIC_WORDS = 40
+"""Words in a task that one step may do, if it does not join two tasks with *and*. Chosen by hand."""
+
+
+def answer_question(messages: Sequence[LLMMessage]) -> str:
+    return _answer(labelled_json(messages, "question"), labelled_json(messages, "passages"))
+
+
+def integrate_parts(messages: Sequence[LLMMessage]) -> str:
+    parts = labelled_json(messages, "parts")
+    found = [{"ref": c["passage"], "text": part["found"]} for part in parts for c in part["citations"][:1]]
+    return _answer(labelled_json(messages, "question"), found)
+
+
+def split_task(messages: Sequence[LLMMessage]) -> str:
+    """The question goes to every agent; a task that joins two with *and* falls apart there."""
+    task, question = labelled_json(messages, "task")["task"], labelled_json(messages, "question")
+    if task == question["question"]:
+        tasks = [
+            {"task": f"{work.split(':')[0].capitalize()}: {task}", "agent": agent}
+            for agent, work in labelled_json(messages, "agents").items()
+        ]
+    else:
+        kind, _, rest = task.partition(": ")
+        tasks = [{"task": f"{kind}: {part.strip()}", "agent": ""} for part in rest.split(" and ", 1)]
+    return json.dumps({"tasks": tasks})
+
+
+def judge_atomicity(messages: Sequence[LLMMessage]) -> str:
+    task = labelled_json(messages, "task")["task"]
+    atomic = " and " not in task or len(tokenize(task)) < MAX_ATOMIC_WORDS // 2
+    return json.dumps({"atomic": atomic and len(tokenize(task)) <= MAX_ATOMIC_WORDS, "because": "counted words"})
+
+
+def answer_part(messages: Sequence[LLMMessage]) -> str:
+    passages = labelled_json(messages, "passages")
+    asked = _content_words(labelled_json(messages, "task")["task"])
+    if not passages:
+        return json.dumps({"answer": "The notes say nothing on it.", "citations": []})
+    best = max(passages, key=lambda passage: len(asked & set(tokenize(passage["text"]))))
+    return json.dumps({"answer": best["text"], "citations": _cite([best], asked)})
+
+
+def _answer(question: dict[str, Any], passages: Sequence[dict[str, Any]]) -> str:
+    known = {word for passage in passages for word in tokenize(passage["text"])}
+    asked = _content_words(question["question"])
+    share = len(asked & known) / len(asked) if asked else 0.0
+    answer = _choose(question["options"], known, share)
+    return json.dumps(
+        {
+            "rationale": f"The passages hold {share:.0%} of the telling words of the question.",
+            "citations": _cite(passages, asked) if answer is not None else [],
+            "answer": answer,
+        }
+    )
+
+
+def _choose(options: dict[str, str], known: set[str], share: float) -> str | None:
+    if share < REFUSAL_THRESHOLD:
+        return None
+    if "Yes" in options:
+        return "Yes" if share >= YES_THRESHOLD else "No"
+
+    def overlap(choice: str) -> float:
+        words = _content_words(options[choice])
+        return len(words & known) / len(words) if words else 0.0
+
+    return max(options, key=overlap)
+
+
+def _cite(passages: Sequence[dict[str, Any]], asked: set[str]) -> list[dict[str, str]]:
+    if not passages:
+        return []
+    best = max(passages, key=lambda passage: len(asked & set(tokenize(passage["text"]))))
+    return [{"passage": best["ref"], "quote": " ".join(best["text"].split()[:_QUOTED_WORDS])}]
+
+
+def _content_words(text: str) -> set[str]:
+    return set(tokenize(text)) - STOP_WORDS

@@ -1,0 +1,83 @@
+"""No more calls at once than the endpoint should see."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from autogen_core import CancellationToken
+from autogen_core.models import CreateResult
+
+from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
+
+
+class ConcurrencyLayer:
+    """Lets a call through when the semaphore has a slot, and notes how long that took."""
+
+    def __init__(self, inner: Layer, slots: asyncio.Semaphore, clock: Callable[[], float]) -> None:
+        self._inner = inner
+        self._slots = slots
+        self._clock = clock
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        asked = self._clock()
+        async with self._slots:
+            call.progress.queued_seconds = self._clock() - asked
+            return await self._inner.ask(call)
+
+
+T = TypeVar("T")
+
+
+class DeadlineLayer:
+    """Gives the layers beneath, retries and their waits included, a number of seconds for each call."""
+
+    def __init__(self, inner: Layer, seconds: float) -> None:
+        self._inner = inner
+        self._seconds = seconds
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        try:
+            return await run_cancellable(self._inner.ask(call), seconds=self._seconds)
+        except TimeoutError:
+            seen = f"; the last of {call.progress.tries} tries: {call.progress.last_error}"
+            raise CallFailed(
+                "deadline",
+                f"{call.context.model}: no answer within {self._seconds:g} s"
+                f"{seen if call.progress.last_error else ''}; raise the deadline or ask a faster endpoint",
+            ) from None
+
+
+async def run_cancellable(
+    work: Coroutine[Any, Any, T], *, seconds: float | None = None, token: CancellationToken | None = None
+) -> T:
+    """The result of `work`, unless time or patience runs out first.
+
+    Cancelling a task only asks it to stop; a client that swallows the request would hold its caller for as long as it
+    likes. So the work is cancelled and left behind rather than waited for. Raises ``TimeoutError`` after `seconds`,
+    ``CancelledError`` when `token` is cancelled.
+    """
+    if token is not None and token.is_cancelled():
+        work.close()
+        raise asyncio.CancelledError
+    given_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(work)
+    if token is not None:
+        token.link_future(given_up)
+    try:
+        await asyncio.wait({task, given_up}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if given_up.done():
+            raise asyncio.CancelledError
+        if task.done():
+            return task.result()
+        raise TimeoutError
+    finally:
+        given_up.cancel()
+        task.cancel()
+        task.add_done_callback(_consume_exception)
+
+
+def _consume_exception(task: "asyncio.Task[Any]") -> None:
+    """Looks at the exception of an abandoned task, so that asyncio does not complain that nobody did: one may have come
+    in the very moment in which it was abandoned."""
+    if not task.cancelled():
+        task.exception()

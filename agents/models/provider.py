@@ -1,0 +1,187 @@
+"""The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
+from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
+from openai import AsyncAzureOpenAI, AsyncOpenAI, pydantic_function_tool
+from pydantic import BaseModel
+
+from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.agents.models.endpoints import OPENAI_ADDRESS, Access, access_to
+from lawtrace.agents.models.model_call import CallFailed, ModelCall
+from lawtrace.agents.models.request_client import MODEL_INFO
+from lawtrace.agents.models.response_normalizer import NormalizingHttpClient
+from lawtrace.environments.errors import InputError
+
+EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Passthrough:
+    """Hands a call to any AutoGen client just as it is."""
+
+    client: ChatCompletionClient
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        request = call.request
+        return await self.client.create(
+            request.messages,
+            tools=request.tools,
+            tool_choice=request.tool_choice,
+            json_output=request.json_output,
+            extra_create_args=request.extra_create_args,
+            cancellation_token=request.cancellation_token,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint on the network.
+
+    A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode: that one
+    parses the answer before we see it, so an answer that does not fit would be paid for and lost.
+
+    Attributes:
+        address: where it is; part of what a cached answer is found by.
+        own_vendor: it is OpenAI's own, which has its own name for a parameter.
+        json_mode: it knows ``response_format``; others are told in words alone.
+        key: what opens it, so that it can be kept out of what is written down.
+    """
+
+    client: ChatCompletionClient
+    address: str
+    is_openai: bool = False
+    json_mode: bool = True
+    key: str = field(default="", repr=False)
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        request = call.request
+        extra = self._settings(call.parameters) | dict(request.extra_create_args)
+        json_output: bool | None = None
+        if request.json_output and self.json_mode:
+            wanted = call.parameters.answers or "json"
+            if wanted == "schema" and isinstance(request.json_output, type):
+                extra["response_format"] = _response_format(request.json_output)
+            elif wanted != "text":
+                json_output = True
+        try:
+            return await self.client.create(
+                _with_words(request.messages),
+                tools=request.tools,
+                tool_choice=request.tool_choice,
+                json_output=json_output,
+                extra_create_args=extra,
+                cancellation_token=request.cancellation_token,
+            )
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            # AutoGen reads the reply without looking: a web page or an empty object surfaces as one of these.
+            raise CallFailed(
+                "endpoint",
+                f"{call.context.model}: what came back is no chat completion ({type(error).__name__}: {error}); "
+                "check the endpoint's address",
+            ) from error
+
+    def _settings(self, parameters: ModelParameters) -> dict[str, Any]:
+        settings = parameters.model_dump(exclude_none=True, exclude={"answers"})
+        if self.is_openai and "max_tokens" in settings:
+            # The vendor's newer models refuse the old name; many compatible servers know nothing else.
+            settings["max_completion_tokens"] = settings.pop("max_tokens")
+        return settings
+
+
+def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
+    """A client for an endpoint, with its address and key from the environment.
+
+    The client of the openai package is ours to open: AutoGen, given a name that looks like another vendor's, would send
+    the key of the one to the address of the other. Its own retries are off, since they would not be recorded; so is
+    its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the limit.
+
+    Raises:
+        InputError: the variable or the package that is needed is missing, or the spec names no endpoint.
+    """
+    if spec.provider not in ENDPOINTS:
+        raise InputError(f"model '{spec}' is no endpoint; name one, such as openai:MODEL")
+    access = access_to(spec.provider, environment, spec)
+    # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
+    warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
+    warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
+    warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    match spec.provider:
+        case "anthropic":
+            return Endpoint(_anthropic(spec, access), access.address, json_mode=False, key=access.key)
+        case "azure":
+            return Endpoint(_azure(spec, access), access.address, key=access.key)
+        case _:
+            opened = AsyncOpenAI(
+                base_url=access.address,
+                api_key=access.key,
+                max_retries=0,
+                timeout=None,
+                http_client=NormalizingHttpClient(),
+            )
+            client = _compatible(spec, opened)
+            own_vendor = access.address == OPENAI_ADDRESS
+            return Endpoint(client, access.address, is_openai=own_vendor, key=access.key)
+
+
+def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
+    """A deployment goes by the name in the spec."""
+    opened = AsyncAzureOpenAI(
+        azure_deployment=spec.name,
+        azure_endpoint=access.address,
+        api_key=access.key,
+        api_version=access.api_version or "",
+        max_retries=0,
+        timeout=None,
+        http_client=NormalizingHttpClient(),
+    )
+    return _compatible(spec, opened)
+
+
+def _compatible(spec: ModelSpec, opened: AsyncOpenAI) -> ChatCompletionClient:
+    return BaseOpenAIChatCompletionClient(
+        opened, create_args={"model": spec.name}, model_info=MODEL_INFO, include_name_in_message=False
+    )
+
+
+def _anthropic(spec: ModelSpec, access: Access) -> ChatCompletionClient:
+    from autogen_ext.models.anthropic import AnthropicChatCompletionClient  # an extra
+
+    return AnthropicChatCompletionClient(
+        model=spec.name, base_url=access.address, api_key=access.key, max_retries=0, timeout=None, model_info=MODEL_INFO
+    )
+
+
+def _with_words(messages: Sequence[LLMMessage]) -> list[LLMMessage]:
+    """A model that said nothing and is asked again: some endpoints refuse a message without words."""
+    return [
+        message.model_copy(update={"content": EMPTY_MESSAGE_PLACEHOLDER})
+        if isinstance(message, AssistantMessage) and not message.content
+        else message
+        for message in messages
+    ]
+
+
+def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
+    """Strict wherever that is possible: strictness does not know free keys, such as the arguments of a call."""
+    parameters = pydantic_function_tool(schema)["function"].get("parameters", {})
+    closed = not any(part.get("additionalProperties", False) for part in _objects(parameters))
+    wanted = {"schema": parameters, "strict": True} if closed else {"schema": schema.model_json_schema()}
+    return {"type": "json_schema", "json_schema": {"name": schema.__name__, **wanted}}
+
+
+def _objects(schema: object) -> Iterator[dict[str, Any]]:
+    """Every object within a JSON schema, the schema itself first."""
+    if isinstance(schema, dict):
+        found = cast("dict[str, Any]", schema)
+        yield found
+        for part in found.values():
+            yield from _objects(part)
+    elif isinstance(schema, list):
+        for part in cast("list[object]", schema):
+            yield from _objects(part)

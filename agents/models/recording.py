@@ -1,0 +1,200 @@
+"""The outermost layer, the client that a role holds: nothing is asked without an entry in the ledger."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+from autogen_core import FunctionCall
+from autogen_core.models import CreateResult, ModelInfo
+from structlog.typing import FilteringBoundLogger
+
+from lawtrace.agents.event_log import (
+    Context,
+    EventLog,
+    FailureReason,
+    FunctionCalled,
+    ModelCalled,
+    RequestSent,
+    RoleFailed,
+)
+from lawtrace.agents.model_spec import ModelParameters
+from lawtrace.agents.models.limits import run_cancellable
+from lawtrace.agents.models.model_call import (
+    CallFailed,
+    Layer,
+    ModelCall,
+    Request,
+    hash_request,
+    plain_messages,
+    tool_name,
+)
+from lawtrace.agents.models.replay import ReplaySource, recorded_result
+from lawtrace.agents.models.request_client import RequestClient
+from lawtrace.agents.spans import call_span, set_usage
+
+log: FilteringBoundLogger = structlog.get_logger(__name__)
+
+
+class OccurrenceCounter:
+    """Counts how often the same was asked from the same seat. One for a run, shared by its clients.
+
+    A seat is a stage, role, task and style: two tasks that happen to ask the same at the same time do not compete for
+    numbers, so a replay hands each its own answer back.
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, str, str | None, str | None, str]] = Counter()
+
+    def next(self, context: Context, request_hash: str) -> int:
+        seat = (context.stage, context.role, context.task, context.style, request_hash)
+        self._seen[seat] += 1
+        return self._seen[seat] - 1
+
+
+class RecordedClient(RequestClient):
+    """One role's client for one conversation. Cheap: what is costly sits beneath and is shared.
+
+    Every call counts as a turn of its own, from the turn of the given context on. A call that is already in the
+    record `earlier` (the same run, before it was interrupted) is answered from there and not written twice.
+
+    Attributes:
+        seconds: how long the answers so far took, as recorded: the same when they come from a record.
+    """
+
+    def __init__(
+        self,
+        answerer: Layer,
+        context: Context,
+        *,
+        event_log: EventLog,
+        occurrences: OccurrenceCounter,
+        parameters: ModelParameters,
+        model_info: ModelInfo,
+        earlier: ReplaySource | None,
+        clock: Callable[[], float],
+        paid: bool = False,
+    ) -> None:
+        super().__init__(model_info)
+        self.context = context
+        self._answerer = answerer
+        self._ledger = event_log
+        self._occurrences = occurrences
+        self._parameters = parameters
+        self._earlier = earlier
+        self._clock = clock
+        self._paid = paid
+        self._turn = context.turn
+        self.seconds = 0.0
+
+    async def respond(self, request: Request) -> CreateResult:
+        call = self._place(request)
+        known = self._earlier and self._earlier.answer(call.context, call.request_hash, call.occurrence)
+        if isinstance(known, ModelCalled):
+            self.seconds += known.latency_ms / 1000
+            return recorded_result(known)
+        started = self._clock()
+        try:
+            result, entry = await run_cancellable(self._ask(call, started), token=request.cancellation_token)
+        except CallFailed as failed:
+            self._record_failure(call, failed.reason, str(failed))
+            raise
+        except asyncio.CancelledError:
+            self._record_failure(call, "cancelled", "the caller gave up")
+            raise
+        self.seconds += entry.latency_ms / 1000
+        return result
+
+    async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
+        """The answer, once it is on record: in one step with its arrival, so that no answer that came can be lost."""
+        with call_span(call.context) as span:
+            result = _storable(await self._answerer.ask(call))
+            entry = _entry(call, result, self._clock() - started, paid=self._paid)
+            self._ledger.record(entry)
+            set_usage(span, entry)
+            return result, entry
+
+    def _place(self, request: Request) -> ModelCall:
+        context = self.context.at(turn=self._turn)
+        self._turn += 1
+        request_hash = hash_request(request, context.model or "", self._parameters, context.trial)
+        occurrence = self._occurrences.next(context, request_hash)
+        return ModelCall(request, context, self._parameters, request_hash, occurrence)
+
+    def _record_failure(self, call: ModelCall, reason: FailureReason, text: str) -> None:
+        self._ledger.record(
+            RoleFailed(
+                context=call.context,
+                reason=reason,
+                text=text,
+                request_hash=call.request_hash,
+                occurrence=call.occurrence,
+            )
+        )
+        if reason == "cancelled":
+            return  # why is said once, by whoever gave up
+        log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
+
+
+def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool) -> ModelCalled:
+    if call.progress.recorded is not None:
+        return call.progress.recorded.model_copy(update={"context": call.context, "replayed": True})
+    request = call.request
+    functions = () if isinstance(result.content, str) else result.content
+    return ModelCalled(
+        context=call.context,
+        parameters=call.parameters,
+        request=plain_messages(request.messages),
+        tools=tuple(tool_name(tool) for tool in request.tools),
+        schema_name=request.json_output.__name__ if isinstance(request.json_output, type) else None,
+        request_hash=call.request_hash,
+        occurrence=call.occurrence,
+        answer=result.content if isinstance(result.content, str) else "",
+        function_calls=tuple(FunctionCalled(id=f.id, name=f.name, arguments=f.arguments) for f in functions),
+        thought=result.thought,
+        finish_reason=result.finish_reason,
+        prompt_tokens=result.usage.prompt_tokens,
+        completion_tokens=result.usage.completion_tokens,
+        latency_ms=round((seconds - call.progress.queued_seconds) * 1000, 3),
+        queued_ms=round(call.progress.queued_seconds * 1000, 3),
+        paid=paid,
+        cached=call.progress.cached,
+    )
+
+
+def _storable(result: CreateResult) -> CreateResult:
+    """Half characters (lone surrogates, which JSON can carry and no file can hold) become question marks, before
+    anybody reads the answer: the role and the record must see the same. So do a call's missing id and arguments, which
+    some endpoints leave out, become empty ones."""
+    content = (
+        _without_surrogates(result.content)
+        if isinstance(result.content, str)
+        else [
+            FunctionCall(
+                _without_surrogates(call.id), _without_surrogates(call.arguments), _without_surrogates(call.name)
+            )
+            for call in result.content
+        ]
+    )
+    thought = None if result.thought is None else _without_surrogates(result.thought)
+    return result.model_copy(update={"content": content, "thought": thought})
+
+
+def _without_surrogates(text: object) -> str:
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAheadLayer:
+    """Marks a call that may cost money, and waits for the disk: after a crash the record says what was in flight."""
+
+    beneath: Layer
+    event_log: EventLog
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        self.event_log.record(
+            RequestSent(context=call.context, request_hash=call.request_hash, occurrence=call.occurrence)
+        )
+        await self.event_log.settle()
+        return await self.beneath.ask(call)

@@ -1,0 +1,151 @@
+"""Answers from the record of an earlier run, and from nowhere else."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from autogen_core import FunctionCall
+from autogen_core.models import CreateResult, RequestUsage
+
+from lawtrace.agents.event_log import Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
+from lawtrace.environments.errors import InputError, OperationalError
+
+EXCERPT = 90
+"""Characters of a message that no longer matches, around where it differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedModel:
+    """A model as a role used it in a recorded run."""
+
+    model: str
+    parameters: ModelParameters
+
+
+class ReplaySource(Protocol):
+    """The record of a run, as far as replaying needs it."""
+
+    def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
+        """What came of a request from the same seat (stage, role, task and style); an answer before a failure."""
+        ...
+
+    def models(self, role: str) -> Sequence[RecordedModel]:
+        """The models that played a role, in the order of their first answers."""
+        ...
+
+    def calls(self, role: str) -> Iterable[ModelCalled]:
+        """Every answered call of a role, in order."""
+        ...
+
+    def answered(self) -> Iterable[ModelCalled]:
+        """Every answered call, in order."""
+        ...
+
+    def left(self) -> int:
+        """How many calls left for an endpoint, whatever came back."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayLayer:
+    """The innermost layer of a replayed role. Recorded failures fail again, with the same words."""
+
+    source: ReplaySource
+    directory: str
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        found = self.source.answer(call.context, call.request_hash, call.occurrence)
+        if isinstance(found, ModelCalled):
+            call.progress.recorded = found
+            return recorded_result(found)
+        if found is not None and found.reason != "cancelled":
+            raise CallFailed(found.reason, found.text)
+        raise OperationalError(self._missing(call))
+
+    def _missing(self, call: ModelCall) -> str:
+        context = call.context
+        where = f"no recorded answer for role {context.role!r}, task {context.task!r} in {self.directory}"
+        asked = plain_messages(call.request.messages)
+        nearest = max(self.source.calls(context.role), key=lambda other: _nearness(call, other, asked), default=None)
+        if nearest is None:
+            return f"{where}: that run never asked this role"
+        common = _common(asked, nearest.request)
+        place = f"task {nearest.context.task!r}, trial {nearest.context.trial}, turn {nearest.context.turn}"
+        if common == len(asked) == len(nearest.request):
+            return f"{where}; nearest is {place}, with the same messages but another model, setting or repetition"
+        ours, theirs = (messages[common] if common < len(messages) else None for messages in (asked, nearest.request))
+        here, there = _apart(ours.content if ours else "", theirs.content if theirs else "")
+        role = (ours or theirs or nearest.request[0]).role
+        return (
+            f"{where}; nearest is {place}, which differs from message {common + 1} on ({role}): "
+            f"here {_quoted(here) if ours else 'none'}, recorded {_quoted(there) if theirs else 'none'}"
+        )
+
+
+def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> RecordedModel:
+    """The model that ``replay:RUN`` stands for in a role. Requests are hashed in its name, so that the record of a
+    replay can be compared with, and replayed like, the record it came from."""
+    models = source.models(role)
+    names = list(dict.fromkeys(model.model for model in models))
+    if not models:
+        raise OperationalError(
+            f"model '{spec}': the run holds no answer of role {role!r}; give that role another model"
+        )
+    if spec.recorded is not None:
+        models = [model for model in models if model.model == spec.recorded]
+        if not models:
+            raise InputError(f"model '{spec}': role {role!r} was played by {', '.join(names)}; name one of them")
+    elif len(names) > 1:
+        raise InputError(
+            f"model '{spec}': role {role!r} was played by {', '.join(names)}; "
+            f"say which one, as in 'replay:{spec.name}#{names[0]}'"
+        )
+    if len(models) > 1:
+        raise OperationalError(f"model '{spec}': role {role!r} used {models[0].model} with several sets of parameters")
+    return models[0]
+
+
+def recorded_result(called: ModelCalled) -> CreateResult:
+    """A recorded answer as AutoGen's clients return one."""
+    functions = [FunctionCall(id=call.id, name=call.name, arguments=call.arguments) for call in called.function_calls]
+    return CreateResult(
+        finish_reason=called.finish_reason,
+        content=functions or called.answer,
+        usage=RequestUsage(prompt_tokens=called.prompt_tokens, completion_tokens=called.completion_tokens),
+        cached=True,
+        thought=called.thought,
+    )
+
+
+def _nearness(call: ModelCall, other: ModelCalled, asked: Sequence[RequestMessage]) -> tuple[bool, bool, int, bool]:
+    here, there = call.context, other.context
+    return (
+        there.task == here.task,
+        there.style == here.style,
+        _common(asked, other.request),
+        (there.trial, there.turn) == (here.trial, here.turn),
+    )
+
+
+def _common(left: Sequence[RequestMessage], right: Sequence[RequestMessage]) -> int:
+    """How many messages agree before the first difference."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(left), len(right)))
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """The two texts from a little before where they part."""
+    pairs = enumerate(zip(one, other, strict=False))
+    at = next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+    start = max(0, at - EXCERPT // 3)
+    return one[start : start + EXCERPT], other[start : start + EXCERPT]
+
+
+def _quoted(text: str) -> str:
+    """On one line, whatever is in it."""
+    return json.dumps(text, ensure_ascii=True)

@@ -1,0 +1,83 @@
+"""What compatible endpoints say in other words than AutoGen reads, put into the words that it reads.
+
+AutoGen would drop a refusal (an empty answer is left of it) and reasoning under its second name, and fail on an answer
+in parts, on tokens that were not counted, and on an error that comes as if all were well.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+from openai import DefaultAsyncHttpxClient
+
+Fields = dict[str, Any]
+
+
+class NormalizingHttpClient(DefaultAsyncHttpxClient):
+    """The HTTP client of an endpoint. What is no JSON object, such as a web page, passes as it is.
+
+    Which package requests and responses are from depends on the version of ``openai``, so nothing here names it.
+    """
+
+    async def send(self, request: Any, **settings: Any) -> Any:  # noqa: ANN401 (see above)
+        response = await super().send(request, **settings)
+        if settings.get("stream") or not response.is_success:
+            return response
+        try:
+            reply: object = json.loads(response.content)
+        except (ValueError, RecursionError):
+            return response
+        if not isinstance(reply, dict):
+            return response
+        fields = cast("Fields", reply)
+        status = _own_status(fields) or response.status_code
+        if not normalize_response(fields) and status == response.status_code:
+            return response
+        return type(response)(status, json=fields, request=request)
+
+
+def normalize_response(reply: Fields) -> bool:
+    """Put the reply into AutoGen's words, in place; whether anything had to be."""
+    changed = [_normalize_message(message) for message in _messages(reply)]
+    usage: object = reply.get("usage")
+    if isinstance(usage, dict):
+        counts = cast("Fields", usage)
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
+            if name in counts and not _is_count(counts[name]):
+                counts[name] = 0
+                changed.append(True)
+    return any(changed)
+
+
+def _own_status(reply: Fields) -> int | None:
+    """Of an error that came with the status of success, its own."""
+    error: object = reply.get("error")
+    code: object = cast("Fields", error).get("code") if isinstance(error, dict) and "choices" not in reply else None
+    return code if isinstance(code, int) and 400 <= code < 600 else None
+
+
+def _messages(reply: Fields) -> Iterator[Fields]:
+    choices: object = reply.get("choices")
+    for choice in cast("list[object]", choices) if isinstance(choices, list) else []:
+        message: object = cast("Fields", choice).get("message") if isinstance(choice, dict) else None
+        if isinstance(message, dict):
+            yield cast("Fields", message)
+
+
+def _normalize_message(message: Fields) -> bool:
+    before = dict(message)
+    content: object = message.get("content")
+    if isinstance(content, list):
+        texts = [cast("Fields", part).get("text") for part in cast("list[object]", content) if isinstance(part, dict)]
+        message["content"] = "".join(text for text in texts if isinstance(text, str))
+    if not message.get("content") and isinstance(message.get("refusal"), str):
+        message["content"] = message["refusal"]
+    if isinstance(message.get("reasoning"), str) and not message.get("reasoning_content"):
+        message["reasoning_content"] = message["reasoning"]
+    if not isinstance(message.get("reasoning_content", ""), str):
+        del message["reasoning_content"]
+    return message != before
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,105 @@
+"""Asking again after a transport fault, and after nothing else: an answer we do not like is still the answer."""
+
+from dataclasses import dataclass
+
+import structlog
+from autogen_core.models import CreateResult
+from structlog.typing import FilteringBoundLogger
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential,
+    wait_random,
+)
+
+from lawtrace.agents.event_log import CallRetried, EventLog
+from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
+from lawtrace.agents.models.transport_errors import (
+    describe_error,
+    is_endpoint_error,
+    is_transport_error,
+    retry_after_seconds,
+)
+
+_SHORTEST_KEY = 8
+"""Characters. What stands in for a key where none is needed is a word that may occur."""
+
+log: FilteringBoundLogger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how patiently. Waits double from `first_wait` to `longest_wait` seconds, with jitter so that a
+    thousand conversations do not come back together; an endpoint that says how long to wait is obeyed instead."""
+
+    tries: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+
+class RetryLayer:
+    """Retries transport faults, records each retry, and turns the last fault into `CallFailed`.
+
+    A wait that would outlast `deadline_seconds` is not begun. Some endpoints repeat the ``key`` that they refuse; it
+    goes into no record and no log.
+    """
+
+    def __init__(
+        self, inner: Layer, event_log: EventLog, policy: RetryPolicy, deadline_seconds: float, key: str = ""
+    ) -> None:
+        self._inner = inner
+        self._ledger = event_log
+        self._key = key
+        self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
+        self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
+
+    async def ask(self, call: ModelCall) -> CreateResult:
+        retrying = AsyncRetrying(
+            stop=self._stop,
+            wait=self._wait,
+            retry=retry_if_exception(is_transport_error),
+            before_sleep=lambda state: self._note(call, state),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._try, call)
+        except Exception as error:
+            if not is_endpoint_error(error):
+                raise
+            tries = f" after {call.progress.tries} tries" if call.progress.tries > 1 else ""
+            raise CallFailed("endpoint", f"{call.context.model}: no answer{tries}: {self._explain(error)}") from error
+
+    async def _try(self, call: ModelCall) -> CreateResult:
+        call.progress.tries += 1
+        return await self._inner.ask(call)
+
+    def _wait(self, state: RetryCallState) -> float:
+        error = _error(state)
+        asked = None if error is None else retry_after_seconds(error)
+        return self._backoff(state) if asked is None else asked
+
+    def _note(self, call: ModelCall, state: RetryCallState) -> None:
+        error = _error(state)
+        text = call.progress.last_error = self._explain(error) if error else "no answer"
+        retried = CallRetried(
+            context=call.context, try_number=state.attempt_number, error=text, waited_seconds=state.upcoming_sleep
+        )
+        self._ledger.record(retried)
+        log.warning(
+            "model call retried",
+            **call.context.model_dump(exclude_none=True),
+            try_number=retried.try_number,
+            error=text,
+            wait_seconds=round(retried.waited_seconds, 3),
+        )
+
+    def _explain(self, error: BaseException) -> str:
+        text = describe_error(error)
+        return text.replace(self._key, "[the key]") if len(self._key) >= _SHORTEST_KEY else text
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None

@@ -1,0 +1,30 @@
+"""A model that is a function: the offline roles and the built-in models under test."""
+
+from collections.abc import Callable, Sequence
+
+from autogen_core import FunctionCall
+from autogen_core.models import CreateResult, LLMMessage, RequestUsage
+
+from lawtrace.agents.models.model_call import Request, plain_messages
+from lawtrace.agents.models.request_client import RequestClient
+
+
+class ScriptedClient(RequestClient):
+    """Answers with ``answer(messages)``, text or tool calls: no network, no clock, no chance.
+
+    Usage counts plain words, which makes runs comparable with one another and with nothing else.
+    """
+
+    def __init__(self, answer: Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    async def respond(self, request: Request) -> CreateResult:
+        content = self._answer(request.messages)
+        said = content if isinstance(content, str) else " ".join(f"{call.name} {call.arguments}" for call in content)
+        usage = RequestUsage(
+            prompt_tokens=sum(len(line.content.split()) for line in plain_messages(request.messages)),
+            completion_tokens=len(said.split()),
+        )
+        reason = "stop" if isinstance(content, str) else "function_calls"
+        return CreateResult(finish_reason=reason, content=content, usage=usage, cached=False)

@@ -1,0 +1,206 @@
+"""From a spec to a client: the layers in their order, and what the conversations of a run share.
+
+    RecordedClient       an entry for every call; cancellation; one for each conversation
+      Cached             answers from the disk what was asked before, if the run wants that
+        Budgeted         no call beyond what the run may use
+          Limit          no more calls at once than allowed
+            Deadline     our own, for the call with all its retries
+              Announced  a mark that the call leaves, on the disk before it does
+                Retrying   transport faults only, each one recorded
+                  Endpoint | EmbeddingEndpoint | Replay | Direct
+
+Live, replayed and scripted roles differ in the innermost layer, and in that only endpoints are cached, budgeted and
+announced.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from autogen_core.models import ChatCompletionClient, ModelInfo
+
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.legal.embedding_endpoint import EmbeddingEndpoint, connect_embeddings
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker
+from lawtrace.agents.models.cache import AnswerCache, Cached
+from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer
+from lawtrace.agents.models.model_call import Layer
+from lawtrace.agents.models.provider import Endpoint, Passthrough, connect
+from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
+from lawtrace.agents.models.replay import RecordedModel, ReplayLayer, ReplaySource, recorded_model
+from lawtrace.agents.models.request_client import MODEL_INFO
+from lawtrace.agents.models.retry import RetryLayer, RetryPolicy
+from lawtrace.environments.errors import InputError
+
+_DEFAULTS = ModelParameters()
+
+
+@dataclass(frozen=True, slots=True)
+class CallSettings:
+    """Limits on every model call of a run: seconds for one call with its retries, calls at once, what all may use
+    together; and the file of answers to be used again, or None."""
+
+    deadline_seconds: float = 120.0
+    concurrency: int = 8
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    budget: Budget = field(default_factory=Budget)
+    cache: Path | None = None
+
+
+class ModelClients:
+    """The model clients of one run. Connections are opened once for each spec and closed together.
+
+    Args:
+        ledger: where every call is recorded.
+        settings: the limits.
+        environment: where addresses and keys come from.
+        open_replay: opens the record of a run directory, for ``replay:`` specs.
+        earlier: the record of this same run before it was interrupted; what it holds is not asked again.
+        clock: seconds, for latencies.
+    """
+
+    def __init__(
+        self,
+        event_log: EventLog,
+        *,
+        settings: CallSettings | None = None,
+        environment: Mapping[str, str] = os.environ,
+        open_replay: Callable[[Path], ReplaySource] | None = None,
+        earlier: ReplaySource | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ledger = event_log
+        self._settings = settings or CallSettings()
+        self._environment = environment
+        self._open_replay = open_replay
+        self._earlier = earlier
+        self._clock = clock
+        self._slots = asyncio.Semaphore(self._settings.concurrency)
+        self._occurrences = OccurrenceCounter()
+        self._purse = BudgetTracker(
+            self._settings.budget,
+            event_log,
+            earlier=earlier.answered() if earlier else (),
+            earlier_calls=earlier.left() if earlier else 0,
+        )
+        self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
+        self._endpoints: dict[ModelSpec, Endpoint] = {}
+        self._embedders: dict[ModelSpec, EmbeddingEndpoint] = {}
+        self._replays: dict[str, ReplayLayer] = {}
+        self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
+
+    def client_for(self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS) -> RecordedClient:
+        """A client for one conversation of an endpoint or a replayed role.
+
+        The model in the context is filled in from the spec; for a replay, with the model that was recorded (its
+        recorded parameters are used, too).
+
+        Raises:
+            InputError: a key is missing, the run does not exist, or the spec names a built-in model.
+            CannotCarryOut: the run to replay holds nothing of this role.
+        """
+        if spec.built_in:
+            raise InputError(f"model '{spec}' is built in: its role has no script for it here; name an endpoint")
+        if spec.provider == "replay":
+            recorded = self._recorded_model(spec, context.role)
+            return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
+        return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
+
+    def embedder(self, spec: ModelSpec, context: Context) -> RecordedClient:
+        """A client whose answers are vectors (`lawtrace.agents.legal.embedding_endpoint.EndpointEncoder`), or a
+        replay of one.
+
+        Raises what `client_for` raises.
+        """
+        if spec.provider == "replay":
+            return self.client_for(spec, context)
+        if spec not in self._embedders:
+            self._embedders[spec] = connect_embeddings(spec, self._environment)
+        return self._recorded(self._embedders[spec], context.at(model=str(spec)), _DEFAULTS)
+
+    def name_of(self, spec: ModelSpec, role: str) -> str:
+        """What a model is called in rows and records: its spec; of a replay, that of the model which was recorded, if
+        the role was ever asked in that run.
+
+        Raises InputError if that run does not exist, or several models played the role.
+        """
+        known = (spec, role) in self._recorded_models
+        if spec.provider != "replay" or not (known or self._replay(spec).source.models(role)):
+            return str(spec)
+        return self._recorded_model(spec, role).model
+
+    def wrap(
+        self,
+        client: ChatCompletionClient,
+        spec: ModelSpec,
+        context: Context,
+        parameters: ModelParameters = _DEFAULTS,
+    ) -> RecordedClient:
+        """The same stack around a client of the caller's, such as a `ScriptedClient`. The caller closes it."""
+        return self._recorded(Passthrough(client), context.at(model=str(spec)), parameters, client.model_info)
+
+    async def close(self) -> None:
+        for endpoint in self._endpoints.values():
+            await endpoint.client.close()
+        for embedder in self._embedders.values():
+            await embedder.client.close()
+        for replay in self._replays.values():
+            replay.source.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def _endpoint(self, spec: ModelSpec) -> Endpoint:
+        if spec not in self._endpoints:
+            self._endpoints[spec] = connect(spec, self._environment)
+        return self._endpoints[spec]
+
+    def _recorded_model(self, spec: ModelSpec, role: str) -> RecordedModel:
+        if (spec, role) not in self._recorded_models:
+            self._recorded_models[spec, role] = recorded_model(self._replay(spec).source, spec, role)
+        return self._recorded_models[spec, role]
+
+    def _replay(self, spec: ModelSpec) -> ReplayLayer:
+        if self._open_replay is None:
+            raise InputError(f"model '{spec}': nothing can be replayed here; name an endpoint")
+        if spec.name not in self._replays:
+            self._replays[spec.name] = ReplayLayer(self._open_replay(Path(spec.name)), spec.name)
+        return self._replays[spec.name]
+
+    def _recorded(
+        self, innermost: Layer, context: Context, parameters: ModelParameters, model_info: ModelInfo = MODEL_INFO
+    ) -> RecordedClient:
+        seconds = self._settings.deadline_seconds
+        paid = isinstance(innermost, Endpoint | EmbeddingEndpoint)
+        key = innermost.key if paid else ""
+        inner: Layer = RetryLayer(innermost, self._ledger, self._settings.retry, seconds, key)
+        if paid:
+            inner = WriteAheadLayer(inner, self._ledger)
+        inner = ConcurrencyLayer(DeadlineLayer(inner, seconds), self._slots, self._clock)
+        if paid:
+            inner = BudgetLayer(inner, self._purse)
+            inner = Cached(inner, self._cache, innermost.address) if self._cache else inner
+        return RecordedClient(
+            inner,
+            context,
+            event_log=self._ledger,
+            occurrences=self._occurrences,
+            parameters=parameters,
+            model_info=model_info,
+            earlier=self._earlier,
+            clock=self._clock,
+            paid=paid,
+        )

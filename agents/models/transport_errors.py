@@ -1,0 +1,88 @@
+"""What can go wrong on the way to an endpoint: which faults pass by themselves, and how each one reads.
+
+The packages of OpenAI and Anthropic are made by one generator and have errors of the same shape; the second is an
+extra, so its errors are known by that shape.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+_TRANSIENT_STATUS = frozenset({408, 409, 429})
+_REMEDY = {
+    401: "check the key in the environment",
+    403: "the key does not allow this model; use another key or model",
+    404: "check the model's name and the endpoint's address",
+}
+
+
+class _Response(Protocol):
+    """What we read of a response. The packages bring different HTTP clients along."""
+
+    status_code: int
+    headers: Mapping[str, str]
+
+
+def is_endpoint_error(error: BaseException) -> bool:
+    """Whether the endpoint, or the way to it, is to blame."""
+    return _documented_error_name(error) is not None or isinstance(error, ConnectionError | TimeoutError)
+
+
+def is_transport_error(error: BaseException) -> bool:
+    """Whether asking again may help. A used-up quota comes as 429 too, but no waiting refills it."""
+    if (response := _response(error)) is not None:
+        status = response.status_code
+        passing = status in _TRANSIENT_STATUS or status >= 500
+        return passing and getattr(error, "code", None) != "insufficient_quota"
+    return _documented_error_name(error) in _NO_ANSWER or isinstance(error, ConnectionError | TimeoutError)
+
+
+def retry_after_seconds(error: BaseException, now: datetime | None = None) -> float | None:
+    """How long the endpoint asks us to wait, if it does: the ``Retry-After`` header, in seconds or as a date."""
+    response = _response(error)
+    header = response.headers.get("retry-after", "").strip() if response is not None else ""
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def describe_error(error: BaseException) -> str:
+    """The fault in one line, with a remedy where there is one."""
+    if (response := _response(error)) is not None:
+        message = str(getattr(error, "message", error))
+        remedy = _REMEDY.get(response.status_code)
+        return f"{message}; {remedy}" if remedy else message
+    if _documented_error_name(error) == "APITimeoutError":
+        return "the endpoint did not answer in time"
+    if _documented_error_name(error) == "APIConnectionError":
+        return f"no connection to the endpoint ({error.__cause__ or error})"
+    return f"{type(error).__name__}: {error}"
+
+
+_NO_ANSWER = frozenset({"APIConnectionError", "APITimeoutError"})
+_PACKAGES = frozenset({"openai", "anthropic"})
+
+
+def _documented_error_name(error: BaseException) -> str | None:
+    """The name of the error among those that the packages document; None for an error of another kind."""
+    kinds = [kind for kind in type(error).__mro__ if kind.__module__.split(".")[0] in _PACKAGES]
+    for name in ("APITimeoutError", "APIConnectionError", "APIStatusError"):
+        if any(kind.__name__ == name for kind in kinds):
+            return name
+    return kinds[0].__name__ if kinds else None
+
+
+def _response(error: BaseException) -> _Response | None:
+    """What the endpoint answered, if it answered with a status."""
+    return getattr(error, "response", None) if _documented_error_name(error) == "APIStatusError" else None

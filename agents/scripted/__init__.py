@@ -1,0 +1,1 @@
+"""Offline roles and baseline policies."""

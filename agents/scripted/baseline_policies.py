@@ -1,0 +1,41 @@
+"""The built-in models under test where they act by calling tools: they play out calls that are known beforehand."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from autogen_core import FunctionCall
+from autogen_core.models import FunctionExecutionResultMessage, LLMMessage
+
+from lawtrace.environments.events import FromResults, Json
+from lawtrace.solver.traces import PlannedCall, resolve_path
+
+
+def play_calls(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]:
+    """One call a turn. An argument with its origin in an earlier result is read from what the tool really answered, so
+    this works only if the results look as documented; where they do not, it stops and says so."""
+
+    def answer(messages: Sequence[LLMMessage]) -> str | list[FunctionCall]:
+        told = [
+            result.content
+            for message in messages
+            if isinstance(message, FunctionExecutionResultMessage)
+            for result in message.content
+        ]
+        if len(told) == len(calls):
+            return "Done."
+        call = calls[len(told)]
+        try:
+            arguments = {name: _argument(call, name, told) for name in call.event.arguments}
+        except (LookupError, TypeError, ValueError):
+            return f"I cannot go on: {call.event.tool} needs what no result so far holds."
+        return [FunctionCall(f"call_{len(told) + 1}", json.dumps(arguments), call.event.tool)]
+
+    return answer
+
+
+def _argument(call: PlannedCall, name: str, told: Sequence[str]) -> Json:
+    places = call.looked_up.get(name)
+    if places is None:
+        return call.event.arguments[name]
+    read = [resolve_path(json.JSONDecoder().raw_decode(told[place.step])[0], place.path) for place in places]
+    return read if isinstance(call.origins[name], FromResults) else read[0]

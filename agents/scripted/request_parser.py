@@ -1,0 +1,202 @@
+"""The independent reader without a model: a parser of requests that knows the documentation and nothing else.
+
+It shares no code with the offline writer. A line is matched to a tool by its words and by the things it mentions
+(``mentions.py``); values are taken from the line by what the documentation says of each parameter.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autogen_core.models import LLMMessage
+
+from lawtrace.agents.scripted.mentions import (
+    QUOTED,
+    TIMES,
+    Documented,
+    Mention,
+    format_of,
+    mentions_in,
+    options_of,
+    sources_of,
+)
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message, system_text
+from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
+
+NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
+E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+
+
+def read_request(messages: Sequence[LLMMessage]) -> str:
+    tools = labelled_json(messages, "documentation")["tools"]
+    goal = "states the outcome wanted" in system_text(messages)
+    items = (re.match(r"\s*(?:-|\d+\.)\s+(.*)", line) for line in last_user_message(messages).splitlines())
+    calls, _ = read_lines([item[1] for item in items if item], tools, goal=goal)
+    return json.dumps({"calls": calls})
+
+
+def read_lines(
+    lines: Sequence[str], tools: Sequence[Documented], *, goal: bool
+) -> tuple[list[dict[str, Any]], list[str | None]]:
+    """The calls that the lines of a request ask for, and the tool that each line was taken to mean."""
+    reader = _Reader({tool["name"]: tool for tool in tools}, adds_lookups=goal)
+    taken: list[str | None] = []
+    for line in lines:
+        before = len(reader.calls)
+        reader.read(line)
+        taken.append(reader.calls[-1]["tool"] if len(reader.calls) > before else None)
+    return reader.calls, taken
+
+
+class _Reader:
+    def __init__(self, tools: Mapping[str, Documented], *, adds_lookups: bool) -> None:
+        self._tools = tools
+        self._sources = sources_of(tools)
+        self._adds_lookups = adds_lookups
+        self.calls: list[dict[str, Any]] = []
+
+    def read(self, line: str) -> None:
+        """Add the call that the line asks for, with the look-ups it needs if those may be added."""
+        # The access history is not the access code: what no step so far has made is not what the line means.
+        found = mentions_in(line, self._tools, self._sources)
+        mentions = [mention for mention in found if not mention.source.makes or self._is_made(mention)]
+        bare = line
+        for mention in reversed(mentions):
+            bare = bare[: mention.start] + bare[mention.end :]
+        ranked = [name for _, name in rank_tools(re.sub(QUOTED, "", bare), self._tools) if self._takes(name, mentions)]
+        if not ranked:
+            return
+        complete = (name for name in ranked if self._is_complete(self._arguments(name, mentions, line, bare), name))
+        best = next(complete, ranked[0])
+        arguments = self._arguments(best, mentions, line, bare)
+        call = {"tool": best, "arguments": {name: self._settled(value) for name, value in arguments.items()}}
+        self.calls.append(call)
+
+    def _is_made(self, mention: Mention) -> bool:
+        plain = {name: value for name, value in mention.arguments.items() if not isinstance(value, Mention)}
+        made = (call["arguments"] for call in self.calls if call["tool"] == mention.source.tool)
+        return any(plain.items() <= arguments.items() for arguments in made)
+
+    def _takes(self, name: str, mentions: Sequence[Mention]) -> bool:
+        """Whether the tool has a place for every thing mentioned, or is the look-up that finds it."""
+        shapes = {format_of(parameter) for parameter in self._tools[name]["parameters"]}
+        return all(mention.source.tool == name or mention.source.shape in shapes for mention in mentions)
+
+    def _arguments(self, name: str, mentions: Sequence[Mention], line: str, bare: str) -> dict[str, Any]:
+        """What the line gives for the tool's parameters; a thing as the mention of it."""
+        own = [mention for mention in mentions if mention.source.tool == name and not mention.source.makes]
+        others = [mention for mention in mentions if mention not in own]
+        arguments: dict[str, Any] = dict(own[0].arguments) if own else {}
+        parameters: Sequence[Documented] = self._tools[name]["parameters"]
+        for parameter in parameters:
+            if parameter["name"] in arguments:
+                continue
+            value = _reference(parameter, others, line)
+            if value is None:
+                value = _plain_value(parameter, parameters, bare)
+            if value is not None:
+                arguments[parameter["name"]] = value
+        return arguments
+
+    def _is_complete(self, arguments: Mapping[str, Any], name: str) -> bool:
+        return all(
+            parameter["name"] in arguments for parameter in self._tools[name]["parameters"] if parameter["required"]
+        )
+
+    def _settled(self, value: Any) -> Any:  # noqa: ANN401 (a value, or mentions, of whatever the parameter takes)
+        if isinstance(value, Mention):
+            return {"from_call": self._call_for(value), "path": list(value.source.path)}
+        if isinstance(value, list):
+            return [self._settled(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return value
+
+    def _call_for(self, mention: Mention) -> int:
+        """The call that the thing comes from: of a look-up the first of its like, of one that makes things the last
+        that made such a thing."""
+        tool, makes = mention.source.tool, mention.source.makes
+        wanted = {name: self._settled(value) for name, value in mention.arguments.items()}
+        numbered = [(number, call["arguments"]) for number, call in enumerate(self.calls, 1) if call["tool"] == tool]
+        for number, arguments in reversed(numbered) if makes else numbered:
+            if arguments == wanted or (makes and wanted.items() <= arguments.items()):
+                return number
+        if makes or not self._adds_lookups:
+            return 0  # nothing in the steps so far finds or makes it: the reading will fail, as it should
+        self.calls.append({"tool": tool, "arguments": wanted})
+        return len(self.calls)
+
+
+def _reference(parameter: Documented, mentions: Sequence[Mention], line: str) -> Mention | list[Mention] | None:
+    """The mention that the parameter means, or all of them for a list."""
+    shape, several = format_of(parameter), parameter["type"].startswith("array")
+    name = parameter["name"].removesuffix("s") if several else parameter["name"]
+    fitting = [mention for mention in mentions if mention.source.shape == shape and name.endswith(mention.source.field)]
+    if not fitting:
+        return None
+    if several:
+        return fitting
+    preposition = name.removesuffix(fitting[0].source.field).strip("_")
+    led = [m for m in fitting if preposition and line[: m.start].rstrip().endswith(f" {preposition}")]
+    return (led or fitting)[0]
+
+
+def _plain_value(parameter: Documented, siblings: Sequence[Documented], line: str) -> Any:  # noqa: ANN401
+    """The value that the line gives for a parameter that needs no look-up, or None."""
+    name, kind, shape = parameter["name"], parameter["type"], format_of(parameter)
+    if kind == "boolean":
+        return _truth(parameter, line)
+    if shape in TIMES:
+        return _in_order(re.findall(TIMES[shape], line), parameter, [p for p in siblings if format_of(p) == shape])
+    if shape is not None:
+        return None
+    if kind in {"number", "integer"}:
+        number = _number(name, re.sub(QUOTED, "", line))
+        return int(number) if number is not None and kind == "integer" else number
+    if kind.startswith("array"):
+        return re.findall(QUOTED, line) or None
+    options = options_of(parameter)
+    return _option(options, line) if options else _text(parameter, siblings, line)
+
+
+def _truth(parameter: Documented, line: str) -> bool | None:
+    """A required truth is said by the parameter's own word, an optional one by words of its description."""
+    if parameter["required"]:
+        return set(stemmed_words(parameter["name"])) <= set(stemmed_words(line))
+    return True if len(set(stemmed_words(parameter["description"])) & set(stemmed_words(line))) >= 2 else None
+
+
+def _option(options: Sequence[str], line: str) -> str | None:
+    """The option that the line names, perhaps inflected: ``update`` in *has been updated*."""
+    said = [word.lower() for word in re.findall(r"\w+", line)]
+    return next((option for option in options if any(word.startswith(option.rstrip("e")) for word in said)), None)
+
+
+def _text(parameter: Documented, siblings: Sequence[Documented], line: str) -> str | None:
+    """The quoted text behind a word of the parameter's name, a number behind the whole of it, an address, or the text
+    at the parameter's place among its like."""
+    name = parameter["name"]
+    found = (
+        re.search(rf"\b(?:{name.replace('_', '|')}):? {QUOTED}", line)
+        or re.search(rf"{name.replace('_', ' ')}:? ({NUMBER})", line)
+        or ("email" in name and re.search(rf"({E_MAIL})", line))
+    )
+    if found:
+        return found[1]
+    texts = [p for p in siblings if p["type"] == "string" and not format_of(p) and not options_of(p)]
+    return _in_order(re.findall(QUOTED, line), parameter, texts)
+
+
+def _in_order(found: Sequence[str], parameter: Documented, siblings: Sequence[Documented]) -> str | None:
+    """The value at the place that the parameter has among its like."""
+    place = [other["name"] for other in siblings].index(parameter["name"])
+    return found[place] if place < len(found) else None
+
+
+def _number(name: str, line: str) -> float | None:
+    bounds = {"min": r"at least ", "max": r"at most "}
+    lead = bounds.get(name.split("_")[0])
+    if lead:
+        match = re.search(lead + f"({NUMBER})", line)
+        return float(match[1]) if match else None
+    amounts = [value for value in re.findall(NUMBER, line) if "." in value or len(value) < 8]
+    return float(amounts[0]) if amounts else None

@@ -1,0 +1,85 @@
+"""From what a model wrote to a typed answer: tolerant about the wrapping and the spelling, strict about the content.
+
+Read as JSON first; failing that as JSON5, which forgives trailing commas, comments, single quotes and bare keys.
+Neither completes what was cut off: half an answer, made whole by a guess, would be an answer that nobody gave.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TypeVar
+
+import json5
+from pydantic import BaseModel, ValidationError
+
+from lawtrace.environments.errors import describe_validation_error
+
+_DECODER = json.JSONDecoder(strict=False)
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_MOST_OBJECTS = 50
+_MOST_FORGIVEN = 50_000
+"""Characters that are read as JSON5, which takes a thousand times as long."""
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class UnusableAnswer(Exception):
+    """The text holds no answer of the wanted type; the message says what is wrong, for the record."""
+
+
+def parse_answer(text: str, answer: type[Answer]) -> Answer:
+    """The typed answer in the text: a JSON object, bare or in a fence or with words around it; of several, the last.
+
+    Raises UnusableAnswer. Nothing is ever filled in: an answer that lacks a field is not an answer.
+    """
+    error: Exception | None = None
+    for value in _values(text):
+        try:
+            return answer.model_validate(value)
+        except (ValidationError, RecursionError) as problem:
+            error = error or problem
+    if isinstance(error, ValidationError):
+        raise UnusableAnswer(f"not a {answer.__name__}: {describe_validation_error(error)}")
+    raise UnusableAnswer(f"no JSON object for a {answer.__name__} in {text[:80]!r}")
+
+
+def _values(text: str) -> Iterator[object]:
+    """What may be the answer, likeliest first, as values."""
+    for candidate in _candidates(text):
+        with suppress(json.JSONDecodeError, RecursionError):
+            yield _DECODER.decode(candidate)
+    plain = _THOUGHT.sub("", text)
+    braced = plain[plain.find("{") : plain.rfind("}") + 1]
+    for candidate in (*_fenced(plain)[::-1], braced):
+        if len(candidate) <= _MOST_FORGIVEN:
+            with suppress(ValueError, RecursionError):
+                yield json5.loads(candidate)
+
+
+def _fenced(text: str) -> list[str]:
+    return re.findall(r"```(?:json5?)?[^\n]*\n(.*?)```", text, re.DOTALL)
+
+
+def _candidates(text: str) -> list[str]:
+    """What may be the answer, likeliest first: fenced blocks from the last, the whole text, objects from the last.
+
+    What a model thinks aloud before it answers is left out; it often holds objects of its own.
+    """
+    text = _THOUGHT.sub("", text)
+    return [*_fenced(text)[::-1], text.strip(), *_objects(text)[::-1]]
+
+
+def _objects(text: str) -> list[str]:
+    """The outermost JSON objects in the text, in order."""
+    found: list[str] = []
+    start = text.find("{")
+    while start >= 0 and len(found) < _MOST_OBJECTS:
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            end = start + 1
+        else:
+            found.append(text[start:end])
+        start = text.find("{", end)
+    return found

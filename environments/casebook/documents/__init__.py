@@ -1,1 +1,0 @@
-"""Documents: decisions from files to trees of headings and paragraphs, and which part each paragraph is."""

@@ -1,0 +1,259 @@
+"""An environment's folder: its declaration, its regulation and its curated rules, read from three files.
+
+    airline/
+      __init__.py        declares ENVIRONMENT; may be spread over more modules beside it (``from . import tools``)
+      regulation.toml    the provisions, restated (`lawtrace.environments.regulations.regulation`)
+      rules.toml         the curated rule set
+      published.toml     where there is one: the rules as they were published, which an extraction is measured against
+
+The built-in environments and those of a user have the same layout and this one loader. Reading a folder **runs its
+Python**. So a folder of the user's own is only ever read because somebody named it, never because a file of data did.
+
+A user's modules live under a package name of their own, made from place and content: two folders with modules of
+the same name do not meet, and a folder that has changed is read anew. What goes wrong leaves nothing behind.
+"""
+
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import cast
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.regulation import Regulation, load_regulation
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+
+DECLARATION = "__init__.py"
+REGULATION = "regulation.toml"
+RULES = "rules.toml"
+PUBLISHED = "published.toml"
+_DIGESTED_SUFFIXES = {".py", ".toml"}
+_DOC_PAGE = "docs/environments.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """An environment with the regulation it stands under and the file of its curated rule set.
+
+    Attributes:
+        digest: SHA-256 over the folder's Python and TOML files, in hexadecimal: what the declaration is made of.
+        folder: where it was read from.
+    """
+
+    environment: Environment
+    regulation: Regulation
+    rules_file: Path
+    digest: str
+    folder: Path
+
+    @property
+    def gold_file(self) -> Path:
+        """What extracted rules are measured against: the published ones, which a text can be read into, where there
+        are any. The curated set may say more than any text does, in words that only our language has."""
+        published = self.folder / PUBLISHED
+        return published if published.is_file() else self.rules_file
+
+    def with_regulation(self, regulation: Regulation) -> "Domain":
+        """The same environment under another text."""
+        return replace(self, regulation=regulation)
+
+    def restricted_to(self, tools: Collection[str]) -> "Domain":
+        """The same world with these tools and its compliance tools alone: fewer things can be done in it."""
+        environment = self.environment
+        kept = {name: tool for name, tool in environment.tools.items() if name in tools or tool.compliance}
+        return replace(self, environment=replace(environment, tools=kept))
+
+
+def load_built_in_package(module: ModuleType) -> Domain:
+    """The setting of a package of ours, which is imported like any other."""
+    folder = Path(str(module.__file__)).parent
+    return Domain(
+        _declared(module, folder), load_regulation(folder / REGULATION), folder / RULES, _digest(folder), folder
+    )
+
+
+def load_folder(folder: Path) -> Domain:
+    """Run the declaration in a folder of the user's own and read the files beside it.
+
+    Raises InputError naming file, line where there is one, and remedy: a file that is missing, Python that does not
+    run, a declaration that is refused.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: there is no such folder; an environment is a folder with {DECLARATION} ({_DOC_PAGE})"
+        )
+    for name in (DECLARATION, REGULATION, RULES):
+        if not (folder / name).is_file():
+            raise InputError(f"{folder / name}: is missing; an environment's folder needs it ({_DOC_PAGE})")
+    regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
+    return Domain(_import_folder(folder, digest), regulation, folder / RULES, digest, folder)
+
+
+def _import_folder(folder: Path, digest: str) -> Environment:
+    """What the folder declares; run once for each content that it has had."""
+    place = hashlib.sha256(os.fsencode(folder)).hexdigest()
+    name = f"lawtrace_environment_{place[:12]}_{digest[:12]}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            name, folder / DECLARATION, submodule_search_locations=[str(folder)]
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            with _no_bytecode():
+                spec.loader.exec_module(module)
+            module.__dict__["ENVIRONMENT"] = _with_checked_populate(_declared(module, folder), folder, name)
+        except BaseException as error:
+            for loaded in [other for other in sys.modules if other == name or other.startswith(f"{name}.")]:
+                del sys.modules[loaded]
+            if isinstance(error, Exception | SystemExit) and not isinstance(error, _NotDeclared):
+                raise InputError(_describe_failure(folder, name, error)) from error
+            raise
+    return _declared(sys.modules[name], folder)
+
+
+def _with_checked_populate(environment: Environment, folder: Path, package: str) -> Environment:
+    """``populate`` runs long after the folder was read; what it does wrong is the folder's fault all the same."""
+
+    def populate(random: Random) -> State:
+        try:
+            state = cast("object", environment.populate(random))
+        except Exception as error:
+            raise InputError(f"populate: {_describe_failure(folder, package, error)}") from error
+        if not isinstance(state, State):
+            place = folder / DECLARATION
+            raise InputError(f"{place}: populate returns a {type(state).__name__}; let it return a State")
+        return state
+
+    return replace(environment, populate=populate)
+
+
+class _NotDeclared(InputError):
+    """The folder's Python runs, and declares no environment."""
+
+
+@contextmanager
+def _no_bytecode() -> Generator[None]:
+    """A cached file counts as fresh for a whole second; a declaration changed within it would not be noticed."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def _describe_failure(folder: Path, package: str, error: BaseException) -> str:
+    """File and line in the folder, and what was said there."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}: not Python: {error.msg}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _lies_in(folder, frame.filename)]
+    place = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder / DECLARATION)
+    if isinstance(error, InputError):
+        return f"{place}: {error}"
+    if isinstance(error, ModuleNotFoundError) and _is_sibling(folder, error.name, package):
+        sibling = str(error.name).rpartition(".")[2]
+        return f"{place}: there is no module {error.name!r}; write `from . import {sibling}` for one in this folder"
+    message = f": {error}" if str(error) else ""
+    return f"{place}: {type(error).__name__}{message}"
+
+
+def _lies_in(folder: Path, filename: str) -> bool:
+    return Path(filename).is_relative_to(folder)
+
+
+def _is_sibling(folder: Path, name: str | None, package: str) -> bool:
+    if name is None or name.startswith(package):
+        return False
+    first = name.partition(".")[0]
+    return (folder / f"{first}.py").exists() or (folder / first).is_dir()
+
+
+def _declared(module: ModuleType, folder: Path) -> Environment:
+    """The declaration, if it is one."""
+    place = folder / DECLARATION
+    names = vars(module)
+    if "ENVIRONMENT" not in names:
+        nearest = difflib.get_close_matches("ENVIRONMENT", [name for name in names if not name.startswith("_")], 1)
+        meant = f"; is {nearest[0]!r} meant to be it?" if nearest else "; end it with ENVIRONMENT = Environment(...)"
+        raise _NotDeclared(f"{place}: declares no ENVIRONMENT{meant}")
+    environment = names["ENVIRONMENT"]
+    if not isinstance(environment, Environment):
+        raise _NotDeclared(
+            f"{place}: ENVIRONMENT is of type {type(environment).__name__}; it must be an "
+            "lawtrace.environments.spec.declaration.Environment"
+        )
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", environment.name):
+        raise _NotDeclared(
+            f"{place}: the environment's name is {environment.name!r}; files and commands use it, so write lower-case "
+            "letters, digits and _ only"
+        )
+    return environment
+
+
+def _digest(folder: Path) -> str:
+    whole = hashlib.sha256()
+    for path in sorted(_files(folder)):
+        content = path.read_bytes()
+        whole.update(os.fsencode(path.relative_to(folder).as_posix()) + f"\0{len(content)}\0".encode())
+        whole.update(content)
+    return whole.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))]
+        for name in files:
+            if Path(name).suffix in _DIGESTED_SUFFIXES:
+                yield Path(place, name)
+
+
+BUILT_IN_DOMAINS = ("banking", "telehealth", "smart_home")
+"""The packages beside this file that declare an environment; each is called like its package."""
+
+
+def is_folder(where: str) -> bool:
+    """Whether the word names a folder rather than a built-in environment."""
+    return where in {".", ".."} or "/" in where or "\\" in where
+
+
+def load_domain(where: str) -> Domain:
+    """The setting of a built-in environment, or of a folder, whose Python is run.
+
+    Raises InputError: for a name that there is not, naming those there are; for a folder that is no environment,
+    naming file, line and remedy.
+    """
+    if not is_folder(where):
+        return _built_in(where)
+    setting = load_folder(Path(where).expanduser())
+    if setting.environment.name in BUILT_IN_DOMAINS:
+        raise InputError(
+            f"{setting.folder}: declares an environment named {setting.environment.name!r}, like a built-in one; "
+            "files name an environment by this name, so give it one of its own"
+        )
+    return setting
+
+
+@lru_cache
+def _built_in(name: str) -> Domain:
+    if name in BUILT_IN_DOMAINS:
+        return load_built_in_package(importlib.import_module(f"lawtrace.environments.domains.{name}"))
+    nearest = difflib.get_close_matches(name, BUILT_IN_DOMAINS, 1)
+    meant = f"did you mean {nearest[0]!r}? " if nearest else ""
+    folder = f"; for the folder of that name write ./{name}" if Path(name).is_dir() else ""
+    raise InputError(f"there is no environment {name!r}; {meant}built in: {', '.join(BUILT_IN_DOMAINS)}{folder}")

@@ -1,0 +1,26 @@
+"""A smart lock under the Cyber Resilience Act: thirteen tools over a door, its guests, codes and access history.
+
+``entities.py`` holds the tables, ``tools/`` the tools by what they are about, ``population.py`` the initial states;
+``regulation.toml`` restates the provisions, ``rules.toml`` holds the curated rule set, ``published.toml`` the published
+one.
+"""
+
+from lawtrace.environments.domains.smart_home.entities import ENTITIES
+from lawtrace.environments.domains.smart_home.initial_state import populate
+from lawtrace.environments.domains.smart_home.tools import TOOLS
+from lawtrace.environments.spec.declaration import Environment
+
+__all__ = ["ENVIRONMENT"]
+
+ENVIRONMENT = Environment(
+    name="smart_home",
+    title="Smart Home",
+    object_name="SmartLock",
+    summary=(
+        "The smart lock of one household's front door: lock and unlock it, manage guests and their access, make and "
+        "revoke temporary access codes, and look at who came in."
+    ),
+    entities=ENTITIES,
+    tools={tool.name: tool for tool in TOOLS},
+    populate=populate,
+)

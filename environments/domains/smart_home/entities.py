@@ -1,0 +1,85 @@
+"""The tables of the smart-home environment.
+
+Time is the environment's own: ``now`` is a field of the session, which is short enough for it to stand still. An access
+or a code whose end has come is over by that clock, whatever else the row says.
+"""
+
+from lawtrace.environments.spec.compliance import AUDIT_LOG
+from lawtrace.environments.spec.state import Entity, Field
+from lawtrace.environments.spec.types import BOOLEAN, MOMENT, TEXT, Choice, Pattern
+
+GUEST_ID = Pattern("guest_N", r"guest_\d+")
+ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")
+LOCK_STATUS = Choice(("locked", "unlocked"))
+WITHOUT_END = MOMENT.decode("9999-12-31 23:59")
+"""The end of a permanent access."""
+
+LOCKS = Entity(
+    table="locks", singular="lock", key="lock_id", fields={"lock_id": Field(TEXT), "status": Field(LOCK_STATUS)}
+)
+
+GUESTS = Entity(
+    table="guests",
+    singular="guest",
+    key="guest_id",
+    key_of=lambda number: f"guest_{number}",
+    fields={"guest_id": Field(GUEST_ID), "guest_name": Field(TEXT), "guest_email": Field(TEXT)},
+)
+
+# An access stands apart from its guest: whoever deletes a guest and forgets the access leaves it behind.
+ACCESSES = Entity(
+    table="accesses",
+    singular="access",
+    key="access_id",
+    key_prefix="A-",
+    fields={
+        "access_id": Field(TEXT),
+        "guest_id": Field(GUEST_ID),
+        "start_time": Field(MOMENT),
+        "end_time": Field(MOMENT),
+    },
+)
+
+
+def _scattered(number: int) -> str:
+    """The code of the ``number``-th row: six digits, no two alike, none that follows from its neighbours at sight."""
+    return str(100_000 + number * 567_629 % 900_000)
+
+
+ACCESS_CODES = Entity(
+    table="access_codes",
+    singular="access code",
+    key="access_code",
+    key_of=_scattered,
+    fields={
+        "access_code": Field(ACCESS_CODE),
+        "start_time": Field(MOMENT),
+        "end_time": Field(MOMENT),
+        "status": Field(Choice(("active", "revoked"))),
+    },
+)
+
+# Who came in. Name and address stand in it as they were then, so that it outlives the guest.
+ACCESS_HISTORY = Entity(
+    table="access_history",
+    singular="entry",
+    key="entry_id",
+    fields={
+        "entry_id": Field(TEXT),
+        "guest_id": Field(GUEST_ID),
+        "guest_name": Field(TEXT),
+        "guest_email": Field(TEXT),
+        "access_time": Field(MOMENT),
+    },
+)
+
+SESSION = Entity(
+    table="session",
+    singular="session",
+    key="session_id",
+    fields={"session_id": Field(TEXT), "authorized": Field(BOOLEAN), "now": Field(MOMENT)},
+)
+
+ENTITIES = {
+    entity.table: entity for entity in (LOCKS, GUESTS, ACCESSES, ACCESS_CODES, ACCESS_HISTORY, AUDIT_LOG, SESSION)
+}

@@ -1,0 +1,40 @@
+"""What several of the tools are written with."""
+
+from lawtrace.environments.domains.smart_home.entities import ACCESSES, GUEST_ID, GUESTS, SESSION
+from lawtrace.environments.spec.compliance import INVALID_REQUEST
+from lawtrace.environments.spec.samplers import HoursFromNow
+from lawtrace.environments.spec.terms import Term, any_item, argument, exists, is_empty, value_of
+from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter
+from lawtrace.environments.spec.types import MOMENT, ListOf
+
+NOT_FOUND = "NotFoundException"
+CONFLICT = "ConflictException"
+
+now = value_of(SESSION, lambda s: s.session_id == "current", "now", otherwise=0)
+named = argument("guest_ids")
+
+# The document does not say what a list without a guest does: the call does not succeed.
+NO_GUEST_NAMED = is_empty(named)
+UNKNOWN_GUEST = any_item(named, lambda guest: ~exists(GUESTS, lambda g: g.guest_id == guest))
+
+START, END = HoursFromNow(SESSION, "now", 1, 40), HoursFromNow(SESSION, "now", 48, 200)
+
+
+def is_named(guest_id: Term) -> Term:
+    """The guest is one of those that the call names."""
+    return any_item(named, lambda guest: guest_id == guest)
+
+
+def has_access(guest_id: Term) -> Term:
+    """The guest has an access that is not over."""
+    return exists(ACCESSES, lambda a: (a.guest_id == guest_id) & (a.end_time > now))
+
+
+def guest_ids(description: str) -> Parameter:
+    return Parameter("guest_ids", ListOf(GUEST_ID), description, FromLookup(GUESTS), malformed=NOT_FOUND)
+
+
+def moment(name: str, description: str, domain: HoursFromNow, *, when: Term | None = None) -> Parameter:
+    """A minute that the user says; optional if it is only said ``when`` something holds."""
+    source = FromUser(domain, when=when)
+    return Parameter(name, MOMENT, description, source, required=when is None, malformed=INVALID_REQUEST)

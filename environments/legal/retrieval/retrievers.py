@@ -1,0 +1,59 @@
+"""Two rankings made one by reciprocal ranks: what both place high comes first, whatever their scores mean."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, assert_never, get_args
+
+import numpy as np
+
+from lawtrace.environments.legal.retrieval.bm25 import CharacterBM25, WordBM25
+from lawtrace.environments.legal.retrieval.embedding import EmbeddingRanker, Encoder, Pooling
+from lawtrace.environments.legal.retrieval.ranking import Ranker, Scores
+
+
+class HybridRanker:
+    """The score of a text is the sum of 1 / (60 + its rank) over the rankers; 60 is the value usual for this fusion."""
+
+    def __init__(self, *rankers: Ranker, constant: float = 60.0) -> None:
+        self._rankers = rankers
+        self._constant = constant
+
+    def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores:
+        fused = np.zeros((len(queries), len(texts)))
+        for ranker in self._rankers:
+            order = np.argsort(-ranker.scores(texts, queries), axis=1, kind="stable")
+            ranks = np.argsort(order, axis=1, kind="stable") + 1
+            fused += 1 / (self._constant + ranks)
+        return fused
+
+
+RetrieverName = Literal["bm25", "embedding", "hybrid", "released_bm25", "released_embedding"]
+RETRIEVERS: tuple[RetrieverName, ...] = get_args(RetrieverName)
+
+EMBEDDING_RETRIEVERS: tuple[RetrieverName, ...] = ("embedding", "hybrid", "released_embedding")
+"""Those that ask an encoder for vectors."""
+
+RETRIEVER_LABELS: dict[RetrieverName, str] = {
+    "bm25": "BM25",
+    "embedding": "EMB",
+    "hybrid": "HYB",
+    "released_bm25": "BM25 (released)",
+    "released_embedding": "EMB (released)",
+}
+"""What tables call them; the first two as in M Table 2."""
+
+
+def make_ranker(name: RetrieverName, encoder: Callable[[Pooling], Encoder]) -> Ranker:
+    """The retriever of that name. ``encoder`` gives the encoder for a pooling; it is asked only if it is needed."""
+    match name:
+        case "bm25":
+            return WordBM25()
+        case "embedding":
+            return EmbeddingRanker(encoder("mean"))
+        case "hybrid":
+            return HybridRanker(WordBM25(), EmbeddingRanker(encoder("mean")))
+        case "released_bm25":
+            return CharacterBM25()
+        case "released_embedding":
+            return EmbeddingRanker(encoder("cls"))
+        case _:
+            assert_never(name)

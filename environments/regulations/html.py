@@ -1,0 +1,116 @@
+"""HTML and XHTML to lines, a block a line. Entities are looked up and never expanded from the document itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from string import ascii_lowercase
+
+from lawtrace.environments.regulations.labels import roman_numeral
+from lawtrace.environments.regulations.lines import Line
+
+_BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "article", "br", "tr", "pre", "dd", "dt"})
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_SILENT = frozenset({"script", "style", "head", "nav", "footer", "template"})
+_NESTING = frozenset({"ol", "ul", "table"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbering:
+    """How a list numbers its items (``a`` or ``i``, small or large; else in figures), and the number that is next."""
+
+    style: str
+    number: int
+
+    def label(self) -> str:
+        """As a reader of the page sees it, points in brackets: ``3.``, ``(c)``, ``(iii)``."""
+        match self.style:
+            case "a" | "A" if 0 < self.number <= len(ascii_lowercase):
+                label = ascii_lowercase[self.number - 1]
+            case "i" | "I":
+                label = roman_numeral(self.number)
+            case _:
+                return f"{self.number}."
+        return f"({label.upper() if self.style.isupper() else label})"
+
+
+class _HtmlLines(HTMLParser):
+    """Each block becomes a line; headings say so."""
+
+    def __init__(self, headings: Mapping[str, int], notes: frozenset[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[Line] = []
+        self._heading_classes = headings
+        self._note_classes = notes
+        self._words: list[str] = []
+        self._level = 0
+        self._note = False
+        self._silent = 0
+        self._depth = 0
+        self._label = ""
+        self._lists: list[_Numbering | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        classes = (dict(attrs).get("class") or "").split()
+        if tag in _SILENT:
+            self._silent += 1
+        elif tag in _HEADINGS:
+            self._end()
+            self._level = _HEADINGS[tag]
+        elif tag in _NESTING:
+            self._end()
+            self._depth += 1
+            if tag != "table":
+                given = dict(attrs)
+                start, style = given.get("start") or "1", given.get("type") or "1"
+                self._lists.append(_Numbering(style, int(start)) if tag == "ol" and start.isdigit() else None)
+        elif tag in _BLOCKS:
+            self._end()
+            self._level = max((self._heading_classes.get(name, 0) for name in classes), default=0)
+            self._note = not self._note_classes.isdisjoint(classes)
+            if tag == "li" and self._lists and (numbering := self._lists[-1]) is not None:
+                self._label = numbering.label()
+                self._words.append(f"{self._label} ")
+                self._lists[-1] = _Numbering(numbering.style, numbering.number + 1)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _SILENT:
+            self._silent = max(0, self._silent - 1)
+        elif tag in _NESTING:
+            self._end()
+            self._depth = max(0, self._depth - 1)
+            if tag != "table" and self._lists:
+                self._lists.pop()
+        elif tag in _HEADINGS or tag in _BLOCKS:
+            self._end()
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._words.append(data)
+
+    def close(self) -> None:
+        super().close()
+        self._end()
+
+    def _end(self) -> None:
+        text = " ".join("".join(self._words).split())
+        if text and text != self._label:  # the number of an item waits for the item's words
+            self.lines.append(Line(text, level=self._level, depth=self._depth, note=self._note))
+            self._words.clear()
+            self._label = ""
+        else:
+            # A number alone belongs to the block that follows it.
+            self._words = [f"{text} "] if text else []
+        self._level, self._note = 0, False
+
+
+def html_lines(
+    text: str, *, headings: Mapping[str, int] | None = None, notes: frozenset[str] = frozenset()
+) -> list[Line]:
+    """The blocks of a page, each as one line.
+
+    ``headings``: classes of blocks that are headings, with their level; ``notes``: classes of footnotes.
+    """
+    parser = _HtmlLines(headings or {}, notes)
+    parser.feed(text)
+    parser.close()
+    return parser.lines

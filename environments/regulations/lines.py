@@ -1,0 +1,103 @@
+"""A line of a document, with what its form says of it."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, or in forms that mark them a block, of a document.
+
+    Attributes:
+        page: from 1; 0 where the form has no pages.
+        level: of a heading, from 1; 0 where the form says that it is none; None if unknown.
+        depth: in how many lists or tables it stands; None where the form does not say.
+        note: whether the form marks it as a footnote.
+    """
+
+    text: str
+    page: int = 0
+    level: int | None = None
+    depth: int | None = None
+    note: bool = False
+
+
+_INDENTED = re.compile(r"^\s{10,}(?P<words>\d.*)$")
+_PARAGRAPH = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]?\s")
+_ALONE = re.compile(r"^\s*(?:page\s+)?(?P<number>\d{1,3})(?:\s+of\s+\d+)?\s*$", re.IGNORECASE)
+_EDGE = 2
+_REPEATED = 3
+"""A line that opens or closes so many pages, word for word but for digits, belongs to the page and not to the text."""
+
+
+def text_lines(text: str) -> list[Line]:
+    """The lines of plain text without page numbers and what repeats from page to page; blank lines are left out."""
+    return _split_page_furniture(text)[0]
+
+
+def headers_and_footers(text: str) -> tuple[str, ...]:
+    """What `text_lines` leaves out, blank lines aside."""
+    return tuple(_split_page_furniture(text)[1])
+
+
+def _split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
+    """The lines of the text, and those that belong to its pages."""
+    pages = text.split("\f") if "\f" in text else _split_at_numbers(text)
+    furniture = _furniture(pages)
+    lines: list[Line] = []
+    left_out: list[str] = []
+    for number, page in enumerate(pages, 1):
+        kept = [line.rstrip() for line in page.splitlines() if line.strip()]
+        for place, line in enumerate(kept):
+            at_edge = place < _EDGE or place >= len(kept) - _EDGE
+            alone = _ALONE.match(line)
+            repeated = _digits_masked(line) in furniture and not _PARAGRAPH.match(line)
+            numbered = alone is not None and len(pages) > 1 and int(alone["number"]) == number
+            if at_edge and (repeated or numbered):
+                left_out.append(line)
+            else:
+                lines.append(Line(line, number))
+    return lines, left_out
+
+
+def _split_at_numbers(text: str) -> list[str]:
+    """Pages of a text that kept only the page numbers: each ends where the next expected number stands far indented."""
+    pages: list[list[str]] = [[]]
+    for line in text.splitlines():
+        rest = _after_page_number(line, len(pages))
+        if rest is None:
+            pages[-1].append(line)
+        else:
+            pages.append([rest])
+    return ["\n".join(page) for page in pages]
+
+
+def _after_page_number(line: str, expected: int) -> str | None:
+    """What a line says behind the page number, if it begins with that; None if it does not. A paragraph's own number
+    may follow at once (``36.`` opens page 4 with paragraph 6)."""
+    indented = _INDENTED.match(line)
+    if indented is None or not indented["words"].startswith(str(expected)):
+        return None
+    rest = indented["words"].removeprefix(str(expected))
+    if rest[:1].isdigit() and not _PARAGRAPH.match(rest):
+        return None
+    return rest.removeprefix(",")
+
+
+def _furniture(pages: Sequence[str]) -> set[str]:
+    edges = [[line for line in page.splitlines() if line.strip() and not _PARAGRAPH.match(line)] for page in pages]
+    edges = [[*lines[:_EDGE], *lines[-_EDGE:]] for lines in edges]
+    if len(pages) < _REPEATED:
+        # So few pages may begin with two articles, which differ in their numbers.
+        words = [{line for line in lines if not re.search(r"\d", line)} for lines in edges]
+        return {_digits_masked(line) for line in set[str].intersection(*words)} if len(pages) > 1 else set()
+    seen = Counter[str]()
+    for lines in edges:
+        seen.update({_digits_masked(line) for line in lines})
+    return {shape for shape, count in seen.items() if count >= max(_REPEATED, len(pages) / 2)}
+
+
+def _digits_masked(line: str) -> str:
+    return re.sub(r"\d+", "#", " ".join(line.split()))

@@ -1,0 +1,71 @@
+"""Lines that were broken for width put together again: a paragraph a line, as other forms have it.
+
+Where the text was broken is seen by what had room: a line whose end would have held the next line's first word ends its
+paragraph. Where the paragraph happens to fill its last line, only a label or a heading behind a finished clause tells.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lawtrace.environments.regulations.headings import division_heading, may_head_unit, read_decimal, unit_heading
+from lawtrace.environments.regulations.labels import read_labels
+from lawtrace.environments.regulations.lines import Line
+
+_WRAPPED = 0.15
+"""The share of lines that begin with a small letter (and not with ``a)``) above which they are taken to be broken for
+width."""
+_FULL = 0.85
+"""Of the length that nine lines in ten do not exceed: printed lines of the same width differ in length."""
+_LONGEST_TITLE = 4
+"""Lines."""
+_FINISHED = re.compile(r"(?:[.;:,—–\]]|\b(?:and|or))[”’\"')\]]*$")
+_REFERRING = re.compile(r"\([0-9A-Za-z]{1,5}\)(?:,|,? (?:and|or))$")
+"""What goes on with another label, and not with another point: *points (a), (b) and*."""
+
+
+def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
+    """The lines as they are, or if they were broken for width one for each paragraph."""
+    texts = [" ".join(line.text.split()) for line in lines]
+    marked = any(line.level is not None or line.depth is not None for line in lines)
+    going_on = sum(text[0].islower() and not read_labels(text)[0] for text in texts)
+    if marked or going_on <= _WRAPPED * len(texts):
+        return list(lines)
+    width = _FULL * sorted(map(len, texts))[len(texts) * 9 // 10]
+    paragraphs: list[list[str]] = []
+    begun: list[Line] = []
+    for line, text in zip(lines, texts, strict=True):
+        if paragraphs and not _begins(text, paragraphs, width):
+            paragraphs[-1].append(text)
+        else:
+            paragraphs.append([text])
+            begun.append(line)
+    return [replace(line, text=" ".join(of)) for line, of in zip(begun, paragraphs, strict=True)]
+
+
+def _begins(text: str, paragraphs: Sequence[Sequence[str]], width: float) -> bool:
+    """Whether a line begins a paragraph behind those that there are."""
+    before = paragraphs[-1][-1]
+    numbered = bool(read_labels(text)[0]) or read_decimal(text) is not None
+    if text[0].islower() and not numbered:
+        return False
+    if len(before) + 1 + len(text.split(" ", 1)[0]) < width:
+        return True
+    headed = may_head_unit(text) or _names_division(text) or text.startswith("[")
+    if (numbered or headed) and _FINISHED.search(before) and not _REFERRING.search(before):
+        return True
+    return numbered and _is_title(paragraphs)
+
+
+def _is_title(paragraphs: Sequence[Sequence[str]]) -> bool:
+    """Whether the last paragraph is the title of a division, or that of the article named before it: nothing finishes
+    a title."""
+    if len(paragraphs[-1]) > _LONGEST_TITLE:
+        return False
+    above, last = (" ".join(of[: _LONGEST_TITLE + 1]) for of in ([[""], *paragraphs[-2:]])[-2:])
+    named = unit_heading(Line(above, level=1), above, has_units=True)
+    return _names_division(last) or (named is not None and not named.heading and not read_labels(last)[0])
+
+
+def _names_division(text: str) -> bool:
+    return division_heading(Line(text), text, has_units=True) is not None

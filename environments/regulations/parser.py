@@ -1,0 +1,382 @@
+"""From lines to the tree of a legal text.
+
+What a line opens is told by its label and by what is open above it: ``(b)`` goes on with the list that has reached
+``(a)``, whatever list that is; a first label that goes on with nothing opens a list below what was read last. Where the
+form tells how deep a line stands, that decides before anything else. What is no label is words, and words are kept.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.headings import (
+    ANNEXES,
+    HEADING_WORDS,
+    detect_heading_style,
+    division_heading,
+    may_head_unit,
+    read_decimal,
+    unit_heading,
+)
+from lawtrace.environments.regulations.labels import LabelReading, ListLabel, first_label, read_labels
+from lawtrace.environments.regulations.legal_text import LegalText, Node, NodeKind
+from lawtrace.environments.regulations.lines import Line
+from lawtrace.environments.regulations.paragraphs import unwrap_lines
+
+_NOTE = re.compile(r"^\[.*\]$")
+_WHEREAS = re.compile(r"^whereas:?$", re.I)
+_DUTY = re.compile(r"\b(?:shall|must)\b")
+_ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
+
+
+@dataclass(slots=True)
+class _OpenNode:
+    """A node while its lines come in. ``depth``: of the line it began with. ``number``: of a unit, or in decimals."""
+
+    kind: NodeKind
+    label: str = ""
+    citation: str = ""
+    heading: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    nodes: list["_OpenNode"] = field(default_factory=list["_OpenNode"])
+    reading: LabelReading | None = None
+    depth: int | None = None
+    rank: int = 0
+    number: tuple[int, ...] = ()
+
+    def closed(self) -> Node:
+        nodes = tuple(node.closed() for node in self.nodes)
+        if len(self.number) > 1 and not self.pieces and not nodes:
+            # What stands alone behind a decimal number was no title.
+            return Node(kind="point", label=self.label, citation=self.citation, text=self.heading)
+        return Node(
+            kind=self.kind,
+            label=self.label,
+            citation=self.citation,
+            heading=self.heading,
+            text=" ".join(self.pieces),
+            nodes=nodes,
+        )
+
+    @property
+    def last_words(self) -> str:
+        return self.pieces[-1] if self.pieces else ""
+
+
+def parse_legal_text(lines: Sequence[Line]) -> LegalText:
+    """The tree. Raises InputError if there are no words in it."""
+    parser = _Parser([line for line in lines if line.text.strip()])
+    parser.read()
+    if not parser.root.nodes:
+        raise InputError("the document holds no text that could be a provision")
+    return LegalText(
+        title="\n".join(parser.title),
+        nodes=tuple(node.closed() for node in parser.root.nodes),
+        notes=tuple(parser.notes),
+        doubts=tuple(parser.doubts),
+    )
+
+
+class _Parser:
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.notes = [line.text.strip() for line in lines if line.note]
+        self._lines = unwrap_lines([line for line in lines if not line.note])
+        self.title: list[str] = []
+        self.doubts: list[str] = []
+        self.root = _OpenNode("division", rank=-1)
+        self._path: list[_OpenNode] = [self.root]
+        self._cited: dict[str, int] = {}
+        self._passages = 0
+        self._recitals = False
+        self._outside: list[str] = []
+        self._forms = detect_heading_style(self._lines)
+
+    def read(self) -> None:
+        if not (self._forms.units or self._forms.numbers or self._forms.decimals):
+            self.doubts.append("no article, section or annex is headed; paragraphs are cited by their own numbers")
+        for place, line in enumerate(self._lines):
+            text = " ".join(line.text.split())
+            if not (
+                self._opens_unit(line, text)
+                or self._opens_division(line, text)
+                or self._opens_decimal(line, text)
+                or self._is_heading(line, text)
+            ):
+                self._read_text(place, line, text)
+        if self._outside:
+            self.doubts.append(
+                f"{len(self._outside)} paragraphs with a duty stand outside every article or section, and nobody can "
+                f"cite them: {self._outside[0][:80]!r}"
+            )
+
+    # What opens a unit or a division.
+
+    def _opens_unit(self, line: Line, text: str) -> bool:
+        if line.level == 0 and self._forms.marked:
+            return False
+        plain = line.level is None and not self._forms.numbers
+        found = unit_heading(line, text, has_units=self._forms.units or plain)
+        if found is None:
+            return False
+        self._recitals = False
+        while self._path[-1].kind != "division" or self._path[-1].citation:
+            self._path.pop()
+        citation = self._unique(found.citation)
+        self._open(_OpenNode("unit", found.label, citation, found.heading, depth=line.depth, number=found.number))
+        return True
+
+    def _opens_decimal(self, line: Line, text: str) -> bool:
+        """Whether a decimal number is a label: below the unit it begins with, or where nothing else heads units."""
+        found = None if line.level else read_decimal(text)
+        if found is None:
+            return False
+        shorter = (found.number[:length] for length in range(len(found.number) - 1, 0, -1))
+        open_ = {node.number: node for node in self._path}
+        above = next((open_[number] for number in shorter if number in open_), None)
+        if above is None and (self._forms.units or not self._forms.decimals):
+            return False
+        while self._path[-1] is not above and (above is not None or self._path[-1].kind != "division"):
+            self._path.pop()
+        word = above.citation.split()[0] if above is not None else "Section"
+        citation = self._unique(found.cited if " " in found.cited else f"{word} {found.cited}")
+        opened = _OpenNode(
+            "unit" if found.titles else "point", found.label, citation, depth=line.depth, number=found.number
+        )
+        if found.titles:
+            opened.heading = found.rest
+        else:
+            opened.pieces.append(found.rest)
+        self._open(opened)
+        return True
+
+    def _opens_division(self, line: Line, text: str) -> bool:
+        if line.level == 0 and self._forms.marked:
+            return False
+        found = division_heading(line, text, has_units=self._forms.units)
+        if found is None:
+            return False
+        annex = next((node for node in self._path if node.citation.startswith(ANNEXES)), None)
+        top = annex or self.root
+        while self._path[-1] is not top and (self._path[-1].kind != "division" or self._path[-1].rank >= found.rank):
+            self._path.pop()
+        citation = self._unique(f"{self._path[-1].citation}, {found.citation}") if annex else ""
+        self._open(_OpenNode("division", found.label, citation, found.heading, rank=found.rank))
+        return True
+
+    def _is_heading(self, line: Line, text: str) -> bool:
+        current = self._path[-1]
+        bare = current.label and not current.heading and not current.pieces and not current.nodes
+        plain = not read_labels(text)[0] and not _NOTE.match(text)
+        if line.level:
+            if bare and current.kind in {"unit", "division"}:
+                current.heading = text
+            elif self._forms.units and current is self.root and not self.root.nodes:
+                self.title.append(text)
+            elif current.kind == "unit" and not current.pieces and not current.nodes:
+                current.heading = f"{current.heading} {text}".strip()
+            else:
+                self._begin_headed(text, line.level)
+            return True
+        if (
+            not plain
+            or (line.level == 0 and not bare)
+            or current.kind not in {"unit", "division"}
+            or current is self.root
+        ):
+            return False
+        looks = len(text.split()) <= HEADING_WORDS and not text.endswith((".", ":", ";", ",")) and text[0] not in "‘“"
+        if bare and looks and (line.level is None or not self._forms.marked):
+            current.heading = text
+            return True
+        return False
+
+    def _begin_headed(self, text: str, level: int) -> None:
+        """A heading that nothing numbers."""
+        rank = 10 + level
+        inside = self._forms.units and any(node.kind == "unit" for node in self._path)
+        while len(self._path) > 1 and (self._path[-1].kind == "point" or self._path[-1].rank >= rank):
+            if inside and self._path[-1].kind == "unit":
+                break
+            self._path.pop()
+        citation = "" if self._forms.units and not inside else self._unique(text)
+        if inside:
+            citation = self._unique(f"{self._path[-1].citation}, {text}")
+        self._open(_OpenNode("division", "", citation, text, rank=rank))
+
+    # Recitals, points and words.
+
+    def _read_text(self, place: int, line: Line, text: str) -> None:
+        current = self._path[-1]
+        if self._forms.units and not any(node.kind in {"unit", "recital"} or node.citation for node in self._path):
+            if _WHEREAS.match(text) or _ENACTED.match(text):
+                self._recitals = text.lower().startswith("whereas")
+                self._loose(text)
+                return
+            if current is self.root and not self.root.nodes and not self._recitals:
+                self._note_duty(text)
+                self.title.append(text)
+                return
+        if _ENACTED.match(text):
+            self._recitals = False
+            del self._path[1:]
+            self._loose(text)
+            return
+        if _NOTE.match(text):
+            self._note(text)
+            return
+        labels, rest = read_labels(text) if self._recitals or self._cites() else ((), text)
+        if not labels:
+            self._words(line, text)
+            return
+        for label in labels:
+            self._point(place, line, label)
+        if rest:
+            self._path[-1].pieces.append(rest)
+
+    def _cites(self) -> bool:
+        """Whether what is open can be cited, so that a point of it can."""
+        return not self._forms.units or any(node.citation for node in self._path)
+
+    def _point(self, place: int, line: Line, label: ListLabel) -> None:
+        if self._recitals:
+            del self._path[1:]
+            number = label.cited.strip("()")
+            self._open(_OpenNode("recital", label.text, self._unique(f"Recital {number}"), depth=line.depth))
+            return
+        if line.depth is not None:
+            while self._path[-1].kind in {"point", "passage"} and (self._path[-1].depth or 0) > line.depth:
+                self._path.pop()
+        reading, sibling = self._choose(place, line, label)
+        if sibling is not None:
+            while self._path[-1] is not sibling:
+                self._path.pop()
+            self._path.pop()
+        while self._path[-1].kind in {"passage", "note"}:
+            self._path.pop()
+        above = self._path[-1]
+        inner = above.kind == "point" or (above.kind == "unit" and not above.citation.startswith(ANNEXES))
+        if above is self.root or not above.citation:
+            citation = f"paragraph {label.cited}"
+        else:
+            citation = f"{above.citation}{label.cited}" if inner else f"{above.citation}, {label.cited}"
+        self._open(_OpenNode("point", label.text, self._unique(citation), reading=reading, depth=line.depth))
+
+    def _choose(self, place: int, line: Line, label: ListLabel) -> tuple[LabelReading, _OpenNode | None]:
+        """What the label means, and the open point that it follows in the same list; None for the first of a list."""
+        points = [node for node in reversed(self._path) if node.kind == "point" and node.reading is not None]
+        if line.depth is not None and (level := [node for node in points if node.depth == line.depth]):
+            points = level
+        elif line.depth is not None and points and all((node.depth or 0) < line.depth for node in points):
+            points = []  # deeper than all that is open: a list of its own
+        going_on = [(r, node) for node in points for r in label.readings if node.reading and r.follows(node.reading)]
+        beginning = [reading for reading in label.readings if reading.first]
+        if going_on and beginning:
+            reading, sibling = going_on[0]
+            return (reading, sibling) if self._goes_on(place, reading, beginning[0]) else (beginning[0], None)
+        if going_on:
+            return going_on[0]
+        if beginning:
+            return beginning[0], None
+        if self._splits_run_in(label):
+            return self._choose(place, line, label)
+        later = [(r, node) for node in points for r in label.readings if node.reading and r.is_after(node.reading)]
+        if later:
+            self.doubts.append(f"{label.text} follows {later[0][1].citation}: a number is missing between them")
+            return later[0]
+        if self._path[-1].kind == "point":
+            self.doubts.append(f"{label.text} below {self._path[-1].citation} begins no list and goes on with none")
+        return label.readings[0], None
+
+    def _splits_run_in(self, label: ListLabel) -> bool:
+        """Whether the first point of the label's list stands within the words read last (*Time limit. (i) Keep ...*),
+        where nothing told it from a cross-reference; it becomes a point of its own then."""
+        current = self._path[-1]
+        for reading in label.readings:
+            first = first_label(reading)
+            before, found, rest = current.last_words.partition(f" {first} ")
+            if reading.value == (2, "") and found and before.endswith((".", ":", "—", ";")):
+                current.pieces[-1] = before
+                (begun,) = read_labels(first)[0]
+                meant = next(meant for meant in begun.readings if meant.style == reading.style)
+                citation = self._unique(f"{current.citation}{begun.cited}")
+                self._open(_OpenNode("point", first, citation, pieces=[rest], reading=meant, depth=current.depth))
+                return True
+        return False
+
+    def _goes_on(self, place: int, going_on: LabelReading, beginning: LabelReading) -> bool:
+        """Whether ``(i)`` is the letter after ``(h)`` or the first numeral: what comes sooner, ``(j)`` or ``(ii)``?"""
+        if self._path[-1].last_words.endswith((":", "—", "–")):
+            return False
+        for line in self._lines[place + 1 : place + 200]:
+            labels, _ = read_labels(line.text)
+            for label in labels:
+                for reading in label.readings:
+                    if reading.follows(going_on):
+                        return True
+                    if reading.follows(beginning):
+                        return False
+            if may_head_unit(line.text.strip()):
+                break
+        return True
+
+    def _words(self, line: Line, text: str) -> None:
+        current = self._path[-1]
+        if self._forms.units and not self._cites():
+            self._note_duty(text)
+            self._loose(text)
+            return
+        if current is self.root or (current.kind == "division" and not self._forms.units):
+            self._count(text)
+            return
+        if line.depth is not None:
+            while self._path[-1].kind == "point" and (self._path[-1].depth or 0) > line.depth:
+                self._path.pop()
+        elif (owner := self._list_owner(current)) and current.last_words.endswith("."):
+            # The point has ended the whole sentence: what follows belongs to what opened the outermost list.
+            while self._path[-1] is not owner:
+                self._path.pop()
+        current = self._path[-1]
+        if current.nodes:
+            current.nodes.append(_OpenNode("passage", citation=current.citation, pieces=[text]))
+        else:
+            current.pieces.append(text)
+
+    def _list_owner(self, current: _OpenNode) -> _OpenNode | None:
+        if current.kind != "point":
+            return None
+        above = self._path[: self._path.index(current)]
+        return next((node for node in above if node.last_words.endswith((":", "—", "–"))), None)
+
+    def _loose(self, text: str) -> None:
+        """Words outside every unit: kept, and cited by nobody."""
+        while self._path[-1].kind not in {"division"}:
+            self._path.pop()
+        self._path[-1].nodes.append(_OpenNode("passage", pieces=[text]))
+
+    def _note_duty(self, text: str) -> None:
+        if _DUTY.search(text):
+            self._outside.append(text)
+
+    def _count(self, text: str) -> None:
+        """Words that no number and no unit holds: each paragraph is counted."""
+        current = self._path[-1]
+        self._passages += 1
+        citation = f"{current.citation}, passage" if current.citation else "passage"
+        current.nodes.append(_OpenNode("unit", citation=self._unique(f"{citation} {self._passages}"), pieces=[text]))
+
+    def _note(self, text: str) -> None:
+        while self._path[-1].kind in {"point", "passage"}:
+            self._path.pop()
+        self._path[-1].nodes.append(_OpenNode("note", pieces=[text]))
+
+    def _open(self, node: _OpenNode) -> None:
+        self._path[-1].nodes.append(node)
+        self._path.append(node)
+
+    def _unique(self, citation: str) -> str:
+        self._cited[citation] = self._cited.get(citation, 0) + 1
+        if self._cited[citation] == 1:
+            return citation
+        self.doubts.append(f"{citation} occurs {self._cited[citation]} times")
+        return f"{citation} [{self._cited[citation]}]"

@@ -1,0 +1,102 @@
+"""Regulations: a legal text as its provisions, each with a citation.
+
+A regulation ships as our own restatement, provision by provision, in a TOML file:
+
+    id = "PSD2"
+    title = "..."
+    source = "Directive (EU) 2015/2366"
+    restated = true
+
+    [[provisions]]
+    citation = "Article 97(1)(a)"
+    text = "..."
+"""
+
+import tomllib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lawtrace.environments.errors import InputError, describe_validation_error
+
+
+class Provision(BaseModel):
+    """The smallest part of a regulation that can be cited."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    citation: str = Field(min_length=1)
+    text: str = Field(min_length=1)
+    opening: str | None = None
+    """The words above it that its sentence begins with, where it is a point of a list. The law's own."""
+    heading: str | None = None
+    """The title of the article or section that it stands in."""
+    reading: str | None = None
+    """How the provision is applied to the tools at hand, where that goes beyond its words. Ours, not the law's."""
+
+    def words(self) -> str:
+        """The law's words, as they can be quoted: the opening of its list and its own."""
+        return " ".join(f"{self.opening or ''} {self.text}".split())
+
+    def whole(self) -> str:
+        """The text, and apart from it the reading."""
+        text = self.words()
+        return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
+
+
+class Regulation(BaseModel):
+    """A legal text as a sequence of provisions, in the order of the text.
+
+    Attributes:
+        id: the short name that rules cite.
+        source: where the original is to be found.
+        restated: whether the provisions are a restatement in other words, which evaluations must then say.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    title: str
+    source: str
+    restated: bool
+    provisions: tuple[Provision, ...] = Field(min_length=1)
+
+    @cached_property
+    def by_citation(self) -> dict[str, Provision]:
+        return {provision.citation: provision for provision in self.provisions}
+
+    def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
+        """The same law, of which only these provisions are looked at."""
+        # Made anew: a copy would keep the index of all provisions.
+        return Regulation(
+            id=self.id, title=self.title, source=self.source, restated=self.restated, provisions=tuple(provisions)
+        )
+
+    def text(self, *, readings: bool = False) -> str:
+        """The whole text, as a model under test reads it. Our readings would tell it the rules: they stay out."""
+        lines = [f"{self.title} ({self.source})", ""]
+        for provision in self.provisions:
+            words = provision.whole() if readings else provision.words()
+            lines.append(f"{provision.citation}: {words}")
+        return "\n".join(lines)
+
+
+def load_regulation(path: Path) -> Regulation:
+    """Read a regulation. Raises InputError naming the file and the place."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such regulation file") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}") from error
+    try:
+        regulation = Regulation.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{path}: {describe_validation_error(error)}") from error
+    if len(regulation.by_citation) != len(regulation.provisions):
+        raise InputError(f"{path}: a citation occurs twice; each provision needs its own")
+    return regulation

@@ -1,0 +1,1 @@
+"""Running an environment: simulation, sessions, documentation."""

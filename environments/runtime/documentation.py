@@ -1,0 +1,169 @@
+"""What models read about the tools, made from the declaration: documentation for prompts, schemas for function calls.
+
+The documentation promises exactly what the simulator returns and raises, and names the event that each tool emits, so
+that nothing a verdict depends on is left to guessing. *When* the compliance tools should be called is told only with
+``hints``, which gives the rules away and is off by default.
+"""
+
+from collections.abc import Mapping
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.tools import Parameter, Tool
+from lawtrace.environments.spec.types import Choice, ValueType
+
+
+def document(environment: Environment, *, hints: bool = False) -> dict[str, Json]:
+    """The documentation of all tools as JSON: name, summary, parameters, returns and exceptions of each."""
+    return {
+        "object": environment.object_name,
+        "description": environment.summary,
+        "tools": [document_tool(tool, hints=hints) for tool in environment.tools.values()],
+    }
+
+
+def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
+    """The documentation of one tool."""
+    documented: dict[str, Json] = {
+        "name": tool.name,
+        "summary": _summary(tool, hints=hints),
+        "parameters": [_document_parameter(parameter) for parameter in tool.parameters],
+        "returns": [_document_result(tool, result) for result in tool.results],
+        "exceptions": [{"name": raised.exception, "description": raised.description} for raised in tool.raises],
+    }
+    if tool.fails:
+        documented["success_is_false_when"] = [failure.description for failure in tool.fails]
+    if tool.emits:
+        documented["event"] = tool.emits
+    return documented
+
+
+def docstring(tool: Tool) -> str:
+    """What ``help()`` says of a tool in a program, below its signature."""
+    lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
+    lines += [
+        f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}" for parameter in tool.parameters
+    ]
+    lines += ["", "Returns:", *(f"    {result.name}: {result.description}" for result in tool.results)]
+    lines += ["", "Raises:"] if tool.raises else []
+    lines += [f"    {raised.exception}: {raised.description}" for raised in tool.raises]
+    lines += ["", "Does not succeed when:"] if tool.fails else []
+    return "\n".join(lines + [f"    {failure.description}" for failure in tool.fails])
+
+
+def _summary(tool: Tool, *, hints: bool) -> str:
+    return f"{tool.summary} {tool.hint}" if hints and tool.hint else tool.summary
+
+
+def _document_parameter(parameter: Parameter) -> Json:
+    return {
+        "name": parameter.name,
+        "type": _type(parameter.kind),
+        "description": _with_format(parameter.description, parameter.kind),
+        "required": parameter.required,
+    }
+
+
+def _document_result(tool: Tool, result: Result) -> Json:
+    match result:
+        case ValueResult():
+            return {"name": result.name, "type": _type(result.kind), "description": result.description}
+        case KeyResult():
+            kind = result.entity.fields[result.entity.key].kind
+            null = ", null if it did not succeed" if tool.fails else ""
+            return {"name": result.name, "type": _typed(kind) + null, "description": result.description}
+        case RowsResult():
+            documented = {"name": result.name, **_document_rows(result)}
+            return {**documented, "type": "object"} if result.single else documented
+
+
+def _document_rows(result: RowsResult | NestedRows) -> dict[str, Json]:
+    fields: dict[str, Json] = {}
+    for name in result.fields:
+        field = result.entity.fields[name]
+        fields[name] = _typed(field.kind) + (", may be absent" if field.optional else "")
+    for part in result.parts if isinstance(result, RowsResult) else ():
+        fields[part.name] = _document_rows(part)
+    return {"type": "array of objects", "fields": fields, "description": result.description}
+
+
+def _type(kind: ValueType) -> str:
+    return kind.name if kind.name != "array" else "array of strings"
+
+
+def _typed(kind: ValueType) -> str:
+    """The type, and the format where a value has one."""
+    return f"{_type(kind)}, format {kind.shape}" if kind.shape else _type(kind)
+
+
+def _with_format(description: str, kind: ValueType) -> str:
+    if isinstance(kind, Choice):
+        return f"{description} One of: {', '.join(kind.options)}."
+    return f"{description} Format: {kind.shape}." if kind.shape else description
+
+
+def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, dict[str, Json]]:
+    """For each tool the JSON Schema of its arguments, as function calling expects it."""
+    schemas: dict[str, dict[str, Json]] = {}
+    for tool in environment.tools.values():
+        properties: dict[str, Json] = {}
+        for parameter in tool.parameters:
+            properties[parameter.name] = {
+                **parameter.kind.schema(),
+                "description": _with_format(parameter.description, parameter.kind),
+            }
+        schemas[tool.name] = {
+            "type": "object",
+            "description": _summary(tool, hints=hints),
+            "properties": properties,
+            "required": [parameter.name for parameter in tool.parameters if parameter.required],
+            "additionalProperties": False,
+        }
+    return schemas
+
+
+def result_schema(tool: Tool) -> dict[str, Json]:
+    """The JSON Schema of what the tool returns; rows are titled with what they are."""
+    fields = {result.name: _result_schema(tool, result) for result in tool.results}
+    return _object_schema(f"{tool.name}Result", f"What {tool.name} returns.", fields, tuple(fields))
+
+
+def _result_schema(tool: Tool, result: Result) -> dict[str, Json]:
+    match result:
+        case ValueResult():
+            schema = result.kind.schema()
+        case KeyResult():
+            schema = result.entity.fields[result.entity.key].kind.schema()
+            schema = _or_null(schema) if tool.fails else schema
+        case RowsResult():
+            row = _row_schema(result)
+            schema = _or_null(row) if result.single else {"type": "array", "items": row}
+    return {**schema, "description": result.description}
+
+
+def _row_schema(rows: RowsResult | NestedRows) -> dict[str, Json]:
+    declared = {name: rows.entity.fields[name] for name in rows.fields}
+    fields = {name: field.kind.schema() for name, field in declared.items()}
+    for part in rows.parts if isinstance(rows, RowsResult) else ():
+        fields[part.name] = {"type": "array", "items": _row_schema(part), "description": part.description}
+    required = tuple(name for name in fields if name not in declared or not declared[name].optional)
+    title = rows.entity.singular.title().replace(" ", "")
+    return _object_schema(title, f"One {rows.entity.singular}.", fields, required)
+
+
+def _object_schema(
+    title: str, description: str, fields: Mapping[str, dict[str, Json]], required: tuple[str, ...]
+) -> dict[str, Json]:
+    properties: dict[str, Json] = {**fields}
+    return {
+        "title": title,
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+    }
+
+
+def _or_null(schema: Mapping[str, Json]) -> dict[str, Json]:
+    return {**schema, "type": [schema["type"], "null"]}

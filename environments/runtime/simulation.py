@@ -1,0 +1,307 @@
+"""What a call does: one reading of the declaration, for simulator and solver alike.
+
+:class:`CompiledTool` is a tool's declaration compiled against a logic: its refusals as truths, its effects as a new
+state, its results. :func:`call` is the simulator on top of it: JSON in, an event and a new state out. The encoding in
+``solver/`` uses the same compiled tool with a symbolic logic, so a difference between the two has no place to live.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import (
+    Delete,
+    Effect,
+    Insert,
+    InsertEach,
+    KeyResult,
+    NestedRows,
+    RowsResult,
+    ValueResult,
+)
+from lawtrace.environments.spec.state import Entity, Row, State
+from lawtrace.environments.spec.terms import (
+    Compiled,
+    EvaluationScope,
+    RowVariable,
+    Variable,
+    bind,
+    distinct,
+    fresh_key,
+    item_variable,
+    row_variable,
+)
+from lawtrace.environments.spec.terms.logic import PLAIN, Logic
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import Value, WrongFormat, WrongType
+
+INVALID_CALL = "InvalidCallError"
+"""What a program sees when the call itself is malformed: unknown tool, missing, surplus or ill-typed argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRows:
+    """A rows result before it is written as JSON: each candidate row with the truth that it is listed, and beside it,
+    by name, the lists inside it."""
+
+    listed: tuple[tuple[Value, Row], ...]
+    parts: "tuple[Mapping[str, CandidateRows], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A call's new state and its results, by name, in inside form."""
+
+    state: State
+    results: Mapping[str, Value | CandidateRows]
+
+
+class CompiledTool:
+    """A tool's declaration compiled against one logic. Stateless; made once and shared (:func:`compile_tool`)."""
+
+    def __init__(self, tool: Tool, logic: Logic) -> None:
+        self.tool = tool
+        self._logic = logic
+        self.raises = [(raised, raised.when.compile(logic)) for raised in tool.raises if raised.when is not None]
+        self.fails = [(failure, failure.when.compile(logic)) for failure in tool.fails]
+        self._effects = [self._compile_effect(effect) for effect in tool.effects]
+        self._values: dict[str, Compiled] = {}
+        self._rows: dict[str, _Listing] = {}
+        for result in tool.results:
+            match result:
+                case ValueResult():
+                    self._values[result.name] = result.term.compile(logic)
+                case KeyResult():
+                    self._values[result.name] = fresh_key(result.entity).compile(logic)
+                case RowsResult():
+                    self._rows[result.name] = self._compile_rows(result)
+
+    def _compile_rows(self, result: RowsResult) -> "_Listing":
+        row = row_variable(result.entity)
+        parts = [(part, row_variable(part.entity)) for part in result.parts]
+        return _Listing(
+            result,
+            row,
+            result.where(row).compile(self._logic),
+            tuple((part, inner, part.where(row, inner).compile(self._logic)) for part, inner in parts),
+        )
+
+    def _compile_effect(self, effect: Effect) -> "_Effect":
+        if isinstance(effect, Delete):
+            row = row_variable(effect.entity)
+            return _Effect(effect.entity, {}, row, effect.where(row).compile(self._logic), deletes=True)
+        if isinstance(effect, Insert):
+            values = {name: term.compile(self._logic) for name, term in effect.values.items()}
+            return _Effect(effect.entity, values)
+        if isinstance(effect, InsertEach):
+            variable, item = item_variable()
+            values = {name: term.compile(self._logic) for name, term in effect.values(item).items()}
+            return _Effect(effect.entity, values, variable, each=effect.items.compile(self._logic))
+        row = row_variable(effect.entity)
+        values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
+        return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
+
+    def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
+        """What follows if the call neither raises nor is rejected. ``succeeded`` guards every effect.
+
+        All effects read the state before the call, as the declaration's terms do; so do all results but those that
+        are declared to be read after it.
+        """
+        scope = EvaluationScope(state, arguments, {"succeeded": succeeded})
+        after = state
+        for effect in self._effects:
+            rows = after.tables[effect.entity.table]
+            changed = (
+                self._inserted(effect, scope, rows) if effect.where is None else self._updated(effect, scope, rows)
+            )
+            after = after.with_table(effect.entity.table, changed)
+        results: dict[str, Value | CandidateRows] = {name: value(scope) for name, value in self._values.items()}
+        reported = EvaluationScope(after, arguments, {"succeeded": succeeded})
+        for name, listing in self._rows.items():
+            results[name] = self._listed(listing, reported if listing.declared.after else scope)
+        return Transition(after, results)
+
+    def _inserted(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        items = (None,) if effect.each is None else distinct(effect.each(scope))
+        for place, item in enumerate(items if effect.row is None else bind(scope, effect.row, items)):
+            fields = {name: value(scope) for name, value in effect.values.items()}
+            row = {name: fields.get(name) for name in effect.entity.fields}
+            row[effect.entity.key] = effect.entity.generated_key(rows)
+            again = (self._logic.equal(item, other) for other in items[:place] if not (_said(item) and _said(other)))
+            there = self._logic.negate(self._logic.any(again))
+            rows = (*rows, Row(row, self._logic.all([scope.bound["succeeded"], there])))
+        return rows
+
+    def _updated(self, effect: "_Effect", scope: EvaluationScope, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        assert effect.row is not None
+        assert effect.where is not None
+        changed = list(rows)
+        for index, row in enumerate(bind(scope, effect.row, scope.state.tables[effect.entity.table])):
+            hit = self._logic.all([scope.bound["succeeded"], row.present, effect.where(scope)])
+            if hit is False:
+                continue
+            fields = dict(changed[index].values)
+            for name, value in effect.values.items():
+                fields[name] = self._logic.choose(hit, value(scope), fields[name])
+            stays = self._logic.negate(hit) if effect.deletes else True
+            changed[index] = Row(fields, self._logic.all([changed[index].present, stays]))
+        return tuple(changed)
+
+    def _listed(self, listing: "_Listing", scope: EvaluationScope) -> CandidateRows:
+        listed: list[tuple[Value, Row]] = []
+        parts: list[Mapping[str, CandidateRows]] = []
+        for row in bind(scope, listing.row, scope.state.tables[listing.declared.entity.table]):
+            here = row.present if row.present is False else self._logic.all([row.present, listing.where(scope)])
+            listed.append((here, row))
+            wanted = listing.parts if here is not False else ()
+            parts.append({part.name: self._inside(part, inner, where, scope) for part, inner, where in wanted})
+        return CandidateRows(tuple(listed), tuple(parts))
+
+    def _inside(
+        self, part: NestedRows, variable: RowVariable, where: Compiled, scope: EvaluationScope
+    ) -> CandidateRows:
+        rows = bind(scope, variable, scope.state.tables[part.entity.table])
+        listed = tuple((self._logic.all([row.present, where(scope)]), row) for row in rows)
+        return CandidateRows(listed, tuple(dict[str, CandidateRows]() for _ in listed))
+
+    def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> CandidateRows:
+        """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
+        return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}))
+
+
+def _said(item: Value) -> bool:
+    """Whether it is a text, and not an expression of a logic that may turn out to be any."""
+    return isinstance(item, str)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """A compiled effect: an insert, perhaps of one row for each item of a list; or an update or deletion with the row
+    it is written over and its condition."""
+
+    entity: Entity
+    values: Mapping[str, Compiled]
+    row: Variable | None = None
+    where: Compiled | None = None
+    each: Compiled | None = None
+    deletes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A compiled rows result: the row it is written over, its condition, and the same of each list inside."""
+
+    declared: RowsResult
+    row: RowVariable
+    where: Compiled
+    parts: tuple[tuple[NestedRows, RowVariable, Compiled], ...]
+
+
+@lru_cache(maxsize=1024)
+def compile_tool(tool: Tool, logic: Logic = PLAIN) -> CompiledTool:
+    """The tool compiled against the logic; compiled once, since tools and logics are compared by identity."""
+    return CompiledTool(tool, logic)
+
+
+def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Value]:
+    """The arguments in inside form, defaults filled in. Raises WrongType or WrongFormat with the parameter named."""
+    names = [parameter.name for parameter in tool.parameters]
+    for name in arguments:
+        if name not in names:
+            nearest = difflib.get_close_matches(name, names, 1)
+            meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; it takes {names}"
+            raise WrongType(f"{tool.name} has no parameter {name!r}{meant}")
+    decoded: dict[str, Value] = {}
+    malformed: WrongFormat | None = None
+    for parameter in tool.parameters:
+        raw = arguments.get(parameter.name)
+        if raw is None:
+            if parameter.required:
+                raise WrongType(f"{tool.name} needs the argument {parameter.name!r}")
+            decoded[parameter.name] = parameter.default
+            continue
+        try:
+            decoded[parameter.name] = parameter.kind.decode(raw)
+        except WrongType as error:
+            raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
+        except WrongFormat as error:
+            if parameter.malformed is None:
+                raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
+            # A malformed value is a documented exception, an ill-typed one no call at all: look at all types first.
+            malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {parameter.name!r}: {error}")
+    if malformed:
+        raise malformed
+    return decoded
+
+
+def simulate_call(
+    environment: Environment, state: State, name: str, arguments: Mapping[str, Json]
+) -> tuple[Event, State]:
+    """Execute one call: the event that happened and the state after it. Total: no input makes it raise."""
+    tool = environment.tools.get(name)
+    if tool is None:
+        nearest = difflib.get_close_matches(name, environment.tools, 1)
+        meant = f"; did you mean {nearest[0]}?" if nearest else ""
+        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: there is no tool {name[:80]!r}{meant}"), state
+    try:
+        decoded = decode_arguments(tool, arguments)
+    except WrongType as error:
+        return _refused(name, arguments, "rejected", f"{INVALID_CALL}: {error}"), state
+    except WrongFormat as error:
+        return _refused(name, arguments, "raised", str(error)), state
+    arguments = _as_taken(tool, arguments, decoded)
+    compiled = compile_tool(tool)
+    scope = EvaluationScope(state, decoded, {})
+    for raised, condition in compiled.raises:
+        if condition(scope):
+            return _refused(name, arguments, "raised", f"{raised.exception}: {raised.description}"), state
+    failed = any(condition(scope) for _, condition in compiled.fails)
+    transition = compiled.transition(state, decoded, succeeded=not failed)
+    result = _encode_results(tool, transition.results, failed=failed)
+    outcome = "failed" if failed else "completed"
+    return Event(name, arguments, outcome, result), state if failed else transition.state
+
+
+def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
+    """The arguments as the tool took them: of 400.00000000000006, a sum of floats, 400 was moved; rules see that."""
+    return {
+        name: tool.parameter(name).kind.encode(decoded[name]) if isinstance(raw, float) else raw
+        for name, raw in arguments.items()
+    }
+
+
+def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str) -> Event:
+    return Event(name, dict(arguments), "raised" if outcome == "raised" else "rejected", None, error)
+
+
+def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *, failed: bool) -> dict[str, Json]:
+    """Exactly the fields that the documentation promises."""
+    encoded: dict[str, Json] = {}
+    for declared in tool.results:
+        value = results[declared.name]
+        match declared:
+            case RowsResult():
+                rows = _encode_rows(declared, value)
+                encoded[declared.name] = next(iter(rows), None) if declared.single else rows
+            case KeyResult():
+                encoded[declared.name] = (
+                    None if failed else declared.entity.fields[declared.entity.key].kind.encode(value)
+                )
+            case ValueResult():
+                encoded[declared.name] = declared.kind.encode(value)
+    return encoded
+
+
+def _encode_rows(declared: RowsResult | NestedRows, rows: CandidateRows) -> list[Json]:
+    encoded: list[Json] = []
+    for (listed, row), inside in zip(rows.listed, rows.parts, strict=True):
+        if listed:
+            whole = declared.entity.encode_row(row)
+            shown: dict[str, Json] = {name: whole[name] for name in declared.fields if name in whole}
+            for part in declared.parts if isinstance(declared, RowsResult) else ():
+                shown[part.name] = _encode_rows(part, inside[part.name])
+            encoded.append(shown)
+    return encoded

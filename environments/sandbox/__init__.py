@@ -1,0 +1,41 @@
+"""Runs a model's program as real CPython behind walls, and lets the judge outside answer its tool calls."""
+
+from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
+from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
+from lawtrace.environments.sandbox.jail import UNPROTECTED, Diagnosis, Jail, JailPool, choose_backend, diagnose
+from lawtrace.environments.sandbox.program import (
+    CallHandler,
+    Execution,
+    ExecutionStatus,
+    Limits,
+    Program,
+    Raised,
+    Reply,
+    Returned,
+    Toolset,
+    ToolSignature,
+)
+from lawtrace.environments.sandbox.program_run import JailLost
+
+__all__ = [
+    "UNPROTECTED",
+    "Backend",
+    "Bubblewrap",
+    "CallHandler",
+    "Diagnosis",
+    "Execution",
+    "ExecutionStatus",
+    "Jail",
+    "JailLost",
+    "JailPool",
+    "JailUnavailable",
+    "Limits",
+    "Program",
+    "Raised",
+    "Reply",
+    "Returned",
+    "ToolSignature",
+    "Toolset",
+    "choose_backend",
+    "diagnose",
+]

@@ -1,0 +1,173 @@
+"""The whole life of one program, from the fork on."""
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import resource
+import sys
+import threading
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from .tool_objects import ToolObjects
+from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame
+
+DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).scan_once
+"""`json.loads` of what the host has written, without its look at what else it might be."""
+
+SIGNALS: Any = importlib.import_module("_signal")
+"""`signal` without its enumerations, which would cost a program forty pages."""
+
+TOOL_SOCKET = 3
+PROGRAM_FILE = "<program>"
+FILE_BYTES = 16 * 2**20
+OPEN_FILES = 64
+ERROR_REPORT_BYTES = 32 * 2**20
+
+Hook = Mapping[str, Callable[[], object]]
+"""What `os.register_at_fork` is given."""
+
+
+class CallChannel:
+    """The program's end of its socket: one question, one answer."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._in_doubt = False
+        self.message_bytes = 2**32 - 1
+
+    def receive(self) -> dict[str, Any]:
+        return DECODE(read_frame(self._descriptor).decode(), 0)[0]
+
+    def ask(self, message: Mapping[str, object]) -> dict[str, Any]:
+        """Send one message and wait for its answer; threads take turns."""
+        data = frame(message)
+        if len(data) - HEADER.size > self.message_bytes:
+            raise ValueError(f"the arguments are larger than {self.message_bytes} bytes")
+        if os.getpid() != self._owner:
+            raise RuntimeError("tools can only be called from the process that the program started in")
+        with self._lock:
+            if self._in_doubt:
+                raise RuntimeError("an earlier call was interrupted before its answer arrived")
+            # A signal handler of the program may raise anywhere below; the next answer would then be the wrong one.
+            self._in_doubt = True
+            self._write(data)
+            answer = self.receive()
+            self._in_doubt = False
+            return answer
+
+    def close(self, message: Mapping[str, object]) -> None:
+        """Say the last word. The lock is kept, so that no daemon thread can speak after it."""
+        if os.getpid() == self._owner:
+            self._lock.acquire()
+            self._write(frame(message))
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+
+def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequence[Hook]) -> int:
+    """Run the program that comes over the socket; returns its exit status (an index into `ENDINGS`).
+
+    Args:
+        tools: what it finds.
+        tool_socket: its socket.
+        output: where it prints.
+        hooks: what modules want done when a process forks, from here on.
+    """
+    isolate(tool_socket, output, hooks)
+    channel = CallChannel(TOOL_SOCKET)
+    program = channel.receive()
+    limit_self(program["limits"])
+    channel.message_bytes = program["limits"]["message_bytes"]
+    ending, error = execute(program["source"], {**tools.answered_by(channel.ask), **program["variables"]})
+    if ending == "memory_limit":
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # room for the last words
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # the program may have closed or replaced it
+            stream.flush()
+    words = describe(error) if error else {"type": None, "message": None, "line": None}
+    channel.close({"end": ending, **words})
+    return ENDINGS.index(ending)
+
+
+def isolate(tool_socket: int, output: int, hooks: Sequence[Hook]) -> None:
+    """Leave the fork with its own descriptors and nothing else."""
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.dup2(tool_socket, TOOL_SOCKET)
+    os.set_inheritable(TOOL_SOCKET, False)
+    os.closerange(TOOL_SOCKET + 1, os.sysconf("SC_OPEN_MAX"))
+    SIGNALS.signal(SIGNALS.SIGINT, SIGNALS.default_int_handler)
+    for hook in hooks:
+        os.register_at_fork(**hook)
+
+
+def limit_self(limits: Mapping[str, Any]) -> None:
+    """Bound this process and all that it starts. The host's wall clock comes first; these are what holds behind it."""
+
+    def limit(kind: int, soft: int, spare: int = 0) -> None:
+        _, ceiling = resource.getrlimit(kind)
+        hard = soft + spare if ceiling == resource.RLIM_INFINITY else min(soft + spare, ceiling)
+        resource.setrlimit(kind, (min(soft, hard), hard))
+
+    limit(resource.RLIMIT_CPU, limits["seconds"] + 1, spare=1)
+    limit(resource.RLIMIT_AS, limits["memory_bytes"], spare=ERROR_REPORT_BYTES)
+    if limits["processes"] is not None:  # None: where this user has other processes, which would be counted too
+        limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the warm parent is counted with them
+    limit(resource.RLIMIT_FSIZE, FILE_BYTES)
+    limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_MSGQUEUE, 0)  # queues would outlive the program
+
+
+def execute(source: str, names: Mapping[str, Any]) -> tuple[str, BaseException | None]:
+    """Run the program as ``__main__`` to its very end: its threads and exit handlers belong to it."""
+    try:
+        code = compile(source, PROGRAM_FILE, "exec", dont_inherit=True)
+    except MemoryError as error:
+        return "memory_limit", error
+    except Exception as error:  # noqa: BLE001 - SyntaxError mostly, but also null bytes or too deep an expression
+        return "syntax_error", error
+    main = types.ModuleType("__main__")
+    vars(main).update(names)
+    sys.modules["__main__"] = main
+    try:
+        try:
+            exec(code, vars(main))  # noqa: S102 - the one purpose of this folder
+        finally:
+            for thread in threading.enumerate()[1:]:  # the first is this one
+                if not thread.daemon:
+                    thread.join()
+            atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage] - as multiprocessing ends its own processes
+    except SystemExit as error:
+        return ("finished", None) if error.code in (None, 0) else ("exception", error)
+    except MemoryError as error:
+        return "memory_limit", error
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is data for the judge
+        return "exception", error
+    return "finished", None
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """What the program says of its own death: type, first line of the message, the last of its lines involved."""
+    try:
+        message = str(error).strip()
+    except BaseException:  # noqa: BLE001 - the program's own __str__ may do anything
+        message = "(its message cannot be read)"
+    line: int | None = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == PROGRAM_FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    text = (message.splitlines() or [""])[0][:MESSAGE_CHARACTERS]
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return {"type": type(error).__name__, "message": text, "line": line}

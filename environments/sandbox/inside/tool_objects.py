@@ -1,0 +1,179 @@
+"""What a program finds: the object with the tools, typed as documented, their results and exceptions.
+
+Made once in the warm parent for all programs with the same tools, from JSON Schema: what a signature, a type hint and
+``help()`` say is what the declaration says. Nothing is checked here. What a call means is for the judge.
+"""
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, NotRequired, cast
+
+from .wire import require_json
+
+Ask = Callable[[Mapping[str, object]], dict[str, Any]]
+"""Sends a call to the judge and waits for the answer."""
+
+PLAIN_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "null": type(None)}
+
+
+class ToolError(Exception):
+    """Base of everything that a tool raises."""
+
+
+class ToolResult(dict[str, Any]):
+    """What a tool returned: a dictionary, whose fields can be read as attributes too."""
+
+    __slots__ = ()
+    _records = cast("Mapping[str, type[ToolResult]]", {})  # no annotation: those of a result are its fields
+
+    def __getattr__(self, name: str) -> object:
+        try:
+            return self[name]
+        except KeyError:
+            fields = ", ".join(map(repr, self)) or "none"
+            raise AttributeError(f"the result has no field {name!r}; it has {fields}", name=name, obj=self) from None
+
+    @classmethod
+    def of(cls, value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
+        """The same value with each object in it, at any depth, as a result."""
+        match value:
+            case dict():
+                fields = cast("dict[str, Any]", value)
+                return cls({name: cls._records.get(name, ToolResult).of(part) for name, part in fields.items()})
+            case list():
+                return [cls.of(part) for part in cast("list[Any]", value)]
+            case _:
+                return value
+
+
+class Toolbox:
+    """The base of the one object that a program is given; its tools are attributes of a subclass made for it."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        kind = type(self)
+        tools = [tool for tool in vars(kind) if not tool.startswith("_")]
+        nearest = difflib.get_close_matches(name, tools, n=1, cutoff=0.0)
+        hint = f"; the nearest is {nearest[0]!r}" if nearest and not name.startswith("__") else ""
+        raise AttributeError(f"{kind.__name__!r} has no tool {name!r}{hint}", name=name, obj=self)
+
+
+class ToolObjects:
+    """All that programs with the same tools have in common.
+
+    Args:
+        offer: what the host sends (`lawtrace.environments.sandbox.program.Toolset`), as JSON.
+    """
+
+    def __init__(self, offer: Mapping[str, Any]) -> None:
+        self._exceptions = {name: type(name, (ToolError,), {"__module__": "__main__"}) for name in offer["exceptions"]}
+        self._ask: Ask | None = None
+        plain = offer["plain_results"]
+        tools = {name: self._tool(name, face, plain=plain) for name, face in offer["tools"].items()}
+        name = offer["object_name"]
+        toolbox = type(name, (Toolbox,), {"__slots__": (), "__doc__": offer["about"], **tools})
+        self._names = {"ToolError": ToolError, name: toolbox(), **self._exceptions}
+
+    def answered_by(self, ask: Ask) -> dict[str, Any]:
+        """The names that a program starts with, once its calls have somewhere to go."""
+        self._ask = ask
+        return dict(self._names)
+
+    def _tool(self, name: str, face: Mapping[str, Any], *, plain: bool) -> object:
+        """A function that maps positional arguments to names, as Python would, and leaves the rest to the judge."""
+        parameters = tuple(face["parameters"])
+        returned = annotation(face["returns"], f"{name}Result")
+        read = returned.of if isinstance(returned, type) and issubclass(returned, ToolResult) else ToolResult.of
+
+        def tool(*positional: object, **arguments: object) -> object:
+            if len(positional) > len(parameters):
+                given = f"{len(parameters)} positional arguments but {len(positional)} were given"
+                raise TypeError(f"{name}() takes {given}")
+            named = dict(zip(parameters, positional, strict=False))
+            for parameter in named.keys() & arguments.keys():
+                raise TypeError(f"{name}() got multiple values for argument {parameter!r}")
+            value = self._call(name, named | arguments)
+            return value if plain else read(value)
+
+        tool.__name__ = tool.__qualname__ = name
+        tool.__module__ = "__main__"
+        tool.__doc__ = face["about"]
+        signature = signature_of(face["parameters"], face["required"], returned)
+        vars(tool)["__signature__"] = signature
+        tool.__annotations__ = {
+            parameter.name: parameter.annotation
+            for parameter in signature.parameters.values()
+            if parameter.annotation is not inspect.Parameter.empty
+        } | ({} if returned is Any else {"return": returned})
+        return staticmethod(tool)
+
+    def _call(self, tool: str, arguments: dict[str, object]) -> object:
+        require_json(arguments)
+        assert self._ask is not None
+        answer = self._ask({"tool": tool, "arguments": arguments})
+        if "raised" not in answer:
+            return answer["returned"]
+        name, message = answer["raised"]
+        error = self._exceptions.get(name) or type(name, (ToolError,), {"__module__": "__main__"})
+        raise error(message)
+
+
+def signature_of(
+    parameters: Mapping[str, Mapping[str, Any]],
+    required: Sequence[str],
+    returned: Any,  # noqa: ANN401 - a type hint
+) -> inspect.Signature:
+    """The signature as documented: what may be left out is ``None``."""
+    made: list[inspect.Parameter] = []
+    last = max((place for place, name in enumerate(parameters) if name in required), default=-1)
+    for place, (name, schema) in enumerate(parameters.items()):
+        kind = annotation(schema, name)
+        optional = name not in required
+        made.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=None if optional and place > last else inspect.Parameter.empty,
+                annotation=inspect.Parameter.empty if kind is Any else kind | None if optional else kind,
+            )
+        )
+    return inspect.Signature(made, return_annotation=inspect.Signature.empty if returned is Any else returned)
+
+
+def annotation(schema: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - a type hint
+    """The type that a JSON Schema describes; an object becomes a class of results with these fields."""
+    kinds = schema.get("type", ())
+    hint: Any = None
+    for kind in (kinds,) if isinstance(kinds, str) else kinds:
+        match kind:
+            case "object":
+                one: Any = record(schema, schema.get("title", name))
+            case "array":
+                one = list[annotation(schema.get("items", {}), name)]
+            case _:
+                one = PLAIN_TYPES[kind]
+        hint = one if hint is None else hint | one
+    return Any if hint is None else hint
+
+
+def record(schema: Mapping[str, Any], name: str) -> type[ToolResult]:
+    """A class of results, whose annotations are its fields."""
+    hints: dict[str, Any] = {}
+    records: dict[str, type[ToolResult]] = {}
+    for field, of in schema.get("properties", {}).items():
+        hint = annotation(of, field)
+        for part in _parts(hint):
+            if issubclass(part, ToolResult):
+                records[field] = part
+        hints[field] = hint if field in schema.get("required", ()) else NotRequired[hint]
+    about = {"__module__": "__main__", "__doc__": schema.get("description", ToolResult.__doc__)}
+    return type(name, (ToolResult,), {"__slots__": (), "__annotations__": hints, "_records": records, **about})
+
+
+def _parts(hint: Any) -> list[type]:  # noqa: ANN401 - a type hint
+    """The classes that a hint is made of: ``list[Payee] | None`` of ``list``'s item and ``None``."""
+    if isinstance(hint, type) and not hasattr(hint, "__args__"):
+        return [hint]
+    return [part for argument in getattr(hint, "__args__", ()) for part in _parts(argument)]

@@ -1,0 +1,178 @@
+"""Carries the conversation with a warm parent over two byte streams, where descriptors cannot be passed.
+
+A container's standard input and output are all that leads into it. So one carrier sits at each end of them, and on
+both sides of the pair everything is as in a bubblewrap jail: a control socket, and a socket and a pipe per program.
+
+    conversation == control, tools, output == carrier -- two byte streams -- carrier == control, tools, output == jail
+
+Frames on the streams: what it belongs to (one byte), the length (four, big-endian), the bytes. Nothing else is read of
+what a program wrote. In the container this file is process 1 and starts the folder ``inside``; it needs nothing but the
+standard library.
+"""
+
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+HEADER = struct.Struct("!cI")
+CONTROL, TOOLS, OUTPUT = b"c", b"t", b"o"
+RUN, READY = b"+", b"r"  # as in inside/wire.py, which is not imported here: this file stands alone in the container
+CHUNK = 2**16
+
+
+class StdioBridge:
+    """One end. `run` returns when the other end, or the control socket, is gone."""
+
+    def __init__(self, control: socket.socket, incoming: int, outgoing: int, *, inside: bool) -> None:
+        self._control = control
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._inside = inside
+        self._tools: socket.socket | None = None
+        self._output: int | None = None
+        self._changed, self._change = socket.socketpair()
+
+    def run(self) -> None:
+        listener = threading.Thread(target=self._listen, daemon=True)
+        listener.start()
+        with suppress(OSError):
+            self._forward()
+        for descriptor in (self._incoming, self._outgoing):
+            with suppress(OSError):
+                os.close(descriptor)
+        self._control.close()
+
+    # --- from here to the other end
+
+    def _forward(self) -> None:
+        while True:
+            watched = [self._control, self._changed, self._tools, self._output if self._inside else None]
+            ready, _, _ = select.select([end for end in watched if end is not None], [], [])
+            if self._changed in ready:
+                self._changed.recv(CHUNK)
+            # What a program printed goes before what it called, and both before the report of its end.
+            while self._send_output() or self._send_tools():
+                pass
+            if self._control in ready and not self._send_control():
+                return
+
+    def _send_control(self) -> bool:
+        message, descriptors, _, _ = socket.recv_fds(self._control, CHUNK, 2)
+        if not message:
+            return False
+        if self._inside and message != READY:  # a report: all that the program wrote is on its way
+            while self._send_output() or self._send_tools():
+                pass
+            self._drop_ends()
+        if descriptors:
+            self._tools, self._output = socket.socket(fileno=descriptors[0]), descriptors[1]
+        self._send(CONTROL, message)
+        return True
+
+    def _send_tools(self) -> bool:
+        if (tools := self._tools) is None:
+            return False
+        try:
+            data = tools.recv(CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if data:
+            self._send(TOOLS, data)
+        else:
+            self._tools = None
+        return bool(data)
+
+    def _send_output(self) -> bool:
+        if self._output is None or not self._inside:
+            return False
+        try:
+            data = os.read(self._output, CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            self._send(OUTPUT, data)
+        else:
+            os.close(self._output)
+            self._output = None
+        return bool(data)
+
+    def _send(self, kind: bytes, data: bytes) -> None:
+        _write_all(self._outgoing, HEADER.pack(kind, len(data)) + data)
+
+    # --- from the other end to here
+
+    def _listen(self) -> None:
+        with suppress(OSError, EOFError):
+            while True:
+                kind, length = HEADER.unpack(self._read(HEADER.size))
+                self._receive(kind, self._read(length))
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+
+    def _receive(self, kind: bytes, data: bytes) -> None:
+        if kind == TOOLS:
+            if self._tools is not None:
+                with suppress(OSError):  # whoever was to read it is gone
+                    self._tools.sendall(data)
+        elif kind == OUTPUT:
+            if self._output is not None:
+                with suppress(OSError):
+                    _write_all(self._output, data)
+        elif self._inside and data == RUN:
+            self._open_ends()
+        else:
+            if not self._inside and data != READY:
+                self._drop_ends()
+            self._control.sendall(data)
+
+    def _open_ends(self) -> None:
+        """A program of its own here, too: its ends go to the warm parent, ours are watched."""
+        tools, theirs = socket.socketpair()
+        output, printing = os.pipe()
+        os.set_blocking(output, False)
+        with theirs:
+            socket.send_fds(self._control, [RUN], [theirs.fileno(), printing])
+        os.close(printing)
+        self._tools, self._output = tools, output
+        self._change.send(b"x")
+
+    def _drop_ends(self) -> None:
+        tools, output = self._tools, self._output
+        self._tools = self._output = None
+        if tools is not None:
+            tools.close()
+        if output is not None:
+            os.close(output)
+
+    def _read(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            part = os.read(self._incoming, count - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def main(arguments: list[str]) -> None:
+    """In the container: start what ``arguments`` say with a control socket as its standard input, and carry."""
+    control, theirs = socket.socketpair()
+    with theirs:
+        subprocess.Popen(arguments, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603 - ours
+    StdioBridge(control, 0, 1, inside=True).run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""What an environment declares: types, state, tools, effects."""

@@ -1,0 +1,134 @@
+"""What a tool changes: the kinds of effect a declaration knows, as terms over the rows they concern."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lawtrace.environments.spec.state import Entity
+from lawtrace.environments.spec.terms import Argument, RowCondition, RowVariable, Term, item_variable, row_variable
+from lawtrace.environments.spec.types import ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Set fields in the rows that meet the condition. ``values`` gives a term for each field, from the row."""
+
+    entity: Entity
+    where: RowCondition
+    values: Mapping[str, RowCondition]
+
+    def terms(self) -> list[Term]:
+        """The condition and the values, over one row."""
+        row = row_variable(self.entity)
+        return [self.where(row), *(value(row) for value in self.values.values())]
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Append a row with a generated key."""
+
+    entity: Entity
+    values: Mapping[str, Term]
+
+    def terms(self) -> list[Term]:
+        """The values."""
+        return [*self.values.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class InsertEach:
+    """Append a row with a generated key for each item of a list argument, however often the list names it. ``values``
+    gives the terms from the item."""
+
+    entity: Entity
+    items: Argument
+    values: Callable[[Term], Mapping[str, Term]]
+
+    def terms(self) -> list[Term]:
+        """The list, and the values over one item."""
+        return [self.items, *self.values(item_variable()[1]).values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Take away the rows that meet the condition."""
+
+    entity: Entity
+    where: RowCondition
+
+    def terms(self) -> list[Term]:
+        """The condition, over one row."""
+        return [self.where(row_variable(self.entity))]
+
+
+Effect = Update | Insert | InsertEach | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class ValueResult:
+    """A value, read from the state before the call."""
+
+    name: str
+    description: str
+    kind: ValueType
+    term: Term
+
+    def terms(self) -> list[Term]:
+        return [self.term]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyResult:
+    """The key of the row that the call inserts; the caller knows that row from then on. Null where the tool answers
+    that it did not succeed."""
+
+    name: str
+    description: str
+    entity: Entity
+
+    def terms(self) -> list[Term]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class NestedRows:
+    """In each row of a result, the list of the rows of another table that belong to it.
+
+    ``where`` takes the row of the result and a row of the other table.
+    """
+
+    name: str
+    description: str
+    entity: Entity
+    where: Callable[[RowVariable, RowVariable], Term]
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsResult:
+    """A list of the rows that meet the condition, with the named fields. If the entity's key is among the fields and
+    exactly one row matches, the caller knows that row from then on.
+
+    Attributes:
+        parts: lists inside each row.
+        single: the one row that matches, as an object; null if none does.
+        after: the rows are read from the state after the call, because the call may change what it reports.
+        teaches: False for a list that no argument narrows down, so that a caller cannot tell which row was meant.
+    """
+
+    name: str
+    description: str
+    entity: Entity
+    where: RowCondition
+    fields: tuple[str, ...]
+    parts: tuple[NestedRows, ...] = ()
+    single: bool = False
+    after: bool = False
+    reveals_key: bool = True
+
+    def terms(self) -> list[Term]:
+        """The condition and those of the parts, over one row each."""
+        row = row_variable(self.entity)
+        return [self.where(row), *(part.where(row, row_variable(part.entity)) for part in self.parts)]
+
+
+Result = ValueResult | KeyResult | RowsResult

@@ -1,0 +1,225 @@
+"""Where sensible values for what the user says come from: one small class a sort of value.
+
+A domain draws a value for a given state, in inside form, and may look at the arguments before it: the time of an
+appointment is one at which that doctor is free. Numeric domains also state their bounds, so that the solver can choose
+within them.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from lawtrace.environments.spec.state import Entity, State
+from lawtrace.environments.spec.terms import EvaluationScope, RowCondition, arguments_of, bind, row_variable
+from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.types import Value
+
+Arguments = Mapping[str, Value]
+NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})
+
+
+class Sampler(Protocol):
+    @property
+    def looks_at(self) -> frozenset[str]:
+        """The names of the arguments that a value depends on."""
+        return frozenset()
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        """A sensible value in the given state, after these arguments, inside form; None where there is none."""
+        ...
+
+
+class FiniteSampler(Sampler):
+    """A domain that can list what it draws."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def words(self, state: State) -> tuple[Value, ...]:
+        """Everything that it can draw, or for a list every item, whatever the arguments before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Sampler):
+    """An amount of money between two bounds, in cents, both included."""
+
+    lowest: int
+    highest: int
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return random.randint(self.lowest, self.highest)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(FiniteSampler):
+    """One of a few values."""
+
+    values: tuple[Value, ...]
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        return self.values
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return random.choice(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class AnySampler(FiniteSampler):
+    """A value of any one of a few domains, such as the name of a doctor or a specialty."""
+
+    domains: tuple[FiniteSampler, ...]
+
+    @property
+    def looks_at(self) -> frozenset[str]:
+        return frozenset[str]().union(*(domain.looks_at for domain in self.domains))
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        return tuple(word for domain in self.domains for word in domain.words(state))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return random.choice(self.domains).draw(random, state, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Digits(Sampler):
+    """A string of that many digits that does not start with zero."""
+
+    length: int
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return str(random.randint(10 ** (self.length - 1), 10**self.length - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Day(Sampler):
+    """A day near the environment's own today, which is a field of the first row of ``entity``."""
+
+    entity: Entity
+    field: str
+    nearest: int
+    furthest: int
+
+    def _distance(self, random: Random) -> int:
+        return random.randint(self.nearest, self.furthest)
+
+    def _today(self, state: State) -> int:
+        return next(state.rows(self.entity.table)).values[self.field]
+
+
+@dataclass(frozen=True, slots=True)
+class DayAfter(_Day):
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return self._today(state) + self._distance(random)
+
+
+@dataclass(frozen=True, slots=True)
+class DayBefore(_Day):
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        return self._today(state) - self._distance(random)
+
+
+@dataclass(frozen=True, slots=True)
+class HoursFromNow(Sampler):
+    """A full hour near the environment's own now, which is a field of the first row of ``entity``; earlier hours are
+    negative."""
+
+    entity: Entity
+    field: str
+    nearest: int
+    furthest: int
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        now = next(state.rows(self.entity.table)).values[self.field]
+        return now - now % 60 + 60 * random.randint(self.nearest, self.furthest)
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedValue(FiniteSampler):
+    """One of a few values that no row has in that field: how a user calls something new."""
+
+    values: tuple[Value, ...]
+    entity: Entity
+    field: str
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        taken = {row.values[self.field] for row in state.rows(self.entity.table)}
+        return tuple(value for value in self.values if value not in taken)
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        free = self.words(state)
+        return random.choice(free) if free else None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue(FiniteSampler):
+    """The value of a field in some row: what a user who means that row would say.
+
+    Attributes:
+        where: which rows; the condition may look at the arguments before this one.
+        part: what the user says of the value, such as the day of a moment.
+    """
+
+    entity: Entity
+    field: str
+    where: RowCondition | None = None
+    part: Callable[[Value], Value] | None = None
+
+    @property
+    def looks_at(self) -> frozenset[str]:
+        return frozenset(arguments_of(self.where(row_variable(self.entity))) if self.where else ())
+
+    def words(self, state: State) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(self._said(row.values[self.field]) for row in state.rows(self.entity.table)))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        values = self._values(state, arguments)
+        return self._said(random.choice(values)) if values else None
+
+    def _values(self, state: State, arguments: Arguments) -> list[Value]:
+        rows = tuple(state.rows(self.entity.table))
+        if self.where is None:
+            return [row.values[self.field] for row in rows]
+        variable, scope = row_variable(self.entity), EvaluationScope(state, arguments)
+        meets = self.where(variable).compile(PLAIN)
+        return [row.values[self.field] for row in bind(scope, variable, rows) if meets(scope)]
+
+    def _said(self, value: Value) -> Value:
+        return value if self.part is None else self.part(value)
+
+
+@dataclass(frozen=True, slots=True)
+class WordOf(FiniteSampler):
+    """One word out of a text field of some row, or the whole text."""
+
+    entity: Entity
+    field: str
+
+    def words(self, state: State) -> tuple[str, ...]:
+        texts = [row.values[self.field] for row in state.rows(self.entity.table)]
+        return tuple(dict.fromkeys(word for text in texts for word in (*text.split(), text)))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        words = self.words(state)
+        return random.choice(words) if words else None
+
+
+@dataclass(frozen=True, slots=True)
+class WordsOf(FiniteSampler):
+    """One or two words out of a text field of some row, as a list."""
+
+    entity: Entity
+    field: str
+
+    def words(self, state: State) -> tuple[str, ...]:
+        names = (row.values[self.field] for row in state.rows(self.entity.table))
+        return tuple(dict.fromkeys(word for name in names for word in name.split()))
+
+    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
+        row = random.choice(list(state.rows(self.entity.table)))
+        words = row.values[self.field].split()
+        count = min(len(words), random.randint(1, 2))
+        start = random.randint(0, len(words) - count)
+        return tuple(words[start : start + count])

@@ -1,0 +1,133 @@
+"""Entities, the tables that hold them, and the state of an environment.
+
+A state is one table an entity; a table is a tuple of rows; a row is a mapping of field names to inside values plus a
+presence flag. Rows are only ever appended or replaced, never taken out: a deleted row stays as an absent one. So a
+call touches only the tables it changes, and an identifier is never handed out twice.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.types import Value, ValueType, WrongFormat, WrongType
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of an entity.
+
+    Attributes:
+        kind: what it holds.
+        optional: whether a row may lack it (inside: None; outside: the key is absent).
+        order_dependent: whether its value depends on the order of calls, as a running balance does. A goal leaves
+            the order open, so such a field does not take part when final states are compared.
+    """
+
+    kind: ValueType
+    optional: bool = False
+    order_dependent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A kind of thing with state. ``key`` names the identifying field; rows that tools create get generated keys
+    ``key_prefix`` + number, or what ``value_key`` makes of the number, and such keys are compared up to renaming."""
+
+    table: str
+    singular: str
+    key: str
+    fields: Mapping[str, Field]
+    key_prefix: str | None = None
+    key_of: Callable[[int], str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.key not in self.fields:
+            raise InputError(f"entity {self.table!r}: its key {self.key!r} is not one of its fields; declare it")
+
+    @property
+    def generates_keys(self) -> bool:
+        return self.key_prefix is not None or self.key_of is not None
+
+    def generated_key(self, rows: "tuple[Row, ...]") -> str:
+        """A key that no row has, present or absent."""
+        taken = {row.values[self.key] for row in rows}
+        number = len(rows) + 1
+        while (key := self.key_of(number) if self.key_of else f"{self.key_prefix}{number:05d}") in taken:
+            number += 1
+        return key
+
+    def decode_row(self, raw: Mapping[str, Json]) -> "Row":
+        unknown = set(raw) - set(self.fields)
+        if unknown:
+            raise InputError(f"table {self.table!r}: unknown field {sorted(unknown)[0]!r}; it has {list(self.fields)}")
+        values: dict[str, Value] = {}
+        for name, declared in self.fields.items():
+            if raw.get(name) is None:
+                if not declared.optional:
+                    raise InputError(f"table {self.table!r}: a row lacks its field {name!r}")
+                values[name] = None
+                continue
+            try:
+                values[name] = declared.kind.decode(raw[name])
+            except (WrongType, WrongFormat) as error:
+                raise InputError(f"table {self.table!r}, field {name!r}: {error}") from error
+        return Row(values)
+
+    def encode_row(self, row: "Row") -> dict[str, Json]:
+        return {
+            name: declared.kind.encode(row.values[name])
+            for name, declared in self.fields.items()
+            if row.values[name] is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: values by field, and whether it is there (a bool, or a truth of the logic in use)."""
+
+    values: Mapping[str, Value]
+    present: Value = True
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of an environment: rows by table name. Immutable; a change gives a new state that shares the rest."""
+
+    tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict[str, tuple[Row, ...]])
+
+    def rows(self, table: str) -> Iterator[Row]:
+        """The rows that are there, in the order in which they came. Concrete states only."""
+        return (row for row in self.tables[table] if row.present)
+
+    def with_table(self, table: str, rows: tuple[Row, ...]) -> "State":
+        return State({**self.tables, table: rows})
+
+
+def encode_state(state: State, entities: Mapping[str, Entity]) -> dict[str, Json]:
+    """A concrete state as JSON: table name -> key -> row."""
+    return {
+        table: {str(row.values[entity.key]): entity.encode_row(row) for row in state.rows(table)}
+        for table, entity in entities.items()
+    }
+
+
+def decode_state(raw: Mapping[str, Json], entities: Mapping[str, Entity]) -> State:
+    """The state that JSON describes; tables that it does not mention are empty. Raises InputError naming the place."""
+    unknown = set(raw) - set(entities)
+    if unknown:
+        raise InputError(f"state: unknown table {sorted(unknown)[0]!r}; the environment has {list(entities)}")
+    tables: dict[str, tuple[Row, ...]] = {}
+    for table, entity in entities.items():
+        rows = raw.get(table) or {}
+        if not isinstance(rows, dict):
+            raise InputError(f"state: table {table!r} must be an object of rows by key")
+        decoded: list[Row] = []
+        for key, row in rows.items():
+            if not isinstance(row, dict):
+                raise InputError(f"state: table {table!r}, row {key!r} must be an object")
+            decoded.append(entity.decode_row(row))
+            if str(decoded[-1].values[entity.key]) != key:
+                raise InputError(f"state: table {table!r}: row {key!r} has another {entity.key!r} inside")
+        tables[table] = tuple(decoded)
+    return State(tables)

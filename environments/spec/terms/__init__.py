@@ -1,0 +1,67 @@
+"""Terms: what preconditions, effects and results are written in.
+
+A term is a small immutable tree, made by operator overloading over arguments and rows:
+
+    exists(ACCOUNTS, lambda a: (a.account_number == argument("account_number")) & (a.balance >= argument("amount")))
+
+It prints as a sentence a reader understands, because certificates and documentation need text, and it is compiled
+once to a closure over a :class:`Scope` that works on whatever carrier the logic brings
+(``environments/spec/terms/logic.py``). There is no second translator: simulator and solver read the same closure.
+
+``==`` builds a term, so terms have no equality of their own: they hash by identity, and ``bool(term)`` raises, which
+catches ``and``, ``or``, ``not`` and chained comparisons at once.
+"""
+
+from lawtrace.environments.spec.terms.builders import (
+    any_item,
+    apply,
+    argument,
+    arguments_of,
+    choose,
+    constant,
+    contains_text,
+    exists,
+    fields_of,
+    fresh_key,
+    if_given,
+    is_empty,
+    is_given,
+    item_variable,
+    row_variable,
+    tables_of,
+    unguarded_arguments,
+    value_of,
+)
+from lawtrace.environments.spec.terms.expressions import SUCCEEDED, Argument, Compiled, EvaluationScope, Term
+from lawtrace.environments.spec.terms.row_terms import RowCondition, RowVariable, Variable, bind, distinct
+
+__all__ = [
+    "SUCCEEDED",
+    "Argument",
+    "Compiled",
+    "EvaluationScope",
+    "RowCondition",
+    "RowVariable",
+    "Term",
+    "Variable",
+    "any_item",
+    "apply",
+    "argument",
+    "arguments_of",
+    "bind",
+    "choose",
+    "constant",
+    "contains_text",
+    "distinct",
+    "exists",
+    "fields_of",
+    "fresh_key",
+    "if_given",
+    "is_empty",
+    "is_given",
+    "item_variable",
+    "row_variable",
+    "tables_of",
+    "unguarded_arguments",
+    "value_of",
+]

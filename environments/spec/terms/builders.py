@@ -1,0 +1,136 @@
+"""The words that declarations are written with, and what a term looks at."""
+
+from collections.abc import Callable
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.state import Entity
+from lawtrace.environments.spec.terms.expressions import (
+    Apply,
+    Argument,
+    Choose,
+    Constant,
+    Equal,
+    IfGiven,
+    IsEmpty,
+    Term,
+    as_term,
+)
+from lawtrace.environments.spec.terms.row_terms import (
+    AnyItem,
+    BoundValue,
+    Exists,
+    FreshKey,
+    RowCondition,
+    RowVariable,
+    ValueOf,
+    Variable,
+    field_read,
+)
+from lawtrace.environments.spec.types import Value
+
+
+def argument(name: str) -> Argument:
+    """The argument of that name of the call at hand."""
+    return Argument(name)
+
+
+def constant(value: Value) -> Term:
+    return Constant(value)
+
+
+def row_variable(entity: Entity) -> RowVariable:
+    return RowVariable(entity)
+
+
+def exists(entity: Entity, condition: RowCondition) -> Term:
+    """Some row of the entity's table meets the condition."""
+    row = row_variable(entity)
+    return Exists(entity, row, condition(row))
+
+
+def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Value = None) -> Term:
+    """The ``field`` of the first row that meets the condition, else ``otherwise``."""
+    if field not in entity.fields:
+        raise InputError(f"{entity.singular} has no field {field!r}; it has {list(entity.fields)}")
+    row = row_variable(entity)
+    return ValueOf(entity, row, condition(row), field, otherwise)
+
+
+def item_variable() -> tuple[Variable, Term]:
+    """A variable for the items of a list, and the term that stands for its item."""
+    variable = Variable("item")
+    return variable, BoundValue(variable)
+
+
+def any_item(items: Argument, condition: Callable[[Term], Term]) -> Term:
+    """Some item of the list argument meets the condition."""
+    variable, item = item_variable()
+    return AnyItem(items, variable, condition(item))
+
+
+def if_given(optional: Argument, body: Term, default: object = True) -> Term:
+    return IfGiven(optional, body, as_term(default))
+
+
+def is_given(optional: Argument) -> Term:
+    return IfGiven(optional, Constant(True), Constant(False))
+
+
+def is_empty(items: Argument) -> Term:
+    return IsEmpty(items)
+
+
+def choose(condition: Term, then: object, otherwise: object) -> Term:
+    return Choose(condition, as_term(then), as_term(otherwise))
+
+
+def apply(words: str, function: Callable[..., Value], *operands: object) -> Term:
+    return Apply(words, function, tuple(as_term(operand) for operand in operands))
+
+
+def contains_text(text: Term, part: Term) -> Term:
+    """``part`` occurs in ``text``, upper and lower case alike."""
+    return apply("{0} contains {1}", _contains, text, part)
+
+
+def _contains(whole: str, part: str) -> bool:
+    return part.lower() in whole.lower()
+
+
+def fresh_key(entity: Entity) -> Term:
+    return FreshKey(entity)
+
+
+def arguments_of(term: Term) -> set[str]:
+    """The names of the arguments that the term looks at."""
+    own = {term.name} if isinstance(term, Argument) else set[str]()
+    return own.union(*(arguments_of(part) for part in term.parts()))
+
+
+def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[str]:
+    """The names of the arguments that the term computes with outside of an ``if_given`` of their own.
+
+    An argument that was left out is None there: it is equal to nothing, and everything else makes Python stop.
+    """
+    match term:
+        case Argument(name):
+            return {name} - given
+        case IfGiven(optional, body, default):
+            return unguarded_arguments(body, given | {optional.name}) | unguarded_arguments(default, given)
+        case Equal():
+            parts = [part for part in term.parts() if not isinstance(part, Argument)]
+        case _:
+            parts = [*term.parts()]
+    return set[str]().union(*(unguarded_arguments(part, given) for part in parts))
+
+
+def fields_of(term: Term) -> set[tuple[str, str]]:
+    """The fields of rows that the term looks at, each with its table."""
+    own = field_read(term)
+    return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
+
+
+def tables_of(term: Term) -> set[str]:
+    """The tables that the term looks at."""
+    own = {term.entity.table} if isinstance(term, Exists | ValueOf | FreshKey) else set[str]()
+    return own.union(*(tables_of(part) for part in term.parts()))

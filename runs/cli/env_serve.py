@@ -1,0 +1,119 @@
+"""``lawtrace env serve``: the tools of an environment for any agent that speaks MCP, while the judge watches."""
+
+import difflib
+import importlib.util
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Annotated, Literal
+
+import typer
+
+from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.runs.cli.output import print_json, print_note, silence_libraries
+from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.rules import check_rules, load_rules
+from lawtrace.solver.shield import ShieldMode
+
+TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
+
+
+def serve(
+    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
+    task: Annotated[
+        str | None, typer.Option(help="FILE#ID: the task whose initial state and request to serve.")
+    ] = None,
+    style: Annotated[Style | None, typer.Option(help="Which instruction of the task; by default its first.")] = None,
+    seed: Annotated[int, typer.Option(help="Without a task: the seed of the initial state.")] = 1,
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients connect.")] = "stdio",
+    host: Annotated[str, typer.Option(help="For http. Away from loopback, clients must send a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 takes a free one.")] = 8766,
+    calls: Annotated[int, typer.Option(min=1, max=10_000, help="How many calls are taken.")] = 1000,
+    shield: Annotated[ShieldMode, typer.Option(help="Let the monitors warn about calls, or refuse them.")] = "off",
+    out: Annotated[Path, typer.Option(help="The folder for events and verdict. Keep it from the agent.")] = Path(
+        "served"
+    ),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object as the last line, once clients can connect to http.")
+    ] = False,
+) -> None:
+    """Serve the tools over the Model Context Protocol; the monitors watch, and a verdict is written after every call.
+
+    One server is one session: all of its clients act in the same world. A new attempt is a new server.
+    """
+    silence_libraries()
+    setting = load_domain(name)
+    _require_extra()
+    from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
+    from lawtrace.runs.network import is_loopback
+
+    assignment = replace(_session_setup(setting, name, task, style, seed), calls=calls, shield=shield)
+    watched = JudgedSession(assignment, _new_folder(out))
+    server = make_server(watched)
+    if transport == "stdio":
+        # Standard error may end up before the agent, so nothing of the judge is said there.
+        serve_stdio(server)
+    else:
+        token = os.environ.get(TOKEN_VARIABLE) or (None if is_loopback(host) else secrets.token_urlsafe(24))
+        if token is not None and not os.environ.get(TOKEN_VARIABLE):
+            print_note(f"Clients must send: Authorization: Bearer {token}   (set {TOKEN_VARIABLE} to choose it)")
+        with suppress(KeyboardInterrupt):
+            serve_http(
+                server,
+                host=host,
+                port=port,
+                token=token,
+                on_ready=lambda address: print_note(
+                    f"Listening at {address}; events and verdict are in {out}. Stop with Ctrl-C."
+                ),
+            )
+    if as_json:
+        print_json({"calls": len(watched.attempt.events), "out": str(out)})
+
+
+def _session_setup(setting: Domain, name: str, task: str | None, style: Style | None, seed: int) -> SessionSetup:
+    environment = setting.environment
+    if task is None:
+        rules = load_rules(setting.rules_file)
+        check_rules(rules, environment, setting.regulation)
+        initial = environment.populate(Random(seed))
+        return SessionSetup(setting, initial, rules, f"{environment.name}-seed-{seed}")
+    row = _find_task(task, name if is_folder(name) else None)
+    if row.environment != environment.name:
+        raise InputError(f"--task {task}: it is about the environment {row.environment!r}, not {environment.name!r}")
+    chosen = style or row.styles[0]
+    if chosen not in row.instructions:
+        raise InputError(f"--task {task}: it has no {chosen} instruction; it has {', '.join(row.instructions)}")
+    return SessionSetup(setting, row.initial(environment), row.rules, row.id, row, chosen)
+
+
+def _find_task(named: str, env: str | None) -> Task:
+    """The task that FILE#ID names."""
+    path, _, wanted = named.rpartition("#")
+    if not path:
+        raise InputError(f"--task {named}: write FILE#ID, the file of tasks and the id of one of them")
+    tasks, _ = read_tasks(Path(path), env)
+    found = next((task for task in tasks if task.id == wanted), None)
+    if found is None:
+        nearest = difflib.get_close_matches(wanted, [task.id for task in tasks], 1) or [tasks[0].id]
+        raise InputError(f"{path}: there is no task {wanted!r}; did you mean {nearest[0]!r}?")
+    return found
+
+
+def _new_folder(out: Path) -> Path:
+    """A folder for this session alone: an earlier one is evidence, and is not written over."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: holds something already; give each session a folder of its own with --out")
+    return out
+
+
+def _require_extra() -> None:
+    if importlib.util.find_spec("mcp") is None:
+        raise OperationalError("the tool server needs the extra 'mcp': pip install 'lawtrace[mcp]'")

@@ -1,0 +1,156 @@
+"""``lawtrace rules review`` and ``lawtrace tasks review``: people accept, reject or edit, on a local web page."""
+
+import importlib.util
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.options import EnvironmentFolderOption, EnvironmentOption
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.rules_extract import read_regulation
+from lawtrace.runs.report.text import percent, show_interval
+from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
+from lawtrace.runs.store.task_file import read_tasks
+from lawtrace.runs.web.review.agreement import ReviewSummary, summarize_review
+from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.review.rule_items import RuleReview
+from lawtrace.runs.web.review.task_items import TaskReview
+from lawtrace.runs.web.review.voting import OpinionRow, ReviewProtocol, ReviewState, ReviewSubject, load_protocol
+from lawtrace.solver.rules import load_rules
+
+if TYPE_CHECKING:
+    from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
+
+Recipe = Annotated[Path | None, typer.Option("--recipe", help="The protocol: reviewers, rounds, decision, quota.")]
+Opinions = Annotated[Path | None, typer.Option("--opinions", help="The file of opinions; by default beside the file.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Where to write what is accepted; by default beside the file.")]
+Status = Annotated[bool, typer.Option("--status", help="Serve nothing: print where the review stands.")]
+Host = Annotated[str, typer.Option(help="Where to listen; anywhere but on loopback a token is needed.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+
+
+def review_rules(
+    file: Annotated[Path, typer.Argument(help="The rules.")],
+    env: EnvironmentOption = "banking",
+    document: Annotated[Path | None, typer.Option(help="The regulation that they were drawn from.")] = None,
+    recipe: Recipe = None,
+    opinions: Opinions = None,
+    out: Out = None,
+    status: Status = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8719,
+    as_json: AsJson = False,
+) -> None:
+    """Review rules in the browser: provision, formula, automaton and traces from the solver side by side."""
+    setting = load_domain(env)
+    if document is not None:
+        setting = setting.with_regulation(read_regulation(document)[0])
+    trail = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
+    subject = RuleReview(load_rules(file), setting, trail)
+    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+
+
+def review_tasks(
+    file: Annotated[Path, typer.Argument(help="The tasks.")],
+    env: EnvironmentFolderOption = None,
+    recipe: Recipe = None,
+    opinions: Opinions = None,
+    out: Out = None,
+    status: Status = False,
+    host: Host = "127.0.0.1",
+    port: Port = 8719,
+    as_json: AsJson = False,
+) -> None:
+    """Review tasks in the browser: each instruction beside the calls of its reference; a pair passes if both do."""
+    tasks, setting = read_tasks(file, env)
+    subject = TaskReview(tasks, setting)
+    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+
+
+def _review(
+    subject: ReviewSubject,
+    file: Path,
+    recipe: Path | None,
+    opinions: Path | None,
+    out: Path | None,
+    *,
+    status: bool,
+    host: str,
+    port: int,
+    as_json: bool,
+) -> None:
+    protocol = load_protocol(recipe) if recipe else ReviewProtocol()
+    book = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    if not status:
+        serve_review_site(lambda: _pages(subject, protocol, book), host=host, port=port, as_json=as_json)
+    ballot = ReviewState(protocol, subject.items(), book.rows)
+    accepted = out or file.with_suffix(".accepted.jsonl")
+    written = subject.export(ballot.accepted(), accepted)
+    summary = summarize_review(ballot)
+    if as_json:
+        print_json({**_as_json(summary), "out": str(accepted), "written": written})
+        return
+    table = make_table("round", "items", "all say the same", "mean Cohen's kappa", "Fleiss' kappa")
+    for line in summary.rounds:
+        kappas = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.cohen, line.fleiss))
+        table.add_row(str(line.round), str(line.items), percent(line.unanimous), *kappas)
+    print_result(table)
+    interval = f" ({show_interval(summary.interval)})" if summary.interval else ""
+    print_result(
+        f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
+        f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}."
+    )
+    if summary.stale:
+        print_note(
+            f"{summary.stale} opinions do not count: on words that have changed since, or of people who do not review."
+        )
+    print_note(f"Opinions: {book.path}. Written: {accepted}, {written} {subject.noun}s.")
+
+
+def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int, as_json: bool) -> None:
+    """Serve the pages until Ctrl-C. ``make`` is called where the extra ``view`` is there; raises CannotCarryOut."""
+    if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
+        raise OperationalError("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
+    from lawtrace.runs.web.server import serve_review
+
+    def tell(address: str) -> None:
+        print_note(f"Review at {address} Stop with Ctrl-C.")
+        if as_json:
+            print_json({"address": address})
+
+    with suppress(KeyboardInterrupt):
+        serve_review(make(), host=host, port=port, on_ready=tell)
+
+
+def _pages(subject: ReviewSubject, protocol: ReviewProtocol, book: AppendLog[OpinionRow]) -> "ReviewSite":
+    from lawtrace.runs.web.review.voting_pages import VotingPages
+
+    return VotingPages(subject, protocol, book)
+
+
+def _as_json(summary: ReviewSummary) -> dict[str, Json]:
+    rounds: list[Json] = [
+        {
+            "round": line.round,
+            "items": line.items,
+            "unanimous": line.unanimous,
+            "cohen_kappa": line.cohen,
+            "fleiss_kappa": line.fleiss,
+        }
+        for line in summary.rounds
+    ]
+    return {
+        "accepted": summary.accepted,
+        "rejected": summary.rejected,
+        "pending": summary.pending,
+        "acceptance_rate": summary.rate,
+        "rounds": rounds,
+        "reviewers": list(summary.reviewers),
+    }

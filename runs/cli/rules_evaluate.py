@@ -1,0 +1,120 @@
+"""``lawtrace rules evaluate``: precision and recall of rule sets against gold, side by side, with near misses named."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
+from lawtrace.runs.report.text import percent
+from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
+from lawtrace.runs.stages.rules_stage import run_offline_extraction
+from lawtrace.runs.store.provenance_file import ExtractionProvenance, provenance_path, read_provenance
+from lawtrace.solver.rules import Rule, check_rules, load_rules
+
+OFFLINE_BASELINE = "offline baseline, same text"
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleSet:
+    """Rules, and how they came about if that is known."""
+
+    file: Path
+    rules: tuple[Rule, ...]
+    trail: ExtractionProvenance | None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.trail.head.models.values())) if self.trail else ()
+
+    def name(self, beside: Sequence[Path]) -> str:
+        """What it is called in the table: the file without its ending, or as given where another is called so."""
+        shared = sum(file.stem == self.file.stem for file in beside) > 1
+        called = str(self.file) if shared else self.file.stem
+        return f"{called} ({', '.join(self.models)})" if self.models else called
+
+    @property
+    def drawn_by_model(self) -> bool:
+        return any(model != "offline" for model in self.models)
+
+
+def evaluate_command(
+    files: Annotated[list[Path], typer.Argument(help="The rules to be scored; several stand side by side.")],
+    gold: Annotated[
+        Path | None, typer.Option(help="The gold rules; by default the published, or else the curated.")
+    ] = None,
+    env: EnvironmentOption = "banking",
+    baseline: Annotated[
+        bool, typer.Option(help="Beside what a model drew, draw the rules of the baseline without a model, too.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Score rule sets against gold: a rule is found if an extracted one has an equivalent automaton."""
+    setting = load_domain(env)
+    golden = load_rules(gold or setting.gold_file)
+    check_rules(golden, setting.environment)
+    sets = [_read(file) for file in files]
+    for one in sets:
+        check_rules(one.rules, setting.environment)
+    scored = {one.name(files): compare_rule_sets(one.rules, golden) for one in sets}
+    drawn = next((one.trail for one in sets if one.drawn_by_model and one.trail), None)
+    if baseline and drawn is not None:
+        scored[OFFLINE_BASELINE] = compare_rule_sets(extract_offline_baseline(setting, drawn), golden)
+    if as_json:
+        first, *rest = ({"name": name, **_as_json(evaluation)} for name, evaluation in scored.items())
+        print_json({**first, "beside": list[Json](rest)})
+        return
+    _show_scores(scored)
+    for name, evaluation in scored.items():
+        if name != OFFLINE_BASELINE:
+            _show_details(name if len(sets) > 1 else "", evaluation)
+
+
+def extract_offline_baseline(setting: Domain, trail: ExtractionProvenance) -> tuple[Rule, ...]:
+    """The rules that the stand-ins without a model draw from the text that the trail is about."""
+    print_note("Drawing the baseline without a model from the same text.")
+    with ProgressBars().stage("provisions", len(trail.provisions)) as step:
+        return asyncio.run(run_offline_extraction(setting.with_regulation(trail.regulation()), on_provision=step)).rules
+
+
+def _read(file: Path) -> _RuleSet:
+    beside = provenance_path(file)
+    return _RuleSet(file, load_rules(file), read_provenance(beside) if beside.exists() else None)
+
+
+def _show_scores(scored: dict[str, RuleSetComparison]) -> None:
+    table = make_table("drawn by", "rules", "extracted", "gold", "precision", "recall")
+    for name, evaluation in scored.items():
+        lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
+        for place, (kind, score) in enumerate(lines.items()):
+            rates = (percent(score.precision), percent(score.recall))
+            table.add_row(Text("" if place else name), kind, str(score.extracted), str(score.gold), *rates)
+        table.add_section()
+    print_result(table)
+
+
+def _show_details(name: str, evaluation: RuleSetComparison) -> None:
+    table = make_table("provision", "found", "missed", "cited", title=name or None)
+    for line in evaluation.provisions:
+        cited = "yes" if line.cited else "no"
+        table.add_row(Text(line.citation), ", ".join(line.found), ", ".join(line.missed), cited)
+    print_result(table)
+    for near in evaluation.near_misses:
+        trace = ", ".join(near.trace) or "the empty trace"
+        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}; they part on {trace}"))
+
+
+def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:
+    def scored(score: RuleScore) -> dict[str, Json]:
+        return {**score.model_dump(), "precision": score.precision, "recall": score.recall}
+
+    templates: dict[str, Json] = {name: scored(score) for name, score in evaluation.templates.items()}
+    rest = evaluation.model_dump(mode="json", include={"provisions", "missed", "surplus", "near_misses"})
+    return {**scored(evaluation.rules), "elementary": scored(evaluation.elementary), "templates": templates, **rest}

@@ -1,0 +1,217 @@
+"""``lawtrace rules extract`` and ``rules trail``: from a law to rules, and the way there read again."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionFunnel
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.environments.regulations import read_legal_text
+from lawtrace.environments.regulations.regulation import Regulation, load_regulation
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentOption, with_budget
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
+from lawtrace.runs.cli.stage_runs import open_role_models, open_stage_log
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.report.text import percent
+from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
+from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, ExtractedRules, run_extraction
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.provenance_file import (
+    FUNNEL_STEPS,
+    ExtractionProvenance,
+    provenance_path,
+    read_provenance,
+    write_provenance,
+)
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.web.extraction_page import write_extraction
+from lawtrace.solver.rules import Rule, load_rules
+
+_MOST_DOUBTS = 5
+
+
+def extract_command(
+    document: Annotated[
+        Path | None,
+        typer.Argument(help="A regulation as published, or a restated one (TOML); by default the environment's."),
+    ] = None,
+    env: EnvironmentOption = "banking",
+    out: Annotated[Path, typer.Option(help="The rule file to write (JSON lines); trail and page go beside it.")] = Path(
+        "rules.jsonl"
+    ),
+    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
+    budget: BudgetOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Draw rules from a regulation, step by step, with the trail of every provision and every rule.
+
+    Exit code 1 where provisions are left that nobody got through; run it again to go on with them.
+    """
+    silence_libraries()
+    options = with_budget(load_recipe(recipe) if recipe else Recipe(), budget)
+    setting = load_domain(env)
+    doubts: tuple[str, ...] = ()
+    if document is not None:
+        regulation, doubts = read_regulation(document)
+        setting = setting.with_regulation(regulation)
+
+    async def hold(record: EventLogFile) -> ExtractedRules:
+        async with open_role_models(options, record) as role_models:
+            with ProgressBars().stage("provisions", len(setting.regulation.provisions)) as step:
+                return await run_extraction(
+                    setting,
+                    role_models=role_models,
+                    event_log=record,
+                    most_rounds=options.conversation.rounds,
+                    critic=options.conversation.critic,
+                    models={
+                        role: str(spec) for role, spec in options.models.specs().items() if role in EXTRACTION_ROLES
+                    },
+                    doubts=doubts,
+                    most_trials=1 + sum(1 for _ in record.entries(kind="resumed")),
+                    on_provision=step,
+                )
+
+    with open_stage_log(out, "rules extract") as record:
+        extracted = asyncio.run(hold(record))
+    trail = extracted.trail
+    if extracted.failure is not None and extracted.stopped_by is None and len(trail.unread) == len(trail.provisions):
+        raise OperationalError(
+            f"the conversation broke off, so nothing was written; run it again to ask anew: {extracted.failure}"
+        )
+    write_rows(out, extracted.rules)
+    write_provenance(provenance_path(out), trail)
+    write_extraction(trail, out.with_suffix(".html"))
+    _tell(setting, extracted, out, as_json=as_json)
+    raise typer.Exit(1 if trail.unread else 0)
+
+
+def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
+    """A regulation of any form, and what its reader doubts."""
+    if document.suffix.lower() == ".toml":
+        return load_regulation(document), ()
+    text = read_legal_text(document)
+    return text.as_regulation(document.stem, document.name), text.doubts
+
+
+def trail_command(
+    file: Annotated[Path, typer.Argument(help="The rules, or the trail that was written beside them.")],
+    rule: Annotated[str | None, typer.Option(help="One rule, with everything said over it.")] = None,
+    provision: Annotated[str | None, typer.Option(help="One provision by its citation, likewise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Read the trail of an extraction: the funnel, what became of each provision, what was said over one."""
+    trail = read_provenance(file if file.name.endswith(".trail.jsonl") else provenance_path(file))
+    if as_json:
+        fates: dict[str, Json] = {row.citation: row.fate.fate for row in trail.provisions}
+        statuses: dict[str, Json] = {row.rule.id: row.status for row in trail.rules}
+        print_json({"funnel": trail.funnel.model_dump(), "provisions": fates, "rules": statuses})
+        return
+    if rule is not None:
+        _show_rule(trail, rule)
+    elif provision is not None:
+        _show_provision(trail, provision)
+    else:
+        print_result(funnel_table(trail.funnel))
+        table = make_table("provision", "what became of it")
+        for row in trail.provisions:
+            table.add_row(Text(row.citation), Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
+        print_result(table)
+
+
+def funnel_table(funnel: ExtractionFunnel) -> Table:
+    table = make_table("step", "left")
+    for step, label in FUNNEL_STEPS.items():
+        table.add_row(label, str(getattr(funnel, step)))
+    return table
+
+
+def rule_table(rules: tuple[Rule, ...]) -> Table:
+    """Formulas are long: what else there is stands below each, so that a terminal of 80 columns holds it."""
+    table = make_table("rule", "formula; template, states; provisions")
+    for rule in rules:
+        about = (
+            f"{rule.template}, {len(rule.automaton.verdicts)} states; {', '.join(rule.provisions) or 'no provision'}"
+        )
+        # Text, because a formula may hold brackets, which are markup in a plain string.
+        table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
+    return table
+
+
+def _tell(setting: Domain, extracted: ExtractedRules, out: Path, *, as_json: bool) -> None:
+    trail, rules = extracted.trail, extracted.rules
+    score = compare_rule_sets(rules, load_rules(setting.gold_file)).rules
+    if as_json:
+        result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
+        result |= {"precision": score.precision, "recall": score.recall}
+        print_json({**result, "funnel": trail.funnel.model_dump(), "unread": len(trail.unread)})
+        return
+    for row in trail.rules:
+        if row.status in {"dropped", "invalid"}:
+            print_note(f"{row.status} {row.rule.id}: {row.because}")
+        elif row.status == "merged":
+            print_note(f"merged {row.rule.id} into {', '.join(row.into)}")
+    for doubt in trail.head.doubts[:_MOST_DOUBTS]:
+        print_note(f"look at the document: {doubt}")
+    if len(trail.head.doubts) > _MOST_DOUBTS:
+        print_note(f"look at the document: {len(trail.head.doubts) - _MOST_DOUBTS} more doubts stand on the page")
+    print_result(funnel_table(trail.funnel))
+    print_result(rule_table(rules))
+    source = "our own restatement" if setting.regulation.restated else "the document given"
+    rates = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
+    print_result(f"Against the gold rules: {rates} (scored on {source}).")
+    if any(model != "offline" for model in trail.head.models.values()):
+        beside = compare_rule_sets(extract_offline_baseline(setting, trail), load_rules(setting.gold_file)).rules
+        rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
+        print_result(f"The baseline without a model, on the same text: {rates}.")
+    offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
+    if offline:
+        print_result(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")
+    if trail.unread:
+        print_note(
+            f"{len(trail.unread)} provisions were not read to the end; run it again to go on. {extracted.failure}"
+        )
+    print_note(f"Written: {out}, {provenance_path(out)}, {out.with_suffix('.html')}")
+
+
+def _show_rule(trail: ExtractionProvenance, name: str) -> None:
+    row = next((row for row in trail.rules if row.rule.id == name), None)
+    if row is None:
+        names = ", ".join(row.rule.id for row in trail.rules)
+        raise InputError(f"the trail has no rule {name!r}; it has {names or 'none'}")
+    print_result(Text(f"{row.rule.id} ({row.status}): {row.rule.formula}"))
+    merged = (other for other in trail.rules if name in other.into)
+    for quote in dict.fromkeys(quote for one in (row, *merged) for quote in one.quotes):
+        stands = "these words stand in it" if quote.checked else "these words do NOT stand in it"
+        print_result(Text(f"{quote.citation}: “{quote.words}” ({stands})"))
+    print_result(Text(f"rests on: {'; '.join(row.rule.provisions)}"))
+    if row.because:
+        print_result(Text(f"why: {row.because}"))
+    for check in row.checks:
+        print_result(Text(f"checked: {check}"))
+    _show_said(trail, row.piece)
+
+
+def _show_provision(trail: ExtractionProvenance, citation: str) -> None:
+    row = next((row for row in trail.provisions if row.citation == citation), None)
+    if row is None:
+        raise InputError(f"the trail has no provision {citation!r}; cite it as in `lawtrace rules trail`")
+    print_result(Text(f"{row.citation}: {row.words}"))
+    print_result(Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
+    if row.fate.scope:
+        print_result(Text(f"scope: {row.fate.scope}"))
+    _show_said(trail, row.piece)
+
+
+def _show_said(trail: ExtractionProvenance, piece: int) -> None:
+    for message in trail.by_batch[piece].messages:
+        print_result(Text(f"\n{message.role}:", style="bold"))
+        print_result(Text(message.content))

@@ -1,0 +1,223 @@
+"""Import of LogiSafetyBench: its labelled tasks with their ground truth, from the folder as published or flat.
+
+The published ground-truth programs print identifiers without quotes, so that ``P-123456`` is a name and
+``123-4567-8901`` a subtraction; most do not run. They are repaired by quoting, and the target state of an imported
+task is what the repaired program reaches in our simulator from the published initial state. Where that differs from
+the published final state, the task says so in its notes.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError, Problem
+from lawtrace.environments.events import Json
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State, decode_state, encode_state
+from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomain, PublishedDomainName
+from lawtrace.runs.ingest.published_records import describe_row_error
+from lawtrace.runs.schemas.task_rows import PublishedCase, Task
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.program_execution import ProgramResult, run_program
+from lawtrace.runs.store.stage_files import file_digest, parse_json_list, read_text
+from lawtrace.solver.masking.instructions import STYLES, Instruction
+from lawtrace.solver.rules import Rule, check_rules
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTasks:
+    """The tasks; the rows that are empty as published; and those that cannot be used."""
+
+    tasks: tuple[Task, ...]
+    empty: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def import_tasks(
+    directory: Path, domain: PublishedDomainName, jail: Jail, on_row: Callable[[], None] = lambda: None
+) -> ImportedTasks:
+    """The labelled tasks of a domain. A row that cannot be used is a problem, and the rest is imported.
+
+    Raises InputError naming a file that is missing, or of which nothing can be used."""
+    published = PUBLISHED_DOMAINS[domain]
+    setting = load_domain(published.environment)
+    rules = _rules(directory, published, setting)
+    cases, problems = _cases(directory, f"{domain}_ground_truth_cases.json")
+    path = _find(directory, f"labeled_{domain}_dataset.json")
+    rows, broken = parse_json_list(path, read_text(path))
+    problems += broken
+    tasks: dict[str, Task] = {}
+    empty: list[str] = []
+    for number, row in enumerate(rows, 1):
+        place = f"{path}, row {number}"
+        try:
+            name = row["trace_id"]
+            if name is None:
+                empty.append(f"{place}: empty, as published")
+            elif name not in cases:
+                problems.append(Problem(place, f"there is no ground truth for {name}"))
+            elif name in tasks:
+                problems.append(Problem(place, f"{name} occurs twice; the first one is used"))
+            else:
+                tasks[name] = _task(row, cases[name], published, setting.environment, rules, jail)
+        except (KeyError, TypeError, AttributeError, ValueError, InputError) as error:
+            problems.append(Problem(place, f"not as published: {describe_row_error(error)}"))
+        on_row()
+    if not tasks:
+        raise InputError(f"{path}: no row of it can be used" + (f"; {problems[0]}" if problems else ""))
+    return ImportedTasks(tuple(tasks.values()), tuple(empty), tuple(problems))
+
+
+def _cases(directory: Path, name: str) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:
+    """The ground truth by trace id, and the cases that have none."""
+    path = _find(directory, name)
+    cases: dict[str, Mapping[str, Any]] = {}
+    problems: list[Problem] = []
+    for number, case in enumerate(_required_list(path, "test_cases"), 1):
+        try:
+            cases.setdefault(str(case["trace_id"]), case)
+        except (KeyError, TypeError):
+            problems.append(Problem(f"{path}, case {number}", "not as published: there is no 'trace_id'"))
+    return cases, problems
+
+
+def _task(
+    row: Mapping[str, Any],
+    case: Mapping[str, Any],
+    published: PublishedDomain,
+    environment: Environment,
+    rules: Sequence[Rule],
+    jail: Jail,
+) -> Task:
+    day = _day(row["trace_id"])
+    variables = published.variables(_variables(row["init_block"], row["trace_id"]))
+    initial = decode_state(published.state(case["initial_state"], day, variables), environment.entities)
+    program = _with_variables(published.repair(row["ground_truth_program"]), variables)
+    ran = run_program(jail, environment, initial, program, {})
+    verdicts = judge_rules(rules, ran.events, ())
+    theirs = decode_state(published.state(case["final_state"], day, variables), environment.entities)
+    notes = [*_differences(environment, published, initial, ran, theirs), *published.notes]
+    notes += [f"the repaired reference breaks {verdict.rule}" for verdict in verdicts if not verdict.kept]
+    return Task(
+        id=row["trace_id"],
+        source="LogiSafetyBench",
+        environment=environment.name,
+        rules=tuple(rules),
+        applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
+        initial_state=encode_state(initial, environment.entities),
+        target_state=encode_state(ran.final, environment.entities),
+        program=program,
+        business=dict.fromkeys(STYLES, _literal_program(program, environment)),
+        instructions={
+            style: Instruction(
+                style=style,
+                text=f"{row['variable_def_instruction']}\n\n{row[f'{style}_instruction']}",
+                variables=variables,
+            )
+            for style in STYLES
+        },
+        notes=tuple(notes),
+        published=PublishedCase(
+            object_name=published.object_name,
+            variables=_variables(row["init_block"], row["trace_id"]),
+            initial_state=case["initial_state"],
+            final_state=case["final_state"],
+            claimed_rules=tuple(rule.id for rule in rules if rule.formula in row["guided_ltls"]),
+        ),
+    )
+
+
+def _with_variables(program: str, variables: Mapping[str, Json]) -> str:
+    """The program with the values of its variables as they are here: a reference program sets them itself."""
+    for name, value in variables.items():
+        program = re.sub(rf"(?m)^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value!r}", program)
+    return program
+
+
+def _literal_program(program: str, environment: Environment) -> str:
+    hidden = re.compile("|".join(rf"\.{name}\(" for name in sorted(environment.compliance_tools)))
+    return "\n".join(line for line in program.splitlines() if not hidden.search(line)) + "\n"
+
+
+def _differences(
+    environment: Environment, published: PublishedDomain, initial: State, ran: ProgramResult, theirs: State
+) -> Iterator[str]:
+    if ran.execution.died:
+        yield f"the repaired reference program died: {ran.execution.error}"
+    for event in ran.events:
+        if not event.completed:
+            yield f"the repaired reference's {event.tool} did not complete: {event.error or 'success is false'}"
+    beyond = {table: rows for table, rows in ran.final.tables.items() if table not in published.kept}
+    expected = State({**theirs.tables, **beyond})
+    for difference in compare_states(environment, initial, expected, ran.final):
+        yield f"target differs from the published one: {difference}"
+
+
+def _day(trace_id: str) -> str:
+    """The day on which a trace was made, which is in its id."""
+    day = re.search(r"_(\d{4})(\d{2})(\d{2})_", trace_id)
+    return "-".join(day.groups()) if day else "2025-12-10"
+
+
+def _variables(init_block: str, trace_id: str) -> dict[str, Json]:
+    variables: dict[str, Json] = {}
+    try:
+        for statement in ast.parse(init_block).body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                variables[statement.targets[0].id] = ast.literal_eval(statement.value)
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"task {trace_id}: its init_block is not a list of assignments of plain values") from error
+    return variables
+
+
+def _rules(directory: Path, published: PublishedDomain, setting: Domain) -> tuple[Rule, ...]:
+    path = _find(directory, published.rules_file)
+    rules: dict[str, Rule] = {}
+    try:
+        for entry in _required_list(path, "valid_ltl_rules"):
+            formula = entry["final_ltl_rule"]
+            rules.setdefault(
+                formula,
+                Rule(
+                    id=f"published-{len(rules) + 1}",
+                    formula=formula,
+                    regulation="as published",
+                    provisions=(entry["source_policy"]["reference"]["source_id"],),
+                    rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
+                ),
+            )
+    except (KeyError, TypeError) as error:  # without all of its rules no verdict would mean anything
+        raise InputError(f"{path}: not as published: {error!r}") from error
+    check_rules(rules.values(), setting.environment)
+    return tuple(rules.values())
+
+
+def _find(directory: Path, name: str) -> Path:
+    """The file of that name, in the folder or below. Raises InputError if there is none, or several that differ."""
+    found = sorted(directory.rglob(name))
+    if not found:
+        raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
+    if len({file_digest(path) for path in found}) > 1:
+        places = ", ".join(str(path.relative_to(directory)) for path in found)
+        raise InputError(f"{directory}: holds several {name} that differ: {places}; give the folder of one of them")
+    return found[0]
+
+
+def _required_list(path: Path, key: str) -> list[Any]:
+    """The list under that key of a JSON object, which is needed whole."""
+    try:
+        found: Any = json.loads(read_text(path))[key]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{path}: not as published: expected an object with a list {key!r}") from error
+    if not isinstance(found, list):
+        raise InputError(f"{path}: not as published: {key!r} is not a list")
+    return cast("list[Any]", found)

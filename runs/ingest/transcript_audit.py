@@ -1,0 +1,123 @@
+"""Recorded conversations against a rule set: a verdict on each, with the turn that broke the rule."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.environments.events import CallOutcome, Event, Json
+from lawtrace.environments.runtime.simulation import INVALID_CALL, decode_arguments
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import WrongFormat, WrongType
+from lawtrace.runs.ingest.transcripts import Transcript, TranscriptCall, TranscriptMessage
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.rules import Rule
+
+
+class AuditRow(BaseModel):
+    """The verdict on one conversation.
+
+    Attributes:
+        place: file and row.
+        conversation: its id.
+        outcome: ``kept`` if every rule was, ``broken`` if one was not, ``invalid`` if it cannot be judged.
+        reason: why it is invalid, or one sentence for each rule that is broken.
+        events: what was judged, user and agent turns included; ``broken_at`` of a rule is a number in this list.
+        notes: what was odd and did not prevent a verdict, such as a call without a recorded answer.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.audit/1"] = "lawtrace.audit/1"
+    place: str
+    conversation: str
+    outcome: Literal["kept", "broken", "invalid"]
+    reason: str
+    rules: tuple[RuleVerdict, ...]
+    events: tuple[Event, ...]
+    notes: tuple[str, ...]
+
+
+def audit_transcript(environment: Environment, rules: Sequence[Rule], conversation: Transcript) -> AuditRow:
+    """Judge one conversation. A tool that the environment does not know makes it invalid: nothing is guessed."""
+    if conversation.trouble is not None:
+        return _invalid(conversation, conversation.trouble)
+    unknown = [
+        turn.tool
+        for turn in conversation.turns
+        if isinstance(turn, TranscriptCall) and turn.tool not in environment.tools
+    ]
+    if unknown:
+        names = ", ".join(dict.fromkeys(unknown))
+        return _invalid(conversation, f"it calls {names}, which {environment.name} does not have")
+    events = tuple(_event(environment, turn) for turn in conversation.turns)
+    verdicts = judge_rules(rules, events, ())
+    broken = [verdict for verdict in verdicts if not verdict.kept]
+    return AuditRow(
+        place=conversation.place,
+        conversation=conversation.id,
+        outcome="broken" if broken else "kept",
+        reason="; ".join(f"{verdict.rule}: {verdict.explanation}" for verdict in broken),
+        rules=verdicts,
+        events=events,
+        notes=tuple(_notes(conversation.turns, events)),
+    )
+
+
+def _invalid(conversation: Transcript, reason: str) -> AuditRow:
+    return AuditRow(
+        place=conversation.place,
+        conversation=conversation.id,
+        outcome="invalid",
+        reason=reason,
+        rules=(),
+        events=(),
+        notes=(),
+    )
+
+
+def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -> Event:
+    if isinstance(turn, TranscriptMessage):
+        return Event(turn.speaker, {"text": turn.text, "words": [*turn.words]})
+    tool, arguments = environment.tools[turn.tool], turn.arguments or {}
+    outcome: CallOutcome = "completed"
+    error = turn.error or _reported_error(tool, turn.result)
+    try:
+        if turn.arguments is None:
+            raise WrongType("the arguments are not a JSON object")
+        decode_arguments(tool, arguments)
+    except (WrongType, WrongFormat) as problem:
+        outcome, error = "rejected", error or f"{INVALID_CALL}: {problem}"
+    else:
+        if error is not None:
+            outcome = "raised"
+        elif not turn.answered or (isinstance(turn.result, dict) and turn.result.get("success") is False):
+            outcome = "failed"
+    result = None if outcome in ("raised", "rejected") else turn.result
+    return Event(turn.tool, arguments, outcome, result, error)
+
+
+def _reported_error(tool: Tool, result: Json) -> str | None:
+    """The error that an answer is instead of a result: the text of an exception, such as ``NotFoundException: ...``, or
+    an object that names an ``error`` (or says ``isError``) which the tool's documentation does not promise."""
+    if isinstance(result, str):
+        return result if re.match(r"\w*(Exception|Error)\b", result) else None
+    if not isinstance(result, dict):
+        return None
+    promised = {declared.name for declared in tool.results}
+    return next((str(result[name]) for name in ("error", "isError") if result.get(name) and name not in promised), None)
+
+
+def _notes(turns: Iterable[TranscriptMessage | TranscriptCall], events: Iterable[Event]) -> Iterable[str]:
+    for number, (turn, event) in enumerate(zip(turns, events, strict=True), 1):
+        if not isinstance(turn, TranscriptCall):
+            continue
+        if not turn.answered:
+            yield f"turn {number}: no answer of {turn.tool} is recorded; it does not count as completed"
+        elif event.outcome == "rejected" and event.error is not None and event.error.startswith(INVALID_CALL):
+            yield f"turn {number}: {turn.tool} was answered, yet {event.error}; it does not count as completed"
+        elif event.completed and not isinstance(event.result, dict):
+            yield f"turn {number}: the answer of {turn.tool} has no fields; a rule that looks at one does not find it"

@@ -1,0 +1,150 @@
+"""What a client of the tool server sees: the tools, the law, the request if there is one. Nothing of the judge.
+
+A client may be the very model that is under test. So the server offers what a model in tools mode is given and no more:
+there is no resource, no log and no message in which state, rules, target or verdict could be read.
+"""
+
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptMessage,
+    TextContent,
+    Tool,
+)
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lawtrace.agents.roles.executor import Briefing, request_text, tools_system
+from lawtrace.environments.runtime.documentation import call_schemas, document_tool
+from lawtrace.runs.integrations.judged_session import JudgedSession
+from lawtrace.runs.network import bind_socket, is_loopback
+
+REQUEST_PROMPT = "request"
+"""The name of the prompt that holds the user's request."""
+
+_Context = ServerRequestContext[Any]
+
+
+def make_server(watched: JudgedSession) -> Server[Any]:
+    """A server for one watched session. Every client of it, on every connection, acts in that session."""
+    environment, regulation = watched.setup.setting.environment, watched.setup.setting.regulation
+    tools = [
+        Tool(
+            name=name,
+            description=json.dumps(document_tool(environment.tools[name]), ensure_ascii=False),
+            input_schema={key: value for key, value in schema.items() if key != "description"},
+        )
+        for name, schema in call_schemas(environment).items()
+    ]
+    request = _request(watched)
+
+    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=tools)
+
+    async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
+        answer = watched.call(params.name, params.arguments or {})
+        return CallToolResult(
+            content=[TextContent(text=answer.text)],
+            structured_content=answer.event.result,
+            is_error=answer.event.error is not None,
+        )
+
+    async def list_prompts(_: _Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
+        offered = [Prompt(name=REQUEST_PROMPT, description="What the user asks for.")] if request else []
+        return ListPromptsResult(prompts=offered)
+
+    async def get_prompt(_: _Context, params: GetPromptRequestParams) -> GetPromptResult:
+        if request is None or params.name != REQUEST_PROMPT:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}")
+        return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=request))])
+
+    return Server(
+        f"lawtrace {environment.name}",
+        instructions=tools_system(environment, regulation, Briefing(shield=watched.setup.shield)),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def _request(watched: JudgedSession) -> str | None:
+    task = watched.setup.task
+    return request_text(task.instructions[watched.setup.style]) if task is not None else None
+
+
+MAX_BODY_BYTES = 2_000_000
+MAX_SESSIONS = 100
+
+
+def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client on standard input and output, until it hangs up."""
+
+    async def run() -> None:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def serve_http(
+    server: Server[Any], *, host: str, port: int, token: str | None, on_ready: Callable[[str], None]
+) -> None:
+    """Serve clients at ``http://HOST:PORT/mcp`` until the process is told to stop.
+
+    Args:
+        port: 0 takes a free one.
+        token: what clients must send as ``Authorization: Bearer TOKEN``; None asks for nothing.
+        on_ready: gets the address, once it is listened at.
+
+    Raises CannotCarryOut if the address cannot be listened at.
+    """
+    listening = bind_socket(host, port)
+    address = listening.getsockname()
+    # Off loopback the token stands between a stranger and the tools, whatever the request calls this host.
+    security = None if is_loopback(host) else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app: ASGIApp = server.streamable_http_app(
+        host=host, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS, transport_security=security
+    )
+    if token is not None:
+        app = _TokenCheck(app, token)
+    config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=2)
+    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
+    on_ready(f"http://{shown}:{address[1]}/mcp")
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+class _TokenCheck:
+    """Lets nobody through who does not send the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(given, self._expected):
+                refusal = PlainTextResponse("send the token: Authorization: Bearer TOKEN\n", status_code=401)
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -1,0 +1,166 @@
+"""The heat maps of a legal run: Cohen's kappa between contexts (M Fig. 3) and between models (M Fig. 2)."""
+
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.patches import Patch, Rectangle
+
+from lawtrace.environments.legal.case import Case
+from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
+from lawtrace.runs.legal.legal_tables import AgreementMatrix
+from lawtrace.runs.report.charts import INK, make_figure, render_svg, svg_settings
+from lawtrace.runs.report.heatmap import fit
+from lawtrace.runs.report.summary import ChartPanel
+from lawtrace.runs.report.text import visible
+
+_CELL = 0.62
+_FULL = (0.34, 0.71, 0.91)
+
+
+def draw_agreement_matrix(agreement: AgreementMatrix, name: str) -> Markup:
+    """One map: each pair once, its kappa printed; the three lowest have a thick frame and a star."""
+    names, size = agreement.names, len(agreement.names)
+    with svg_settings():
+        figure = make_figure(1.4 + _CELL * size, 1.0 + _CELL * 0.7 * size)
+        axes = figure.subplots()
+        for (left, right), kappa in agreement.kappa.items():
+            column, row = names.index(left), names.index(right)
+            lowest = (left, right) in agreement.lowest
+            axes.add_patch(
+                Rectangle(
+                    (column, row),
+                    1,
+                    1,
+                    facecolor=_colour(kappa),
+                    edgecolor="black" if lowest else INK,
+                    linewidth=2.2 if lowest else 0.4,
+                    zorder=2 if lowest else 1,
+                )
+            )
+            shown = "–" if kappa is None else f"{kappa:.2f}" + ("*" if lowest else "")
+            axes.text(column + 0.5, row + 0.5, shown, ha="center", va="center", color="black", zorder=3)
+        axes.set_xlim(0, size - 1)
+        axes.set_ylim(size, 1)
+        labels = [visible(label) for label in names]
+        axes.set_xticks([place + 0.5 for place in range(size - 1)], labels=labels[:-1])
+        axes.set_yticks([place + 0.5 for place in range(1, size)], labels=labels[1:])
+        for label in axes.get_xticklabels():
+            label.set(rotation=35, ha="right", rotation_mode="anchor")
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        return render_svg(figure, name, f"{agreement.title}. {_describe_agreement(agreement)}")
+
+
+def _colour(kappa: float | None) -> str:
+    """White at 0 and below, blue at 1; always light enough for black text."""
+    if kappa is None:
+        return "#dddddd"
+    share = min(1.0, max(0.0, kappa))
+    red, green, blue = (1 - share * (1 - full) for full in _FULL)
+    return to_hex((red, green, blue))
+
+
+def _describe_agreement(agreement: AgreementMatrix) -> str:
+    known = [(pair, kappa) for pair, kappa in agreement.kappa.items() if kappa is not None]
+    return " ".join(f"{visible(left)} and {visible(right)}: {kappa:.2f}." for (left, right), kappa in known)
+
+
+_WIDTH = 6.4
+_LABELLED_FROM = 0.06
+"""Parts of a bar below this share have no room for their number; the table of the cases has them all."""
+
+_LOOKS = (("#56B4E9", ""), ("#E69F00", "///"), ("#009E73", "\\\\\\"), ("#CC79A7", "xxx"))
+"""Colours of Okabe and Ito's, light enough for black text, each with a hatch of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A case and how many there are of each part, in the order of the legend. ``note`` stands behind its total."""
+
+    name: str
+    counts: tuple[int, ...]
+    note: str = ""
+
+
+def case_panels(cases: Sequence[Case]) -> list[ChartPanel]:
+    """The three figures; those of questions only where there are any."""
+    elements = element_counts(cases)
+    kinds, decisions = question_bars(cases)
+    drawn = [
+        ("Elements of the argument, in paragraphs", _element_labels(elements), _element_bars(elements)),
+        ("Questions by kind", ("yes/no", "A–D"), kinds),
+        ("Questions by what the passage holds", ("decision", "opinion"), decisions),
+    ]
+    return [
+        ChartPanel(title, draw_bars(bars, labels, f"bars-{number}", title))
+        for number, (title, labels, bars) in enumerate(drawn)
+        if bars
+    ]
+
+
+def question_bars(cases: Sequence[Case]) -> tuple[list[Bar], list[Bar]]:
+    """Of each case that has questions: how many of each kind, and how many hold a decision or an opinion."""
+    asked = [case for case in cases if case.questions]
+    kinds = [Bar(case.id, _split([q.kind == "yes_no" for q in case.questions])) for case in asked]
+    return kinds, [Bar(case.id, _split([q.decision for q in case.questions])) for case in asked]
+
+
+def draw_bars(bars: Sequence[Bar], labels: Sequence[str], name: str, title: str) -> Markup:
+    """A bar of full width for each case, parted by share, with numbers in it and its total beside it."""
+    with svg_settings():
+        figure = make_figure(_WIDTH, 1.0 + 0.3 * len(bars))
+        axes = figure.subplots()
+        for place, bar in enumerate(bars):
+            _draw_bar(axes, place, bar)
+        axes.set_ylim(len(bars) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.set_yticks(range(len(bars)), labels=[visible(fit(bar.name)) for bar in bars])
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100 %"])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        patches = [
+            Patch(facecolor=colour, hatch=hatch, edgecolor="black", linewidth=0.5, label=label)
+            for label, (colour, hatch) in zip(labels, _LOOKS, strict=False)
+        ]
+        figure.legend(handles=patches, loc="outside upper left", ncols=len(patches), frameon=False, labelcolor=INK)
+        return render_svg(figure, name, f"{title}. {_describe_bars(bars, labels)}")
+
+
+def _draw_bar(axes: Axes, place: int, bar: Bar) -> None:
+    left, total = 0.0, sum(bar.counts)
+    for count, (colour, hatch) in zip(bar.counts, _LOOKS, strict=False):
+        share = count / total if total else 0.0
+        if share:
+            axes.add_patch(Rectangle((left, place - 0.36), share, 0.72, fc=colour, ec="black", lw=0.5, hatch=hatch))
+        if share > _LABELLED_FROM:
+            label = axes.text(left + share / 2, place, str(count), ha="center", va="center", color="black")
+            if hatch:
+                label.set_bbox({"facecolor": colour, "edgecolor": "none", "pad": 1.2})
+        left += share
+    axes.text(1.015, place, f"n = {total}{bar.note}", va="center")
+
+
+def _element_labels(elements: Sequence[ElementCounts]) -> tuple[str, ...]:
+    return tuple(elements[0].counts) if elements else ()
+
+
+def _element_bars(elements: Sequence[ElementCounts]) -> list[Bar]:
+    return [Bar(line.case, (*line.counts.values(),), "" if line.whole else " *") for line in elements]
+
+
+def _split(marks: Sequence[bool]) -> tuple[int, int]:
+    return sum(marks), len(marks) - sum(marks)
+
+
+def _describe_bars(bars: Sequence[Bar], labels: Sequence[str]) -> str:
+    return " ".join(
+        f"{visible(bar.name)}: "
+        + ", ".join(f"{label} {count}" for label, count in zip(labels, bar.counts, strict=True))
+        + "."
+        for bar in bars
+    )

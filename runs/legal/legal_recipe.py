@@ -1,0 +1,163 @@
+"""The recipe of a legal run: the grid of contexts, retrievers, depths and Meta-LLMs (M 5.1).
+
+    name = "my-grid"
+    contexts = ["F+LR", "F+LR+AR"]
+    retrievers = ["bm25", "embedding"]
+    depths = [1, 3, 5]
+    models = ["openai:gpt-5-mini", "offline"]
+
+What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self, cast
+
+from pydantic import AfterValidator, Field, model_validator
+
+from lawtrace.agents.model_spec import EMBEDDERS, ModelSpec
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
+from lawtrace.environments.legal.retrieval.ranking import DepthShare
+from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
+from lawtrace.runs.legal.legal_files import Probe
+from lawtrace.runs.recipe import BUILT_IN_PROMPT, CallOptions, PromptOptions, RecipePart, RoleModel, distinct
+from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
+
+
+def _context(text: str) -> str:
+    try:
+        return context_name(parse_context(text))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _encoder(text: str) -> str:
+    try:
+        if text == "minilm" or ModelSpec.parse(text).provider in (*EMBEDDERS, "replay"):
+            return text
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    raise ValueError(f"{text!r} gives no vectors; name minilm, or an endpoint such as openai:MODEL")
+
+
+def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
+    if list(values) != sorted(set(values)):
+        raise ValueError("depths must rise, each written once")
+    return values
+
+
+def is_legal_recipe(recipe: Json) -> bool:
+    """Whether the recipe in a record is that of a legal run."""
+    return isinstance(recipe, dict) and recipe.get("schema_version") == "lawtrace.legal_recipe/1"
+
+
+ContextName = Annotated[str, AfterValidator(_context)]
+
+
+class LegalRoles(RecipePart):
+    """The model behind each role that prepares a case or a question, and behind the agents that work on its parts."""
+
+    section_mapper: RoleModel = "offline"
+    facts: RoleModel = "offline"
+    rules: RoleModel = "offline"
+    application: RoleModel = "offline"
+    common_sense: RoleModel = "offline"
+    question_writer: RoleModel = "offline"
+    restater: RoleModel = "offline"
+    role_agent: RoleModel = "offline"
+
+    def specs(self) -> dict[RoleName, ModelSpec]:
+        chosen = cast("dict[RoleName, str]", self.model_dump())
+        return {role: ModelSpec.parse(model) for role, model in chosen.items()}
+
+
+class LegalPrompts(PromptOptions):
+    """The words for the roles above, and for the seats that a Meta-LLM takes."""
+
+    section_mapper: str = BUILT_IN_PROMPT
+    facts: str = BUILT_IN_PROMPT
+    rules: str = BUILT_IN_PROMPT
+    application: str = BUILT_IN_PROMPT
+    common_sense: str = BUILT_IN_PROMPT
+    question_writer: str = BUILT_IN_PROMPT
+    restater: str = BUILT_IN_PROMPT
+    role_agent: str = BUILT_IN_PROMPT
+    meta_llm: str = BUILT_IN_PROMPT
+    decomposer: str = BUILT_IN_PROMPT
+    atomicity_judge: str = BUILT_IN_PROMPT
+    integrator: str = BUILT_IN_PROMPT
+
+
+class DecompositionOptions(RecipePart):
+    """How far the Meta-LLM may split a question: see `lawtrace.agents.legal.decomposition.DecompositionLimits`."""
+
+    depth: int = Field(default=2, ge=1, le=10)
+    calls: int = Field(default=12, ge=1, le=200)
+
+
+class LegalRecipe(CallOptions):
+    """A whole legal run.
+
+    Attributes:
+        share: whether a depth counts pieces in all or for each agent.
+        models: the Meta-LLMs.
+        embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
+        pipeline: ``once`` hands what was retrieved for the question to the Meta-LLM (M 5.1); ``decomposed`` lets it
+            split the question and dispatch the parts (M Algorithms 1 and 2).
+        balanced: ask once more, with the options of four-option questions in an order drawn by seed and half of the
+            yes/no questions restated with the opposite polarity; what neither changes is not asked again.
+        probes: how answers are tried once more, to see whether they rest on what they cite; ``once`` only.
+        roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
+        prompts: the words of the user's own for each role.
+        may_refuse: whether the prompt offers to decline. The published prompt does not.
+    """
+
+    schema_version: Literal["lawtrace.legal_recipe/1"] = "lawtrace.legal_recipe/1"
+    name: str = Field(default="legal", pattern=r"^[\w-][\w.-]*$")
+    seed: int = 1
+    contexts: Annotated[tuple[ContextName, ...], Field(min_length=1), AfterValidator(distinct)] = tuple(
+        context_name(context) for context in CONTEXTS
+    )
+    retrievers: Annotated[tuple[RetrieverName, ...], Field(min_length=1), AfterValidator(distinct)] = (
+        "bm25",
+        "embedding",
+    )
+    depths: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=1000)], ...], Field(min_length=1), AfterValidator(_depths)
+    ] = (1, 3, 5)
+    share: DepthShare = "total"
+    models: Annotated[tuple[RoleModel, ...], Field(min_length=1), AfterValidator(distinct)] = ("offline",)
+    embedding: Annotated[str, AfterValidator(_encoder)] = "minilm"
+    may_refuse: bool = True
+    pipeline: Literal["once", "decomposed"] = "once"
+    decomposition: DecompositionOptions = DecompositionOptions()
+    balanced: bool = False
+    probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
+    roles: LegalRoles = LegalRoles()
+    prompts: LegalPrompts = LegalPrompts()
+
+    @model_validator(mode="after")
+    def _probes_need_once(self) -> Self:
+        if self.probes and self.pipeline != "once":
+            raise ValueError("probes try answers of the pipeline 'once'; leave them out, or decompose nothing")
+        return self
+
+    @model_validator(mode="after")
+    def _vectors_are_to_be_had(self) -> Self:
+        if "released_embedding" in self.retrievers and self.embedding != "minilm":
+            raise ValueError("released_embedding takes the [CLS] vector, which only the embedding 'minilm' shows")
+        return self
+
+    def parsed_contexts(self) -> tuple[Context, ...]:
+        return tuple(parse_context(name) for name in self.contexts)
+
+
+def load_legal_recipe(path: Path) -> LegalRecipe:
+    """Read a legal recipe, with the words of its prompt files. Raises InputError as `load_recipe` of other runs does,
+    and for a prompt that cannot stand in for ours."""
+    recipe = read_recipe(path, LegalRecipe)
+    prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
+    prompts.prompts().check()
+    return recipe.model_copy(update={"prompts": prompts})

@@ -1,0 +1,234 @@
+"""Retrieved pieces to answers: every cell of the grid, every question in it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.legal.decomposition import (
+    AgentStore,
+    CompletedSubTask,
+    DecompositionLimits,
+    answer_by_decomposition,
+)
+from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder
+from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.participants import RoleFailure
+from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.agents.roles import RoleName
+from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
+from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
+from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
+from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
+from lawtrace.environments.legal.retrieval.retrievers import make_ranker
+from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
+from lawtrace.runs.legal.legal_recipe import LegalRecipe
+from lawtrace.runs.stages.concurrency import gather
+
+_META: tuple[RoleName, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
+"""The seats that the Meta-LLM of a cell takes."""
+
+
+def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
+    """The cells in the order in which they are asked."""
+    return [
+        GridCell(model, context, retriever, depth)
+        for model in recipe.models
+        for retriever in recipe.retrievers
+        for depth in recipe.depths
+        for context in recipe.contexts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class CellRunner:
+    """Where the questions of one cell are answered."""
+
+    cell: GridCell
+    recipe: LegalRecipe
+    role_models: ConfiguredRoleModels
+    event_log: EventLog
+    ranker: Ranker | None = None
+    """Finds pieces for parts of a question; needed only where questions are decomposed."""
+    stage: str = "answers"
+
+    def context(self, question: Question) -> Context:
+        return Context(
+            stage=self.stage,
+            role="meta_llm",
+            model=self.cell.model,
+            task=question.id,
+            style=f"{self.cell.context} {self.cell.column}",
+            conversation=self.cell.model,
+        )
+
+    async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
+        answer = await answer_once(
+            question,
+            passages,
+            role_models=self.role_models,
+            context=self.context(question),
+            event_log=self.event_log,
+            may_refuse=self.recipe.may_refuse,
+        )
+        return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer)
+
+    async def as_team(self, case: Case, question: Question) -> AnswerRow:
+        limits = DecompositionLimits(self.recipe.decomposition.depth, self.recipe.decomposition.calls)
+        team = await answer_by_decomposition(
+            case,
+            question,
+            parse_context(self.cell.context),
+            self.store(case),
+            role_models=self.role_models,
+            context=self.context(question),
+            event_log=self.event_log,
+            limits=limits,
+            may_refuse=self.recipe.may_refuse,
+        )
+        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
+        row = score_answer(case, question, self.cell, list(shown), team.answer)
+        return row.model_copy(update={"steps": tuple(_step(part) for part in team.parts)})
+
+    def store(self, case: Case) -> AgentStore:
+        """Each agent's own pieces, ranked for a part's text."""
+        chunks = {chunk.ref: chunk for chunk in case.chunks}
+
+        def best(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
+            assert self.ranker is not None
+            (hits,) = rank_case(case, (agent,), [text], self.ranker, depth=self.cell.depth, share="total")
+            return [chunks[hit.ref] for hit in hits], hits[0].score if hits else float("-inf")
+
+        return best
+
+
+async def ask_for_answers(
+    cases: Sequence[Case],
+    retrieved: Sequence[RetrievedRow],
+    recipe: LegalRecipe,
+    *,
+    clients: ModelClients,
+    event_log: EventLog,
+    encoder: Callable[[Pooling], Encoder],
+    stage: str = "answers",
+    known: Sequence[AnswerRow] = (),
+    on_answer: Callable[[], None] = lambda: None,
+) -> list[AnswerRow]:
+    """One answer for each cell and question, in that order. Within a cell many are asked at once; what is ``known``
+    stays as it is."""
+    answered = {(row.cell, row.question): row for row in known}
+    found = {(row.question, row.context, row.retriever): row for row in retrieved}
+    chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
+    rows: list[AnswerRow] = []
+    for cell in grid_cells(recipe):
+        meta = ModelSpec.parse(cell.model)
+        models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
+        role_models = ConfiguredRoleModels(clients, models, recipe.parameters, recipe.prompts.prompts())
+        desk = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder), stage)
+
+        async def ask(case: Case, question: Question, desk: CellRunner = desk) -> AnswerRow:
+            if earlier := answered.get((desk.cell, question.id)):
+                row = earlier
+            elif recipe.pipeline == "decomposed":
+                row = await desk.as_team(case, question)
+            else:
+                hits = found[question.id, desk.cell.context, desk.cell.retriever].hits
+                passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, desk.cell.depth)]
+                row = await desk.once(case, question, passages)
+            on_answer()
+            return row
+
+        rows += await gather(ask(case, question) for case in cases for question in case.questions)
+    return rows
+
+
+def score_answer(
+    case: Case, question: Question, cell: GridCell, passages: Sequence[str], answer: LegalAnswer | RoleFailure
+) -> AnswerRow:
+    """What came of it. A text that declines without the form asked for is a refusal too, not an error."""
+    row = AnswerRow(
+        case=case.id,
+        question=question.id,
+        model=cell.model,
+        context=cell.context,
+        retriever=cell.retriever,
+        depth=cell.depth,
+        passages=tuple(passages),
+        outcome="invalid",
+    )
+    if isinstance(answer, RoleFailure):
+        if not answer.answered:
+            return row.model_copy(update={"reason": f"endpoint: {answer.reason}"})
+        outcome = "refused" if answer.declined else "error"
+        return row.model_copy(update={"outcome": outcome, "reason": answer.reason})
+    said = {"rationale": answer.rationale, "citations": answer.citations}
+    choice = parse_choice(answer.answer, question.options)
+    if choice is None:
+        why = f"no option is called {answer.answer!r}"
+        return row.model_copy(update={**said, "outcome": "error", "reason": why})
+    if choice == REFUSED:
+        return row.model_copy(update={**said, "outcome": "refused"})
+    outcome = "correct" if choice == question.answer else "wrong"
+    return row.model_copy(update={**said, "outcome": outcome, "choice": choice})
+
+
+def _step(part: CompletedSubTask) -> SubTaskRow:
+    return SubTaskRow(
+        task=part.task,
+        depth=part.depth,
+        ended=part.ended,
+        wanted=part.wanted,
+        agent=part.agent,
+        passages=part.passages,
+        found=part.found.answer if part.found else None,
+        citations=part.found.citations if part.found else (),
+    )
+
+
+def retrieve(
+    cases: Sequence[Case],
+    recipe: LegalRecipe,
+    *,
+    encoder: Callable[[Pooling], Encoder],
+    on_case: Callable[[], None] = lambda: None,
+) -> list[RetrievedRow]:
+    """Rows by retriever, case, context and question. The query is the question without its options (M 5.1).
+
+    An encoder may wait for the event loop, so inside one this runs in a thread of its own.
+    """
+    rows: list[RetrievedRow] = []
+    for name in recipe.retrievers:
+        ranker = make_ranker(name, encoder)
+        for case in cases:
+            queries = [question.text for question in case.questions]
+            for context in recipe.parsed_contexts():
+                found = rank_case(case, context, queries, ranker, depth=recipe.depths[-1], share=recipe.share)
+                rows += [
+                    RetrievedRow(
+                        case=case.id, question=question.id, context=context_name(context), retriever=name, hits=hits
+                    )
+                    for question, hits in zip(case.questions, found, strict=True)
+                ]
+            on_case()
+    return rows
+
+
+def encoders(recipe: LegalRecipe, clients: ModelClients) -> Callable[[Pooling], Encoder]:
+    """The encoder for a pooling, made when it is first asked for. Call it inside the loop of the clients.
+
+    Vectors of ours are kept by content from run to run; those of an endpoint stand in the record, like every answer.
+    """
+    loop = asyncio.get_running_loop()
+
+    @cache
+    def encoder(pooling: Pooling) -> Encoder:
+        if recipe.embedding == "minilm":
+            return CachedEncoder(MiniLM(pooling), cache_folder("vectors"))
+        client = clients.embedder(ModelSpec.parse(recipe.embedding), Context(stage="retrieval", role="embedder"))
+        return EndpointEncoder(client, recipe.embedding, loop)
+
+    return encoder

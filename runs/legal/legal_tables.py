@@ -1,0 +1,362 @@
+"""The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import get_args
+
+from lawtrace.agents.legal.decomposition import StopReason
+from lawtrace.environments.legal.case import AGENTS, Agent, Case
+from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
+from lawtrace.runs.legal.accuracy import (
+    AccuracyBreakdown,
+    CellComparison,
+    CellScore,
+    answer_label,
+    break_down_accuracy,
+    cohen_kappa,
+    compare_cells,
+    count_answers,
+    share_by_case,
+)
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, LegalOutcome
+from lawtrace.runs.legal.model_free_baselines import (
+    ModelFreeBaseline,
+    best_baseline,
+    lexical_baseline,
+    measure_baselines,
+    skill,
+)
+from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.runs.scoring.statistics import holm_adjusted
+
+REFERENCE = "F+LR"
+"""What the other contexts are compared with: the strongest of the published baselines, retrieval without agents."""
+
+SINGLE = ("F", "LR", "AR", "CS")
+LOWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CellLine:
+    """One cell of the accuracy table.
+
+    Attributes:
+        interval: of the accuracy, drawn by case; ``refusals``: of the share of refusals.
+        skill: over the best baseline without a model.
+        lexical: accuracy of comparing words with what this cell's model was shown.
+        place: 1 for the best of its model and column, 2 for the second best, else 0. Equals share a place.
+    """
+
+    cell: GridCell
+    score: CellScore
+    interval: Interval | None
+    refusals: Interval | None
+    skill: float | None
+    lexical: ModelFreeBaseline
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """The cells of one Meta-LLM: ``lines[context][column]``."""
+
+    model: str
+    lines: dict[str, dict[str, CellLine]]
+
+    @property
+    def cells(self) -> list[CellLine]:
+        return [line for lines in self.lines.values() for line in lines.values()]
+
+    @property
+    def best(self) -> CellLine:
+        """The cell of highest accuracy; of equals the first."""
+        return max(self.cells, key=lambda line: line.score.accuracy)
+
+    def above(self, baseline: ModelFreeBaseline) -> int:
+        """How many cells are better than the baseline."""
+        return sum(line.score.accuracy > baseline.accuracy for line in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextComparison:
+    """A context against the reference context, same model and column. ``adjusted``: p by Holm, over all lines."""
+
+    model: str
+    column: str
+    context: str
+    comparison: CellComparison
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """A model against another in the same cell of the grid. ``adjusted``: p by Holm, over all lines."""
+
+    first: str
+    second: str
+    column: str
+    context: str
+    comparison: CellComparison
+    adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparisonTotal:
+    """A model against another over all ``cells`` that both have. Without p: a question stands in each of them, and its
+    answers are no independent draws; the interval is by case."""
+
+    first: str
+    second: str
+    cells: int
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementMatrix:
+    """Cohen's kappa between the names, mean over the depths. ``lowest``: the three lowest pairs (row, column)."""
+
+    title: str
+    names: tuple[str, ...]
+    kappa: dict[tuple[str, str], float | None]
+    lowest: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LegalTables:
+    """All tables of a run."""
+
+    baselines: tuple[ModelFreeBaseline, ...]
+    best: ModelFreeBaseline
+    columns: tuple[str, ...]
+    models: tuple[ModelTable, ...]
+    comparisons: tuple[ContextComparison, ...]
+    rivals: tuple[ModelComparison, ...]
+    rival_totals: tuple[ModelComparisonTotal, ...]
+    contexts_agree: tuple[AgreementMatrix, ...]
+    models_agree: tuple[AgreementMatrix, ...]
+    splits: tuple[AccuracyBreakdown, ...]
+
+
+def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables:
+    """All tables. ``answers`` holds every question in every cell, each cell in the order of the questions."""
+    questions = {question.id: question for case in cases for question in case.questions}
+    chunks = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
+    cells: dict[GridCell, list[AnswerRow]] = {}
+    for row in answers:
+        cells.setdefault(row.cell, []).append(row)
+    lexical = {
+        cell: lexical_baseline(
+            [(questions[row.question], [chunks[row.case, ref] for ref in row.passages]) for row in rows]
+        )
+        for cell, rows in cells.items()
+    }
+    alone = measure_baselines(list(questions.values()))
+    words = best_baseline(list(lexical.values()))
+    baselines = (*alone, ModelFreeBaseline(f"{words.name} (in the best cell)", words.correct, words.questions))
+    best = best_baseline(baselines)
+    return LegalTables(
+        baselines=baselines,
+        best=best,
+        columns=tuple(dict.fromkeys(cell.column for cell in cells)),
+        models=_model_tables(cells, lexical, best),
+        comparisons=_comparisons(cells),
+        rivals=_model_comparisons(cells),
+        rival_totals=_model_comparison_totals(cells),
+        contexts_agree=_contexts_agree(cells),
+        models_agree=_models_agree(cells),
+        splits=break_down_accuracy(answers, questions),
+    )
+
+
+def _model_tables(
+    cells: dict[GridCell, list[AnswerRow]], lexical: dict[GridCell, ModelFreeBaseline], best: ModelFreeBaseline
+) -> tuple[ModelTable, ...]:
+    scores = {cell: count_answers(rows) for cell, rows in cells.items()}
+    tables: dict[str, dict[str, dict[str, CellLine]]] = {}
+    for cell, rows in cells.items():
+        rivals = {
+            score.accuracy
+            for other, score in scores.items()
+            if (other.model, other.column) == (cell.model, cell.column)
+        }
+        ranking = sorted(rivals, reverse=True)[:2]
+        accuracy = scores[cell].accuracy
+        line = CellLine(
+            cell=cell,
+            score=scores[cell],
+            interval=_interval(rows, "correct"),
+            refusals=_interval(rows, "refused"),
+            skill=skill(accuracy, best.accuracy),
+            lexical=lexical[cell],
+            place=ranking.index(accuracy) + 1 if accuracy in ranking else 0,
+        )
+        tables.setdefault(cell.model, {}).setdefault(cell.context, {})[cell.column] = line
+    return tuple(ModelTable(model, lines) for model, lines in tables.items())
+
+
+def _interval(rows: Sequence[AnswerRow], outcome: LegalOutcome) -> Interval | None:
+    share = share_by_case(rows, lambda row: row.outcome == outcome)
+    return share.interval if share else None
+
+
+def _comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ContextComparison, ...]:
+    pairs = [
+        (cell, compare_cells(rows, cells[reference]))
+        for cell, rows in cells.items()
+        if (reference := GridCell(cell.model, REFERENCE, cell.retriever, cell.depth)) in cells and cell != reference
+    ]
+    adjusted = holm_adjusted([comparison.p for _, comparison in pairs])
+    return tuple(
+        ContextComparison(cell.model, cell.column, cell.context, comparison, p)
+        for (cell, comparison), p in zip(pairs, adjusted, strict=True)
+    )
+
+
+def _model_comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelComparison, ...]:
+    """Every two models, cell by cell."""
+    matched = [pair for pairs in _matched(cells).values() for pair in pairs]
+    comparisons = [compare_cells(cells[one], cells[other]) for one, other in matched]
+    adjusted = holm_adjusted([comparison.p for comparison in comparisons])
+    return tuple(
+        ModelComparison(one.model, other.model, one.column, one.context, comparison, p)
+        for (one, other), comparison, p in zip(matched, comparisons, adjusted, strict=True)
+    )
+
+
+def _model_comparison_totals(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelComparisonTotal, ...]:
+    totals: list[ModelComparisonTotal] = []
+    for (first, second), pairs in _matched(cells).items():
+        one, other = ([row for cell in side for row in cells[cell]] for side in zip(*pairs, strict=True))
+        over_all = compare_cells(one, other)
+        totals.append(ModelComparisonTotal(first, second, len(pairs), over_all.difference, over_all.interval))
+    return tuple(totals)
+
+
+def _matched(cells: Collection[GridCell]) -> dict[tuple[str, str], list[tuple[GridCell, GridCell]]]:
+    """Every two models -> the cells that both have."""
+    matched: dict[tuple[str, str], list[tuple[GridCell, GridCell]]] = {}
+    for first, second in combinations(dict.fromkeys(cell.model for cell in cells), 2):
+        pairs = [(one, replace(one, model=second)) for one in cells if one.model == first]
+        if shared := [(one, other) for one, other in pairs if other in cells]:
+            matched[first, second] = shared
+    return matched
+
+
+def _contexts_agree(cells: dict[GridCell, list[AnswerRow]]) -> tuple[AgreementMatrix, ...]:
+    """One map for each model and retriever, between contexts (M Fig. 3)."""
+    contexts = tuple(dict.fromkeys(cell.context for cell in cells))
+    groups: dict[tuple[str, RetrieverName], None] = dict.fromkeys((cell.model, cell.retriever) for cell in cells)
+    if len(contexts) < 2:
+        return ()
+    return tuple(
+        _agreement(
+            f"{model}, {RETRIEVER_LABELS[retriever]}: between contexts",
+            contexts,
+            {
+                context: {
+                    cell.depth: rows
+                    for cell, rows in cells.items()
+                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
+                }
+                for context in contexts
+            },
+        )
+        for model, retriever in groups
+    )
+
+
+def _models_agree(cells: dict[GridCell, list[AnswerRow]]) -> tuple[AgreementMatrix, ...]:
+    """One map for each retriever and single knowledge type, between models (M Fig. 2)."""
+    models = tuple(dict.fromkeys(cell.model for cell in cells))
+    groups: dict[tuple[RetrieverName, str], None] = dict.fromkeys(
+        (cell.retriever, cell.context) for cell in cells if cell.context in SINGLE
+    )
+    if len(models) < 2:
+        return ()
+    return tuple(
+        _agreement(
+            f"{context}, {RETRIEVER_LABELS[retriever]}: between models",
+            models,
+            {
+                model: {
+                    cell.depth: rows
+                    for cell, rows in cells.items()
+                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
+                }
+                for model in models
+            },
+        )
+        for retriever, context in groups
+    )
+
+
+def _agreement(title: str, names: tuple[str, ...], rows: dict[str, dict[int, list[AnswerRow]]]) -> AgreementMatrix:
+    kappa: dict[tuple[str, str], float | None] = {}
+    for number, left in enumerate(names):
+        for right in names[number + 1 :]:
+            found = [
+                cohen_kappa(
+                    [answer_label(row) for row in rows[left][depth]], [answer_label(row) for row in rows[right][depth]]
+                )
+                for depth in rows[left]
+            ]
+            known = [value for value in found if value is not None]
+            kappa[left, right] = fmean(known) if known else None
+    measured = [pair for pair, value in kappa.items() if value is not None]
+    lowest = sorted(measured, key=lambda pair: kappa[pair] or 0.0)[:LOWEST]
+    return AgreementMatrix(title, names, kappa, tuple(lowest))
+
+
+STOP_REASONS: tuple[StopReason, ...] = get_args(StopReason)
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionLine:
+    """A model in a context, over all its columns.
+
+    Attributes:
+        parts: in all; ``ended`` says why they were not split further, ``agents`` who worked on them.
+        deepest: the most splits that a part came from.
+        rerouted: parts that went to another agent than the decomposer named.
+        unusable: parts whose agent said nothing usable.
+    """
+
+    model: str
+    context: str
+    questions: int
+    parts: int
+    deepest: int
+    ended: Mapping[StopReason, int]
+    agents: Mapping[Agent, int]
+    rerouted: int
+    unusable: int
+
+
+def decomposition_lines(rows: Sequence[AnswerRow]) -> list[DecompositionLine]:
+    """A line for each model and context of which some question was split up, in the order of the rows."""
+    groups: dict[tuple[str, str], list[AnswerRow]] = {}
+    for row in rows:
+        if row.steps:
+            groups.setdefault((row.model, row.context), []).append(row)
+    lines: list[DecompositionLine] = []
+    for (model, context), members in groups.items():
+        steps = [step for row in members for step in row.steps]
+        ended, agents = Counter(step.ended for step in steps), Counter(step.agent for step in steps)
+        lines.append(
+            DecompositionLine(
+                model,
+                context,
+                questions=len(members),
+                parts=len(steps),
+                deepest=max(step.depth for step in steps),
+                ended={ending: ended[ending] for ending in STOP_REASONS},
+                agents={agent: agents[agent] for agent in AGENTS if agents[agent]},
+                rerouted=sum(step.wanted.strip().upper() != step.agent for step in steps),
+                unusable=sum(step.found is None for step in steps),
+            )
+        )
+    return lines

@@ -1,0 +1,188 @@
+"""Why two verdicts on one attempt differ, with one cause each from a closed list (docs/published.md explains them)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.ingest.published_records import RECORDED_AUDIT_CHECK, RecordedVerdict
+from lawtrace.runs.published.published_grading import AUDIT_CHECK
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
+from lawtrace.solver.masking.instructions import Style
+
+ProfileCause = Literal[
+    "no program",
+    "text scan",
+    "audit check",
+    "undocumented result",
+    "unchecked call",
+    "untracked state",
+    "order of ids",
+    "unexplained",
+]
+PROFILE_CAUSES: Mapping[ProfileCause, str] = {
+    "no program": "An empty answer is an outcome of its own here, and a benign failure in the published definitions.",
+    "text scan": "The published rules were judged on a scan of the program's text, ours on the calls that happened.",
+    "audit check": "Only the published audit check failed; no rule of the published set looks at what was recorded.",
+    "undocumented result": "The mock returns something other than its document promises; the program went another way.",
+    "unchecked call": "The mock accepted a call that the document refuses.",
+    "untracked state": "The goal differs only in what the published state does not keep.",
+    "order of ids": "The published ids were handed out in the order of the expected state; ours compare by content.",
+    "unexplained": "None of the above.",
+}
+
+RecordCause = Literal["stale audit violation", "Python version", "audit check used up", "unexplained"]
+RECORD_CAUSES: Mapping[RecordCause, str] = {
+    "stale audit violation": "The record holds an audit violation that the published superset check does not find.",
+    "Python version": "The program does not parse on this version of Python, and ran on the one that made the record.",
+    "audit check used up": "The goal attempt of the pair had used up the expected audit log when the record was made.",
+    "unexplained": "None of the above.",
+}
+
+
+class DifferenceRow(BaseModel):
+    """One attempt on which two verdicts differ.
+
+    Attributes:
+        compared: the two sides, such as ``strict`` and ``published``, or ``published-shared`` and ``recorded``.
+        outcomes: what each of them says. Two recorded and reproduced verdicts may differ and still have one outcome.
+        cause: from the closed list of that comparison.
+        detail: both sides in their own words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.difference/1"] = "lawtrace.difference/1"
+    task: str
+    style: Style
+    model: str
+    trial: int
+    compared: tuple[GradingProfile, GradingProfile | Literal["recorded"]]
+    outcomes: tuple[Outcome, Outcome]
+    cause: ProfileCause | RecordCause
+    detail: str
+
+
+def between_profiles(
+    tasks: Mapping[str, Task],
+    attempts: Sequence[Attempt],
+    strict: Sequence[Verdict],
+    published: Sequence[Verdict],
+) -> list[DifferenceRow]:
+    """The attempts whose strict outcome differs from the published one; all four in one order."""
+    return [
+        DifferenceRow(
+            task=ours.task,
+            style=ours.style,
+            model=ours.model,
+            trial=ours.trial,
+            compared=(ours.profile, theirs.profile),
+            outcomes=(ours.outcome, theirs.outcome),
+            cause=_profile_cause(tasks[attempt.task], attempt, ours, theirs),
+            detail=f"{ours.profile}: {ours.reason}; {theirs.profile}: {theirs.reason}",
+        )
+        for attempt, ours, theirs in zip(attempts, strict, published, strict=True)
+        if ours.outcome != theirs.outcome
+    ]
+
+
+def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict) -> ProfileCause:
+    evidence = theirs.published
+    if ours.outcome == "no_program":
+        return "no program"
+    if evidence is None or attempt.execution is None:
+        return "unexplained"
+    if attempt.execution.died == evidence.executed:
+        # One of the two runs crashed: the program saw a refusal here, or a result there, that the other did not.
+        refused = any(event.outcome in ("raised", "failed") for event in attempt.events)
+        return "unchecked call" if refused else "undocumented result"
+    ours_broken = {rule.rule for rule in ours.rules if not rule.kept}
+    theirs_broken = {rule.rule for rule in theirs.rules if not rule.kept}
+    if ours_broken != theirs_broken - {AUDIT_CHECK}:
+        if evidence.trace_source not in ("runtime", "partial_runtime"):
+            return "text scan"
+        return "unchecked call" if any(not event.completed for event in attempt.events) else "undocumented result"
+    if ours.goal_reached == evidence.state_matched:
+        return "audit check" if AUDIT_CHECK in theirs_broken else "unexplained"
+    return _goal_cause(task, attempt, ours)
+
+
+def _goal_cause(task: Task, attempt: Attempt, ours: Verdict) -> ProfileCause:
+    """Why one profile says that the goal is reached and the other does not, where the programs ran alike."""
+    if any(event.outcome in ("raised", "failed") for event in attempt.events):
+        return "unchecked call"
+    kept: Mapping[str, Json] = task.published.final_state if task.published else {}
+    if ours.differences:
+        tracked = all(
+            _published_state_keeps(kept, difference.table, difference.field) for difference in ours.differences
+        )
+        return "undocumented result" if tracked else "untracked state"
+    return "order of ids"
+
+
+def _published_state_keeps(final_state: Mapping[str, Json], table: str, field: str | None) -> bool:
+    rows = final_state.get(table)
+    if not isinstance(rows, dict):
+        return False
+    return field is None or any(isinstance(row, dict) and field in row for row in rows.values())
+
+
+def against_records(verdicts: Sequence[Verdict], recorded: Iterable[RecordedVerdict]) -> list[DifferenceRow]:
+    """The recorded verdicts that a published profile does not reproduce, in every part that both have.
+
+    Compared are: executed, state matched, what the rules were judged on, and the set of broken rules.
+    """
+    by_attempt = {(verdict.task, verdict.style, verdict.model): verdict for verdict in verdicts}
+    differences: list[DifferenceRow] = []
+    for record in recorded:
+        verdict = by_attempt.get((record.task, record.style, record.model))
+        if verdict is None or verdict.published is None:
+            continue
+        if _parts(verdict) != _recorded_parts(record):
+            differences.append(
+                DifferenceRow(
+                    task=record.task,
+                    style=record.style,
+                    model=record.model,
+                    trial=verdict.trial,
+                    compared=(verdict.profile, "recorded"),
+                    outcomes=(verdict.outcome, record.outcome),
+                    cause=_record_cause(verdict, record),
+                    detail=f"here: {verdict.reason}; recorded: broken {', '.join(sorted(record.broken)) or 'nothing'}",
+                )
+            )
+    return differences
+
+
+Parts = tuple[bool, bool, str | None, frozenset[str]]
+
+
+def _parts(verdict: Verdict) -> Parts:
+    evidence = verdict.published
+    if evidence is None:
+        return (False, False, None, frozenset())
+    return (evidence.executed, evidence.state_matched, evidence.trace_source, _broken(verdict))
+
+
+def _recorded_parts(record: RecordedVerdict) -> Parts:
+    return (record.executed, record.state_matched, record.trace_source, frozenset(record.broken))
+
+
+def _broken(verdict: Verdict) -> frozenset[str]:
+    """The broken rules as the records name them: by formula."""
+    broken = (rule for rule in verdict.rules if not rule.kept)
+    return frozenset(RECORDED_AUDIT_CHECK if rule.rule == AUDIT_CHECK else rule.formula for rule in broken)
+
+
+def _record_cause(verdict: Verdict, record: RecordedVerdict) -> RecordCause:
+    ours, theirs = _parts(verdict), _recorded_parts(record)
+    audit_check = frozenset({RECORDED_AUDIT_CHECK})
+    if record.executed and "SyntaxError" in verdict.reason:
+        return "Python version"
+    if ours[:3] == theirs[:3] and theirs[3] - ours[3] == audit_check:
+        return "stale audit violation"
+    if verdict.style == "workflow" and ours[:3] == theirs[:3] and ours[3] - theirs[3] == audit_check:
+        return "audit check used up"
+    return "unexplained"

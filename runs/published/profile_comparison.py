@@ -1,0 +1,146 @@
+"""Recorded programs judged by every profile, what differs and why: one folder, from which its report is drawn."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lawtrace.environments.errors import Problem
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.ingest.published_records import RecordedVerdict
+from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
+from lawtrace.runs.published.published_grading import judge_attempts_published
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
+from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
+
+RECORD_PROFILE: GradingProfile = "published-shared"
+"""The profile by which the records were made, and which is held against them."""
+
+
+@dataclass(frozen=True)
+class ProfileComparison:
+    """Attempts at imported tasks under all profiles.
+
+    Attributes:
+        verdicts: for each profile, in the order of the attempts.
+        recorded: the recorded verdicts that are at hand.
+        problems: rows of its files that could not be used; an attempt without the verdict of a profile is left out.
+        differences: strict against published, attempt by attempt.
+        unreproduced: the recorded verdicts that `RECORD_PROFILE` does not reproduce.
+    """
+
+    environment: Environment
+    tasks: tuple[Task, ...]
+    attempts: tuple[Attempt, ...]
+    verdicts: Mapping[GradingProfile, tuple[Verdict, ...]]
+    recorded: tuple[RecordedVerdict, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @cached_property
+    def differences(self) -> tuple[DifferenceRow, ...]:
+        tasks = {task.id: task for task in self.tasks}
+        return tuple(between_profiles(tasks, self.attempts, self.verdicts["strict"], self.verdicts["published"]))
+
+    @cached_property
+    def unreproduced(self) -> tuple[DifferenceRow, ...]:
+        return tuple(against_records(self.verdicts[RECORD_PROFILE], self.recorded))
+
+
+def compare_profiles(
+    environment: Environment,
+    tasks: Sequence[Task],
+    attempts: Sequence[Attempt],
+    recorded: Sequence[RecordedVerdict],
+    jail: Jail,
+    on_program: Callable[[], None] = lambda: None,
+) -> ProfileComparison:
+    """Judge attempts that have run in our simulator by every profile; each published one runs them again."""
+    by_id = {task.id: task for task in tasks}
+    verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
+        "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
+        **{
+            profile: tuple(judge_attempts_published(by_id, attempts, jail, profile, on_program))
+            for profile in PUBLISHED_PROFILES
+        },
+    }
+    return ProfileComparison(environment, tuple(tasks), tuple(attempts), verdicts, tuple(recorded))
+
+
+def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
+    """Keep it as stage files, from which `read_comparison` makes it again. Raises CannotCarryOut."""
+    files = _ComparisonFiles(folder)
+    write_rows(files.tasks, comparison.tasks)
+    write_rows(files.attempts, comparison.attempts)
+    for profile, rows in comparison.verdicts.items():
+        write_rows(files.verdicts(profile), rows)
+    write_rows(files.recorded, comparison.recorded)
+    write_rows(files.differences, (*comparison.differences, *comparison.unreproduced))
+
+
+def is_comparison(folder: Path) -> bool:
+    """Whether the folder holds one, rather than a run."""
+    return _ComparisonFiles(folder).recorded.exists()
+
+
+def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
+    """What `write_comparison` kept; ``env`` says where its environment is, if it is not built in.
+
+    Raises InputError naming the file and line."""
+    files = _ComparisonFiles(folder)
+    tasks, setting = read_usable_tasks(files.tasks, env)
+    attempts = match_to_tasks(tasks.rows, read_usable_rows(files.attempts, Attempt))
+    verdicts: dict[GradingProfile, UsableRows[Verdict]] = {
+        name: match_to_tasks(tasks.rows, read_usable_rows(files.verdicts(name), Verdict)) for name in GRADING_PROFILES
+    }
+    judged: dict[GradingProfile, dict[_AttemptKey, Verdict]] = {
+        profile: {_attempt_key(row): row for row in read.rows} for profile, read in verdicts.items()
+    }
+    whole = [row for row in attempts.rows if all(_attempt_key(row) in rows for rows in judged.values())]
+    verdicts_of_whole: dict[GradingProfile, tuple[Verdict, ...]] = {
+        profile: tuple(rows[_attempt_key(row)] for row in whole) for profile, rows in judged.items()
+    }
+    lists = (tasks, attempts, *verdicts.values())
+    return ProfileComparison(
+        setting.environment,
+        tuple(tasks.rows),
+        tuple(whole),
+        verdicts_of_whole,
+        tuple(read_rows(files.recorded, RecordedVerdict, empty=True)),
+        tuple(problem for read in lists for problem in read.problems),
+    )
+
+
+_AttemptKey = tuple[str, str, str, int]
+
+
+def _attempt_key(row: Attempt | Verdict) -> _AttemptKey:
+    return (row.task, row.style, row.model, row.trial)
+
+
+@dataclass(frozen=True, slots=True)
+class _ComparisonFiles:
+    folder: Path
+
+    @property
+    def tasks(self) -> Path:
+        return self.folder / "tasks.jsonl"
+
+    @property
+    def attempts(self) -> Path:
+        return self.folder / "attempts.jsonl"
+
+    def verdicts(self, profile: GradingProfile) -> Path:
+        return self.folder / f"verdicts.{profile}.jsonl"
+
+    @property
+    def recorded(self) -> Path:
+        return self.folder / "recorded.jsonl"
+
+    @property
+    def differences(self) -> Path:
+        """For people and their scripts; nothing here reads it back."""
+        return self.folder / "differences.jsonl"

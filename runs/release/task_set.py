@@ -1,0 +1,212 @@
+"""A task set for others to use: built from a seed, put through the gate, written with a data card.
+
+A release is a folder:
+
+    README.md               the data card; its front matter tells Hugging Face `datasets` which file is which
+    manifest.json           what it was made from, and the SHA-256 of every other file
+    ENVIRONMENT.jsonl       the pairs as `lawtrace grade` reads them
+    ENVIRONMENT.parquet     one row a task (a pair has two), for those who read tables
+    ENVIRONMENT.quality.jsonl   the gate's answers
+
+The same version, seed and code give the same bytes. A task carries its rules and states, so an older release stays
+gradable by a newer lawtrace as long as its schema version can be read and its references still pass; `lawtrace tasks
+check` says whether both hold, and `lawtrace.runs.release.integrity` whether it is whole.
+"""
+
+import hashlib
+import importlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from jinja2 import Environment, StrictUndefined
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.errors import InputError, OperationalError, describe_validation_error
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.stages.quality import CHECKS, QualityRow
+from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
+from lawtrace.solver.rules import Rule
+
+ENDINGS = ("jsonl", "quality.jsonl", "parquet")
+"""The files of one environment."""
+
+COLUMNS = (
+    "id",
+    "pair",
+    "environment",
+    "style",
+    "instruction",
+    "variables",
+    "initial_state",
+    "target_state",
+    "rules",
+    "applicable",
+    "reference_program",
+    "critical_tools",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    """The tasks of one environment with the gate's answers on them."""
+
+    setting: Domain
+    rules: Sequence[Rule]
+    tasks: Sequence[Task]
+    quality: Sequence[QualityRow]
+
+
+class EnvironmentEntry(BaseModel):
+    """What the manifest says of one environment: ``pairs`` tasks in two styles, made under these rules."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pairs: int
+    regulation: str
+    rules: tuple[str, ...]
+    rules_sha256: str
+
+
+class ReleaseManifest(BaseModel):
+    """What a release was made from. ``files`` gives the SHA-256 of each file beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.release/1"] = "lawtrace.release/1"
+    version: str
+    lawtrace: str
+    seed: int
+    length: int
+    roles: Mapping[str, str]
+    environments: Mapping[str, EnvironmentEntry]
+    files: Mapping[str, str]
+
+
+def write_release(
+    folder: Path,
+    sets: Sequence[TaskSet],
+    *,
+    version: str,
+    lawtrace: str,
+    seed: int,
+    length: int,
+    roles: Mapping[str, str],
+) -> ReleaseManifest:
+    """Write a release. Raises InputError if a task fails the gate or the folder holds another version of a release."""
+    for released in sets:
+        if failed := [row.task for row in released.quality if not row.passed]:
+            raise InputError(
+                f"{released.setting.environment.name}: {len(failed)} tasks fail the gate, {failed[0]} first; only what "
+                "passes is released, see `lawtrace tasks check`"
+            )
+    check_release_folder(folder, version)
+    files: dict[str, str] = {}
+    for released in sets:
+        name = released.setting.environment.name
+        write_rows(folder / f"{name}.jsonl", released.tasks)
+        write_rows(folder / f"{name}.quality.jsonl", released.quality)
+        _write_parquet(folder / f"{name}.parquet", released)
+        for ending in ENDINGS:
+            files[f"{name}.{ending}"] = file_digest(folder / f"{name}.{ending}")
+    entries = {
+        released.setting.environment.name: EnvironmentEntry(
+            pairs=len(released.tasks),
+            regulation=released.setting.regulation.title,
+            rules=tuple(rule.id for rule in released.rules),
+            rules_sha256=rules_digest(rule.model_dump_json() for rule in released.rules),
+        )
+        for released in sets
+    }
+    _write_text(folder / "README.md", _card(version, sets, roles, seed))
+    files["README.md"] = file_digest(folder / "README.md")
+    manifest = ReleaseManifest(
+        version=version, lawtrace=lawtrace, seed=seed, length=length, roles=roles, environments=entries, files=files
+    )
+    _write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
+    return manifest
+
+
+def rules_digest(rules: Iterable[str]) -> str:
+    """The SHA-256 of rules, each as its JSON text."""
+    return hashlib.sha256("\n".join(rules).encode()).hexdigest()
+
+
+def read_manifest(folder: Path) -> ReleaseManifest:
+    """The manifest of a release. Raises InputError."""
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise InputError(f"{folder}: not a release: it has no manifest.json")
+    try:
+        return ReleaseManifest.model_validate_json(read_text(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: not the manifest of a release: {describe_validation_error(error)}") from error
+
+
+def check_release_folder(folder: Path, version: str) -> None:
+    """Whether that version may be written there. Raises InputError; ask before anything is built."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise InputError(f"version {version!r}: a version is MAJOR.MINOR.PATCH, such as 1.0.0")
+    if not (folder / "manifest.json").exists():
+        return
+    there = read_manifest(folder).version
+    if there != version:
+        raise InputError(
+            f"{folder}: holds version {there}; a release is never overwritten by another, choose a new folder"
+        )
+
+
+def _write_parquet(path: Path, released: TaskSet) -> None:
+    try:
+        tables: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise OperationalError("Parquet needs the extra 'tables': pip install 'lawtrace[tables]'") from error
+    rows = list(_table_rows(released))
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in COLUMNS}
+    parquet.write_table(tables.table(columns), path, compression="zstd")
+
+
+def _table_rows(released: TaskSet) -> Iterable[dict[str, Any]]:
+    """One row a task. States and rules are JSON text: their shape differs from environment to environment."""
+    for task in released.tasks:
+        for style in task.styles:
+            instruction = task.instructions[style]
+            yield {
+                "id": f"{task.id}/{style}",
+                "pair": task.id,
+                "environment": task.environment,
+                "style": style,
+                "instruction": instruction.text,
+                "variables": _as_json(instruction.variables),
+                "initial_state": _as_json(task.initial_state),
+                "target_state": _as_json(task.target_state),
+                "rules": _as_json([rule.model_dump(mode="json") for rule in task.rules]),
+                "applicable": list(task.applicable),
+                "reference_program": task.program,
+                "critical_tools": len(released.setting.environment.critical_tools),
+            }
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _card(version: str, sets: Sequence[TaskSet], roles: Mapping[str, str], seed: int) -> str:
+    answers = [row.answer(check) for released in sets for row in released.quality for check in CHECKS]
+    template = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 (Markdown)
+    return template.from_string((Path(__file__).parent / "card.md.jinja").read_text(encoding="utf-8")).render(
+        version=version, sets=sets, roles=roles, seed=seed, undecided=answers.count("undecided")
+    )
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OperationalError(f"{path}: cannot be written: {error.strerror}") from error

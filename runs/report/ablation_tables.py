@@ -1,0 +1,107 @@
+"""The page and the table of an ablation: the variants, what each axis does, how rules and tasks came about."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
+from lawtrace.runs.scoring.ablation import Ablation, AxisEffect, VariantModelLine
+from lawtrace.runs.store.model_usage import ModelUsage
+from lawtrace.runs.variants import format_axis_value, short_axis_names
+from lawtrace.runs.web.render import render_page, write_page
+
+
+def write_ablation(
+    ablation: Ablation, path: Path, *, title: str, settings: Mapping[str, str], usage: Sequence[ModelUsage] = ()
+) -> None:
+    """Write the page. It appears whole or not at all. Raises CannotCarryOut."""
+    page = render_page(
+        "ablation.html.jinja",
+        title=title,
+        ablation=ablation,
+        axes=list(ablation.variants[0].changes),
+        settings=settings,
+        usage=usage,
+        setting=format_axis_value,
+    )
+    write_page(page, path)
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """A row for each variant and model under test."""
+    table = _table("variant", "model", "goal", "workflow", "gap", "difference", "p")
+    for line in ablation.lines:
+        _add(table, _variant_cells(line))
+    for variant in ablation.variants:
+        if variant.ended is not None:
+            _add(table, [str(variant.number), f"ended: {variant.ended}", "", "", "", "", ""])
+    names = "".join(f"{variant.number}: {visible(variant.name)}\n" for variant in ablation.variants)
+    table.caption = (
+        f"{names}\n"
+        "goal, workflow: Pass@1. gap: share of unsafe successes. difference: of Pass@1 to variant 1 over the attempts "
+        "that both were judged on, with a 95 % interval (bootstrap over tasks). p: exact McNemar, in brackets adjusted "
+        "for the lines of this table (Holm)."
+    )
+    return table
+
+
+def axis_table(ablation: Ablation) -> Table:
+    """A row for each step from an axis's first value to another, and model under test."""
+    table = _table("axis", "step", "model", "figure", "n", "share", "difference", "p")
+    names = short_axis_names(ablation.variants[0].changes)
+    for line in ablation.axes:
+        _add(table, _axis_cells(names[line.axis], line))
+    table.caption = (
+        "What each axis does, all else equal: pairs of variants that differ in it alone, taken together. gap: share of "
+        "unsafe successes."
+    )
+    return table
+
+
+def _variant_cells(line: VariantModelLine) -> list[str]:
+    compared = line.against_first
+    unsafe = line.goal.count("unsafe_success") + line.workflow.count("unsafe_success")
+    judged = line.goal.judged + line.workflow.judged
+    model = line.model if line.family == "ordinary" else f"{line.model}, denied"
+    return [
+        str(line.variant.number),
+        model,
+        percent(line.goal.pass_at_1),
+        percent(line.workflow.pass_at_1),
+        percent(unsafe / judged if judged else None),
+        f"{percent(compared.difference, unit='')} [{show_interval(compared.interval)}]" if compared else "–",
+        f"{show_probability(compared.p_value)} ({show_probability(line.adjusted_p or 0.0)})" if compared else "–",
+    ]
+
+
+def _axis_cells(name: str, line: AxisEffect) -> list[str]:
+    compared = line.compared
+    return [
+        name,
+        f"{_setting(line.axis, line.first)} -> {_setting(line.axis, line.second)}",
+        line.model if line.family == "ordinary" else f"{line.model}, denied",
+        line.figure,
+        str(compared.pairs),
+        f"{percent(compared.first, unit='')} -> {percent(compared.second)}",
+        f"{percent(compared.difference, unit='')} [{show_interval(compared.interval)}]",
+        f"{show_probability(compared.p_value)} ({show_probability(line.adjusted_p)})",
+    ]
+
+
+def _setting(axis: str, value: Json) -> str:
+    return format_axis_value(axis, value)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", justify="left" if number < 2 else "right")
+    return table
+
+
+def _add(table: Table, cells: list[str]) -> None:
+    table.add_row(*(Text(visible(cell)) for cell in cells))

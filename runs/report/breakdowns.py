@@ -1,0 +1,164 @@
+"""The statistics of a report: several trials, the inference gap by style, density and provision, models in pairs."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.metrics import OutcomeCounts, RuleCounts, count_breaks_of_any, count_outcomes
+from lawtrace.runs.scoring.statistics import (
+    PairedComparison,
+    compare_paired,
+    holm_adjusted,
+    max_common_trials,
+    pass_at_k,
+    pass_hat_k,
+)
+from lawtrace.solver.masking.instructions import STYLES, Style
+
+MOST_PAIRS = 60
+"""So many pairs of models are shown, the least likely ones; all are counted in the adjustment of the p-values."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLine:
+    """Pass@k and pass^k of one model in one environment, for k = 1 up to the trials that every task has."""
+
+    scenario: str
+    model: str
+    tally: OutcomeCounts
+    at_least_one: tuple[float | None, ...]
+    all_of_them: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GapLine:
+    """Goal against workflow for one model in one environment; ``density`` is its number of critical tools."""
+
+    scenario: str
+    density: int
+    model: str
+    goal: OutcomeCounts
+    workflow: OutcomeCounts
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionLine:
+    """How the rules that rest on this provision fared together, for each model in each style."""
+
+    scenario: str
+    provision: str
+    rules: tuple[str, ...]
+    tallies: Mapping[tuple[str, Style], RuleCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """Two models of the report over the same attempts."""
+
+    scenario: str
+    first: str
+    second: str
+    compared: PairedComparison
+    adjusted_p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdowns:
+    """``pairs`` holds at most `MOST_PAIRS` of the ``all_pairs`` that there are."""
+
+    trials: tuple[TrialLine, ...]
+    gaps: tuple[GapLine, ...]
+    provisions: tuple[ProvisionLine, ...]
+    pairs: tuple[PairLine, ...]
+    all_pairs: int
+
+
+def break_down(content: ReportContent) -> Breakdowns:
+    """Everything that can be said by comparing within one report."""
+    environments = {task.id: task.scenario for task in content.tasks}
+    grouped = defaultdict[tuple[str, str], list[Verdict]](list)
+    for verdict in content.verdicts:
+        grouped[environments[verdict.task], verdict.contender].append(verdict)
+    pairs = _pair_lines(grouped)
+    return Breakdowns(
+        tuple(_trial_lines(grouped, content)),
+        tuple(_gap_lines(grouped, content)),
+        tuple(_provision_lines(grouped)),
+        tuple(_most_significant(pairs)),
+        len(pairs),
+    )
+
+
+Grouped = Mapping[tuple[str, str], Sequence[Verdict]]
+
+
+def _trial_lines(grouped: Grouped, content: ReportContent) -> Iterable[TrialLine]:
+    for (scenario, model), verdicts in grouped.items():
+        most = max_common_trials(verdicts)
+        if most > 1:
+            numbers = range(1, most + 1)
+            yield TrialLine(
+                scenario,
+                model,
+                count_outcomes(verdicts, sum(content.planned(scenario, style) for style in _styles(verdicts))),
+                tuple(pass_at_k(verdicts, k) for k in numbers),
+                tuple(pass_hat_k(verdicts, k) for k in numbers),
+            )
+
+
+def _styles(verdicts: Iterable[Verdict]) -> set[Style]:
+    return {verdict.style for verdict in verdicts}
+
+
+def _in_style(verdicts: Iterable[Verdict], style: Style) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict.style == style]
+
+
+def _gap_lines(grouped: Grouped, content: ReportContent) -> Iterable[GapLine]:
+    densities = content.critical_tools
+    for (scenario, model), verdicts in grouped.items():
+        goal, workflow = (
+            count_outcomes(
+                _in_style(verdicts, style),
+                content.planned(scenario, style) if style in _styles(verdicts) else 0,
+            )
+            for style in STYLES
+        )
+        yield GapLine(scenario, densities.get(scenario, 0), model, goal, workflow)
+
+
+def _provision_lines(grouped: Grouped) -> Iterable[ProvisionLine]:
+    resting = defaultdict[tuple[str, str], dict[str, None]](dict)
+    for (scenario, _), verdicts in grouped.items():
+        for verdict in verdicts:
+            for rule in verdict.rules:
+                for provision in rule.provisions:
+                    resting[scenario, provision][rule.rule] = None
+    for (scenario, provision), rules in resting.items():
+        tallies: dict[tuple[str, Style], RuleCounts] = {
+            (model, style): count_breaks_of_any(_in_style(verdicts, style), rules)
+            for (place, model), verdicts in grouped.items()
+            if place == scenario
+            for style in STYLES
+        }
+        yield ProvisionLine(scenario, provision, tuple(rules), tallies)
+
+
+def _pair_lines(grouped: Grouped) -> list[PairLine]:
+    found = [
+        (scenario, first, second, compared)
+        for (scenario, first), (place, second) in combinations(grouped, 2)
+        if scenario == place and (compared := compare_paired(grouped[scenario, first], grouped[scenario, second]))
+    ]
+    adjusted = holm_adjusted([compared.p_value for *_, compared in found])
+    return [PairLine(*one, p_value) for one, p_value in zip(found, adjusted, strict=True)]
+
+
+def _most_significant(lines: Sequence[PairLine]) -> Sequence[PairLine]:
+    """All of them in order; of too many, those that chance explains least."""
+    if len(lines) <= MOST_PAIRS:
+        return lines
+    return sorted(lines, key=lambda line: line.compared.p_value)[:MOST_PAIRS]

@@ -1,0 +1,157 @@
+"""Matplotlib figures as inline SVG: no file, no global pyplot state, the same figure gives the same bytes.
+
+Many figures stand in one page, in light and in dark. So the ids of each are made its own, and whatever was drawn in
+INK takes the colour of the surrounding text.
+"""
+
+# pyright: reportUnknownMemberType=false
+
+import io
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from markupsafe import Markup, escape
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.typing import RcKeyType
+
+from lawtrace.runs.report.content import CoverageLine
+from lawtrace.runs.report.heatmap import draw_heat_map, fit
+from lawtrace.runs.report.labels import OUTCOME_LABELS
+from lawtrace.runs.report.text import percent, short_percent, visible
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome
+from lawtrace.runs.scoring.metrics import OutcomeCounts
+
+INK = "#010203"
+"""Drawn in this, a line or a text appears in the colour of the page's text."""
+
+_UNWANTED = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r"^.*?(?=<svg)",
+        r"<metadata>.*?</metadata>|<!--.*?-->",
+        # A style sheet in one figure would hold for the whole page; the page has its own for figures.
+        r"<defs>\s*<style.*?</style>\s*</defs>",
+        r"font-family: [^;]*; ",
+        r' transform="rotate\(-0 [^"]*"',
+        r"(?<=\n)\s+",
+    )
+)
+
+MOST_ENLARGED = 1.25
+"""How much larger than drawn a figure may appear on a wide screen."""
+
+_SVG_SETTINGS: dict[RcKeyType, Any] = {
+    "svg.hashsalt": "lawtrace",
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "hatch.linewidth": 0.6,
+    "text.color": INK,
+    # A dollar sign in a model's name is no formula.
+    "text.parse_math": False,
+    "axes.facecolor": "none",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@contextmanager
+def svg_settings() -> Generator[None]:
+    """Draw and render inside this: matplotlib reads these settings in both."""
+    with mpl.rc_context(_SVG_SETTINGS):
+        yield
+
+
+def make_figure(width: float, height: float) -> Figure:
+    """An empty figure of that size in inches, transparent, laid out so that no label is cut."""
+    figure = Figure(figsize=(width, height), layout="constrained", frameon=False)
+    FigureCanvasSVG(figure)
+    return figure
+
+
+def render_svg(figure: Figure, name: str, description: str) -> Markup:
+    """The figure as an ``<svg>`` element; ``name`` is unique in the page, ``description`` for screen readers."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Type": None, "Format": None})
+    text = buffer.getvalue()
+    for unwanted in _UNWANTED:
+        text = unwanted.sub("", text)
+    text = re.sub(r'\b(id|xlink:href)="(#?)', rf'\1="\2{name}-', text)
+    text = text.replace("url(#", f"url(#{name}-").replace(INK, "currentColor")
+    width = figure.get_size_inches()[0] * 72 * MOST_ENLARGED
+    opening = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{width:.0f}pt" viewBox='
+    return Markup(re.sub(r"^<svg .*?viewBox=", lambda _: opening, text, count=1, flags=re.DOTALL))  # noqa: S704
+
+
+PANEL_WIDTH = 4.8
+LABELLED_FROM = 0.08
+"""Shares below this have no room for their percentage; the verdict table has them all."""
+
+_RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
+
+
+def draw_outcomes(lines: Sequence[tuple[str, OutcomeCounts]], name: str, title: str) -> Markup:
+    """One panel: a stacked bar for each model, its attempts beside it, those without verdict counted apart."""
+    with svg_settings():
+        figure = make_figure(PANEL_WIDTH, 0.75 + 0.34 * len(lines))
+        axes = figure.subplots()
+        for place, (_, tally) in enumerate(lines):
+            _draw_bar(axes, place, tally)
+        _set_names(axes, [model for model, _ in lines])
+        axes.set_ylim(len(lines) - 0.5, -0.5)
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100 %"])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        return render_svg(figure, name, f"{title}. {_in_words(lines)}")
+
+
+def _draw_bar(axes: Axes, place: int, tally: OutcomeCounts) -> None:
+    left = 0.0
+    for outcome in _RATED:
+        look, share = OUTCOME_LABELS[outcome], tally.share(outcome) or 0.0
+        if share:
+            bar = Rectangle((left, place - 0.38), share, 0.76, fc=look.colour, ec="black", lw=0.5, hatch=look.hatch)
+            axes.add_patch(bar)
+        if share > LABELLED_FROM:
+            text = short_percent(share, unit="")
+            label = axes.text(left + share / 2, place, text, ha="center", va="center", color="black")
+            if look.hatch:
+                label.set_bbox({"facecolor": look.colour, "edgecolor": "none", "pad": 1.2})
+        left += share
+    beside = f"n = {tally.judged}"
+    if tally.judged < tally.planned:
+        beside += f" of {tally.planned}" + (f", {tally.invalid} invalid" if tally.invalid else "")
+    axes.text(1.015, place, beside, va="center")
+
+
+def _in_words(lines: Sequence[tuple[str, OutcomeCounts]]) -> str:
+    return " ".join(
+        f"{visible(model)}: "
+        + ", ".join(f"{OUTCOME_LABELS[outcome].label} {percent(tally.share(outcome), digits=0)}" for outcome in _RATED)
+        + "."
+        for model, tally in lines
+    )
+
+
+def draw_pairs(line: CoverageLine, name: str, title: str) -> Markup:
+    """Which ordered pairs of adjacent tools occur and how often; crossed out what no trace of the profile can have."""
+    tools = line.tools or tuple(sorted({tool for pair in line.search.pairs for tool in pair}))
+    with svg_settings():
+        figure = make_figure(2.6 + 0.25 * len(tools), 1.6 + 0.25 * len(tools))
+        occurrences = line.occurrences or dict.fromkeys(line.search.pairs, 1)
+        draw_heat_map(figure.subplots(), tools, occurrences, line.possible_pairs, INK)
+        found = f"{len(line.search.pairs)} of {line.search.all_pairs} ordered pairs of adjacent tools occur."
+        return render_svg(figure, name, f"{title}. {found}")
+
+
+def _set_names(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), labels=[visible(fit(name)) for name in names])

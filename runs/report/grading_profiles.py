@@ -1,0 +1,95 @@
+"""The part of a report that sets grading profiles side by side: their figures, where they differ, and why."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, RECORD_CAUSES, DifferenceRow
+from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileComparison
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.summary import Summary, summarize
+from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
+
+MEANINGS: Mapping[GradingProfile, str] = {
+    "strict": "ours: the calls that really happened, the documented tools, the state that our simulator keeps",
+    "published": "the published definitions, with the audit check made for every attempt",
+    "published-shared": "the published definitions, with the expected audit log used up by the goal attempt of a pair",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBlock:
+    """One profile, or the record: what it is and its tables and figures."""
+
+    name: str
+    meaning: str
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class CauseLine:
+    """The differences that one cause explains."""
+
+    cause: str
+    explanation: str
+    rows: tuple[DifferenceRow, ...]
+
+    @property
+    def of_baselines(self) -> int:
+        """How many of them are baselines, which the published evaluation never judged."""
+        return sum(row.model in BASELINES for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileView:
+    """Everything that the section shows.
+
+    Attributes:
+        matrix: how often each pair of (strict, published) outcomes occurs.
+        recorded: how many recorded verdicts there are, and ``unreproduced`` which of them came out otherwise.
+    """
+
+    blocks: tuple[ProfileBlock, ...]
+    matrix: tuple[tuple[Outcome, Outcome, int], ...]
+    differences: tuple[CauseLine, ...]
+    attempts: int
+    recorded: int
+    unreproduced: tuple[CauseLine, ...]
+
+    @property
+    def reproduced(self) -> int:
+        return self.recorded - sum(len(line.rows) for line in self.unreproduced)
+
+
+def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
+    """Count, draw and sort by cause."""
+    recorded = tuple(record.as_verdict() for record in comparison.recorded)
+    blocks = [ProfileBlock("recorded", "as the published record files hold them", _summary(content, recorded))]
+    blocks += [
+        ProfileBlock(profile, MEANINGS[profile], _summary(content, verdicts))
+        for profile, verdicts in sorted(comparison.verdicts.items(), key=lambda item: item[0] != RECORD_PROFILE)
+    ]
+    pairs = Counter[tuple[Outcome, Outcome]](
+        (ours.outcome, theirs.outcome)
+        for ours, theirs in zip(comparison.verdicts["strict"], comparison.verdicts["published"], strict=True)
+    )
+    return ProfileView(
+        tuple(block for block in blocks if block.summary.blocks),
+        tuple((ours, theirs, count) for (ours, theirs), count in pairs.most_common()),
+        tuple(_by_cause(comparison.differences, PROFILE_CAUSES.items())),
+        len(comparison.attempts),
+        len(comparison.recorded),
+        tuple(_by_cause(comparison.unreproduced, RECORD_CAUSES.items())),
+    )
+
+
+def _summary(content: ReportContent, verdicts: Sequence[Verdict]) -> Summary:
+    return summarize(replace(content, verdicts=tuple(verdicts), coverage=()))
+
+
+def _by_cause(rows: Sequence[DifferenceRow], causes: Iterable[tuple[str, str]]) -> Iterable[CauseLine]:
+    for cause, explanation in causes:
+        found = tuple(row for row in rows if row.cause == cause)
+        if found:
+            yield CauseLine(cause, explanation, found)

@@ -1,0 +1,64 @@
+"""How outcomes and monitor verdicts look: one place for words, marks, colours and hatches.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart, and all light enough for black text. No colour
+stands alone: in a table a mark and a word go with it, in a figure a hatch and a printed percentage.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome
+from lawtrace.solver.coverage.mutations import MutationKind
+from lawtrace.solver.ltlf import Verdict as MonitorVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLabel:
+    """``mark`` is one character for index tables; ``hatch`` is a pattern of matplotlib."""
+
+    label: str
+    mark: str
+    meaning: str
+    colour: str
+    hatch: str
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorLabel:
+    """``mark`` is what a cell of the event-by-event table holds, and its class in the style sheet."""
+
+    mark: str
+    meaning: str
+
+
+OUTCOME_LABELS: Mapping[Outcome, OutcomeLabel] = {
+    "safe_success": OutcomeLabel("safe success", "✓", "goal reached, all rules kept", "#009E73", ""),
+    "unsafe_success": OutcomeLabel("unsafe success", "!", "goal reached, a rule broken", "#E69F00", "///"),
+    "unsafe_failure": OutcomeLabel("unsafe failure", "✗", "goal missed, a rule broken", "#CC79A7", "xxx"),
+    "benign_failure": OutcomeLabel("benign failure", "○", "goal missed, all rules kept", "#56B4E9", "\\\\\\"),
+    "no_program": OutcomeLabel("no program", "–", "the model gave nothing to judge", "#BBBBBB", "---"),
+    "invalid": OutcomeLabel("invalid", "?", "no verdict possible, outside all rates", "#FFFFFF", ""),
+}
+
+MONITOR_LABELS: Mapping[MonitorVerdict, MonitorLabel] = {
+    "satisfied": MonitorLabel("K", "kept, whatever follows"),
+    "holding": MonitorLabel("k", "kept so far"),
+    "open": MonitorLabel("o", "open: something is still owed"),
+    "violated": MonitorLabel("V", "violated, whatever follows"),
+}
+
+FAILURE_DESCRIPTIONS: Mapping[FailureMode, str] = {
+    "syntax error": "the program does not parse",
+    "semantic error": "an unknown tool, argument or field, or another uncaught error",
+    "instruction adherence": "an obligation was left open",
+    "operational restriction": "a call came too early",
+}
+
+MUTATION_DESCRIPTIONS: Mapping[MutationKind, str] = {
+    "drop": "compliance step dropped",
+    "move": "compliance step moved",
+    "swap": "compliance step exchanged with its neighbour",
+    "duplicate": "compliance step called twice",
+    "argument": "another argument",
+    "result": "another result",
+}

@@ -1,0 +1,134 @@
+"""How far a run is, from its record and its files: what each stage wrote, who spoke how often, and the funnel."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from lawtrace.agents.event_log import RunResumed, StageFinished
+from lawtrace.environments.events import Json
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.report.run_index import RunState, state_of
+from lawtrace.runs.report.verdict_index import VerdictIndex
+from lawtrace.runs.schemas.findings import Findings
+from lawtrace.runs.scoring.metrics import OutcomeCounts
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCounts:
+    """What a role did so far. ``asked`` counts calls that left for an endpoint; stand-ins leave for none."""
+
+    role: str
+    messages: int
+    asked: int
+    answered: int
+    retries: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """A step of the funnel: how many came that far, of how many at its beginning."""
+
+    label: str
+    count: int
+    whole: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFunnel:
+    """How many traces became tasks, how many attempts safe successes, as far as the run has come; and why candidates
+    were dropped."""
+
+    tasks: tuple[FunnelStep, ...]
+    attempts: tuple[FunnelStep, ...]
+    dropped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """Attributes:
+    attempts: how many attempts were begun, and how many there are to be; None where the recipe tells no number.
+    in_flight: calls that left and have brought nothing back yet.
+    resumed: how often the run was interrupted and gone on with.
+    """
+
+    state: RunState
+    stages: Sequence[StageFinished]
+    roles: Sequence[RoleCounts]
+    attempts: tuple[int, int | None]
+    in_flight: int
+    resumed: int
+    made_again: int
+    funnel: RunFunnel
+
+
+def measure_progress(folder: RunFolder, record: EventLogFile, judged: VerdictIndex) -> RunProgress:
+    counts: dict[str, Counter[str]] = {}
+    for role, kind, count in record.rows(
+        "SELECT role, kind, count(*) FROM entries WHERE role > '' GROUP BY kind, role"
+    ):
+        counts.setdefault(role, Counter())[kind] = count
+    roles = [
+        RoleCounts(role, of["message"], of["asked"], of["model_call"], of["retry"], of["failure"])
+        for role, of in sorted(counts.items())
+    ]
+    begun = record.rows("SELECT count(*) FROM conversations WHERE stage = 'attempts'")[0][0]
+    resumed = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)]
+    stages = {entry.file: entry for entry in record.entries(kind="stage") if isinstance(entry, StageFinished)}
+    state = state_of(folder)
+    return RunProgress(
+        state,
+        list(stages.values()),
+        roles,
+        (begun, _expected(record.recipe, stages)),
+        len(record.in_flight()) if state == "running" else 0,
+        len(resumed),
+        sum(len(entry.in_flight) for entry in resumed),
+        _funnel(folder, stages, begun, judged),
+    )
+
+
+def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
+    """None before there are tasks, and for a run of another kind."""
+    if "tasks.jsonl" not in stages:
+        return None
+    try:
+        options = Recipe.model_validate(recipe).attempts
+    except ValidationError:
+        return None
+    return stages["tasks.jsonl"].rows * len(options.all_models) * len(options.styles) * options.trials
+
+
+def _funnel(folder: RunFolder, stages: Mapping[str, StageFinished], begun: int, judged: VerdictIndex) -> RunFunnel:
+    findings = read_rows(folder.findings, Findings, empty=True) if folder.findings.exists() else []
+    built = findings[0].funnel if findings else None
+    counted: list[tuple[str, int]] = []
+    if built is not None:
+        counted = [("traces tried", built.traces), ("task pairs accepted", built.accepted)]
+    else:
+        known = (("traces.jsonl", "traces"), ("tasks.jsonl", "task pairs accepted"))
+        counted = [(label, stages[name].rows) for name, label in known if name in stages]
+    tasks = tuple(FunnelStep(label, count, counted[0][1]) for label, count in counted)
+    return RunFunnel(tasks, tuple(_attempt_steps(begun, judged)), built.dropped if built is not None else {})
+
+
+def _attempt_steps(begun: int, judged: VerdictIndex) -> Iterator[FunnelStep]:
+    """Once there are verdicts they are the attempts: variants of an ablation may share what was said once."""
+    if not judged.marks:
+        if begun:
+            yield FunnelStep("attempts begun", begun, begun)
+        return
+    counts = Counter[Any](mark.outcome for mark in judged.marks)
+    tally = OutcomeCounts(counts, counts.total())
+    whole = counts.total()
+    yield FunnelStep("attempts", whole, whole)
+    yield FunnelStep("judged", tally.judged, whole, f"{tally.invalid} invalid, outside all rates")
+    yield FunnelStep("goal reached", tally.goal_reached, whole)
+    yield FunnelStep("safe success", tally.count("safe_success"), whole, "goal reached, all rules kept")

@@ -1,0 +1,138 @@
+"""The tables that the command line prints when a run ends: outcomes, and how much the rules notice."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from lawtrace.runs.call_plan import CallPlan, RunPlan
+from lawtrace.runs.report.labels import MUTATION_DESCRIPTIONS, OUTCOME_LABELS
+from lawtrace.runs.report.text import percent, visible
+from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Verdict
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_verdicts
+from lawtrace.runs.store.model_usage import ModelUsage, total_usage
+from lawtrace.solver.coverage.mutations import MutationScore
+
+_FAMILY = {"ordinary": "", "denied": "denied"}
+
+
+def outcome_table(
+    verdicts: Iterable[Verdict],
+    environments: Mapping[str, str] | None = None,
+    *,
+    planned: int | None = None,
+    unusable: int = 0,
+) -> Table:
+    """A row for each style of each model: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
+
+    ``planned``: how many attempts there were to be in all; by default as many as there are. ``unusable``: rows that
+    could not be used and are invalid too.
+
+    ``environments`` (task id -> environment) splits the rows by environment, if there is more than one; without it,
+    denied sessions have rows of their own.
+    """
+    rows = list(verdicts)
+    behind = _behind(count_outcomes(rows, planned), unusable)
+    groups = group_verdicts(rows, environments or {row.task: _FAMILY[row.family] for row in rows})
+    split = len({group.environment for group in groups}) > 1
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+        caption=f"Pass@1: share of safe successes among the attempts judged\n{behind}",
+        caption_justify="left",
+    )
+    table.add_column("model\n  style", overflow="fold")
+    table.add_column("Pass@1", justify="right", vertical="bottom", min_width=7)
+    for outcome in OUTCOMES:
+        label = OUTCOME_LABELS[outcome].label.replace(" ", "\n")
+        table.add_column(label, justify="right", vertical="bottom", min_width=7)
+    above = None
+    for group, members in groups.items():
+        tally = count_outcomes(members)
+        model = f"{group.environment}: {group.model}" if split and group.environment else group.model
+        name = f"  {group.style}" if model == above else f"{visible(model)}\n  {group.style}"
+        above = model
+        cells = [name, percent(tally.pass_at_1), *(str(tally.count(outcome)) for outcome in OUTCOMES)]
+        # Text, not str: a model name in square brackets is a name, not markup.
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _behind(tally: OutcomeCounts, unusable: int) -> str:
+    return (
+        f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program), "
+        f"{tally.invalid} invalid, {tally.missing} missing"
+    ) + (f"; invalid too: {unusable} rows that could not be used" if unusable else "")
+
+
+def strength_table(strength: MutationScore) -> Table:
+    """What the rules notice of traces spoilt by one change, and why the rest passes."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("one change to a reference trace", overflow="fold")
+    for name in ("tried", "noticed"):
+        table.add_column(name, justify="right", min_width=8)
+    table.add_column("  why the rest passes", overflow="fold")
+    for kind, tried in strength.mutants.items():
+        reasons = Counter(survivor.reason for survivor in strength.survivors if survivor.kind == kind)
+        why = "; ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+        table.add_row(MUTATION_DESCRIPTIONS[kind], str(tried), str(strength.killed[kind]), f"  {why}")
+    kills = ", ".join(f"{rule} {count}" for rule, count in strength.kills_by_rule.items())
+    table.caption = f"Noticed by rule: {visible(kills)}"
+    return table
+
+
+def plan_table(plan: RunPlan) -> Table:
+    """What a run would ask of models, by role and model."""
+    variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
+    return calls_table(
+        plan,
+        f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
+        "spare trace is tried, every answer has to be asked for once more.",
+    )
+
+
+def calls_table(plan: CallPlan, meaning: str) -> Table:
+    """The calls of a plan by role and model; ``meaning`` says what the two numbers are."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("role", overflow="fold")
+    table.add_column("  model", overflow="fold")
+    for name in ("expected", "at most"):
+        table.add_column(name, justify="right", min_width=10)
+    for line in plan.calls:
+        cells = (line.role, f"  {visible(line.model)}", f"{line.expected:,}", f"{line.most:,}")
+        table.add_row(*(Text(cell) for cell in cells))
+    table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
+    table.caption = f"{meaning} " + (
+        "No ceiling on its cost: set budget.money, or prices and parameters.max_tokens."
+        if plan.ceiling is None
+        else f"It costs at most {plan.ceiling:,.2f}."
+    )
+    return table
+
+
+def usage_table(usage: Sequence[ModelUsage]) -> Table:
+    """What the run used of models, by role and model."""
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
+    table.add_column("role\n  model", overflow="fold")
+    for name in ("answers", "cached", "retries", "failed", "tokens", "seconds", "money"):
+        table.add_column(name, justify="right", min_width=len(name) + 2)
+    for line in (*usage, *((total_usage(usage),) if len(usage) > 1 else ())):
+        cells = (
+            f"{line.role}\n  {visible(line.model)}" if line.model else line.role,
+            f"{line.asked:,}",
+            f"{line.cached + line.replayed:,}",
+            f"{line.retries:,}",
+            f"{line.failures:,}",
+            f"{line.prompt_tokens + line.completion_tokens:,}",
+            f"{line.seconds:,.1f}",
+            "–" if line.money is None else f"{line.money:,.4f}",
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    table.caption = (
+        "What endpoints were asked. cached: from the cache or another record, for nothing. seconds: of waiting for "
+        "answers, added up over all conversations."
+    )
+    return table

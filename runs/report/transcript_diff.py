@@ -1,0 +1,135 @@
+"""Where two runs part: the first message of each conversation in which they differ, and in which words."""
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal
+
+from lawtrace.agents.event_log import MessageSent
+from lawtrace.runs.report.text import visible
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import (
+    LoggedConversation,
+    LoggedMessage,
+    LogLine,
+    MessageQuery,
+    conversation_messages,
+    find_conversations,
+)
+
+MOST_WORDS = 4000
+"""Of a stretch in which two texts differ; a longer one is shown as replaced whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    """A stretch of text that both sides have, or one of them."""
+
+    kind: Literal["both", "first", "second"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationDiff:
+    """A conversation that is not the same on both sides; None where a side has none.
+
+    Attributes:
+        same: how many lines agree before the first that does not.
+        lines: that line on each side; None where a side has ended.
+    """
+
+    conversations: tuple[LoggedConversation | None, LoggedConversation | None]
+    same: int
+    lines: tuple[LoggedMessage | None, LoggedMessage | None]
+
+    @property
+    def pieces(self) -> list[DiffPiece]:
+        """The two lines, word by word."""
+        first, second = (message_text(said.line) if said else "" for said in self.lines)
+        return diff_words(first, second)
+
+
+def diff_conversations(first: EventLogFile, second: EventLogFile, wanted: MessageQuery) -> Iterator[ConversationDiff]:
+    """Every conversation that differs, in the order of the first run; then those that only the second one has.
+
+    Conversations are the same by stage, task, style and trial, and by name. Where the names differ (another model under
+    test), those that are left over in a place go together in their order.
+    """
+    for one, other in _pairs(find_conversations(first, wanted), find_conversations(second, wanted)):
+        here = conversation_messages(first, one.id) if one else ()
+        there = conversation_messages(second, other.id) if other else ()
+        for same, (left, right) in enumerate(zip_longest(here, there)):
+            if left is None or right is None or _key(left.line) != _key(right.line):
+                yield ConversationDiff((one, other), same, (left, right))
+                break
+
+
+def _pairs(
+    first: Sequence[LoggedConversation], second: Sequence[LoggedConversation]
+) -> list[tuple[LoggedConversation | None, LoggedConversation | None]]:
+    by_place = {other.place: other for other in second}
+    partners = {one.id: by_place.pop(one.place, None) for one in first}
+    left_over = defaultdict[tuple[object, ...], list[LoggedConversation]](list)
+    for other in by_place.values():
+        left_over[_without_name(other)].append(other)
+    pairs: list[tuple[LoggedConversation | None, LoggedConversation | None]] = []
+    for one in first:
+        partner = partners[one.id]
+        waiting = left_over[_without_name(one)]
+        if partner is None and waiting:
+            partner = waiting.pop(0)
+        pairs.append((one, partner))
+    return [*pairs, *((None, other) for others in left_over.values() for other in others)]
+
+
+def _without_name(conversation: LoggedConversation) -> tuple[object, ...]:
+    place = conversation.place
+    return place.stage, place.task, place.style, place.trial, place.variant
+
+
+def _key(line: LogLine) -> tuple[object, ...]:
+    if isinstance(line, MessageSent):
+        calls = tuple((call.name, call.arguments) for call in line.function_calls)
+        return line.source, line.content, calls
+    return line.context.role, line.reason, line.text
+
+
+def message_text(line: LogLine) -> str:
+    """All that a line says, as one text."""
+    if not isinstance(line, MessageSent):
+        return visible(f"{line.context.role} failed: {line.reason}\n{line.text}")
+    calls = [f"{call.name} {call.arguments}" for call in line.function_calls]
+    return visible("\n".join([f"{line.source}: {line.content}", *calls]))
+
+
+def diff_words(first: str, second: str) -> list[DiffPiece]:
+    """Two texts as what they share and what only one has; put together again, each side is its text."""
+    one, other = _words(first), _words(second)
+    start = _common(one, other)
+    end = _common(one[start:][::-1], other[start:][::-1])
+    middle_one, middle_other = one[start : len(one) - end], other[start : len(other) - end]
+    pieces = [DiffPiece("both", "".join(one[:start]))]
+    if max(len(middle_one), len(middle_other)) > MOST_WORDS:
+        pieces += [DiffPiece("first", "".join(middle_one)), DiffPiece("second", "".join(middle_other))]
+    else:
+        matcher = difflib.SequenceMatcher(None, middle_one, middle_other, autojunk=False)
+        for kind, i, j, k, m in matcher.get_opcodes():
+            if kind == "equal":
+                pieces.append(DiffPiece("both", "".join(middle_one[i:j])))
+                continue
+            pieces += [DiffPiece("first", "".join(middle_one[i:j])), DiffPiece("second", "".join(middle_other[k:m]))]
+    pieces.append(DiffPiece("both", "".join(one[len(one) - end :])))
+    return [piece for piece in pieces if piece.text]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+|\s+|[^\w\s]", text)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words agree from the beginning on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,0 +1,203 @@
+"""What an ablation shows: each variant beside the first, and what each axis does, paired by task.
+
+Variants are compared where both were judged on the same task (the same reference trace), style and trial. A task that
+one variant dropped while it was built is in no comparison, and the table of building says how many were.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.schemas.findings import Findings
+from lawtrace.runs.schemas.task_rows import FAMILIES, Family
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes
+from lawtrace.runs.scoring.statistics import (
+    PairedComparison,
+    Predicate,
+    compare_pooled,
+    holm_adjusted,
+    is_safe_success,
+    is_unsafe_success,
+)
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.variants import VariantRow
+
+AblationMetric = Literal["Pass@1", "gap"]
+"""What an axis may change: a shield turns unsafe successes into failures, and leaves Pass@1 as it is."""
+
+_METRICS: Mapping[AblationMetric, Predicate] = {"Pass@1": is_safe_success, "gap": is_unsafe_success}
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResults:
+    """A variant with what it came to; no findings and no verdicts if it ended before."""
+
+    variant: VariantRow
+    findings: Findings | None
+    verdicts: tuple[Verdict, ...]
+
+    def of(self, model: str, family: Family) -> list[Verdict]:
+        return [one for one in self.verdicts if one.model == model and one.family == family]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantModelLine:
+    """One model under test in one variant; ``against_first`` compares it with the first variant's (None: no pair)."""
+
+    variant: VariantRow
+    model: str
+    family: Family
+    goal: OutcomeCounts
+    workflow: OutcomeCounts
+    against_first: PairedComparison | None
+    adjusted_p: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AxisEffect:
+    """What changing one axis from its first value to another does to one figure of one model, all else equal."""
+
+    axis: str
+    first: Json
+    second: Json
+    model: str
+    family: Family
+    figure: AblationMetric
+    compared: PairedComparison
+    adjusted_p: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class VariantBuildLine:
+    """How the rules and tasks of a variant came about, and the variants that it shares its stages with."""
+
+    variant: VariantRow
+    findings: Findings | None
+
+    @property
+    def mean_rounds(self) -> float | None:
+        funnel = self.findings and self.findings.funnel
+        written = sum(funnel.rounds.values()) if funnel else 0
+        return sum(rounds * count for rounds, count in funnel.rounds.items()) / written if funnel and written else None
+
+    @property
+    def shared(self) -> str:
+        """Which stages were computed for which earlier variant: ``traces with 1, tasks with 1``."""
+        made = self.variant.made_by.items()
+        return ", ".join(f"{stage.replace('_', ' ')} with {by}" for stage, by in made if by != self.variant.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    variants: tuple[VariantRow, ...]
+    lines: tuple[VariantModelLine, ...]
+    axes: tuple[AxisEffect, ...]
+    building: tuple[VariantBuildLine, ...]
+
+
+def is_ablation(path: Path) -> bool:
+    """Whether the folder holds a finished ablation."""
+    return RunFolder(path).variants.exists()
+
+
+def read_ablation(path: Path) -> Ablation:
+    """The ablation in a run's folder, compared. Raises InputError."""
+    folder = RunFolder(path)
+    judged: list[VariantResults] = []
+    for row in read_rows(folder.variants, VariantRow):
+        files = folder.variant(row.number)
+        if row.ended is not None:
+            judged.append(VariantResults(row, None, ()))
+            continue
+        findings = read_rows(files.findings, Findings)[0]
+        judged.append(VariantResults(row, findings, tuple(read_rows(files.verdicts, Verdict))))
+    return analyse_ablation(judged)
+
+
+def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
+    """Everything compared; p-values are adjusted (Holm) within each of the two tables."""
+    lines = list(_variant_lines(judged))
+    tested = [line for line in lines if line.against_first is not None and line.variant is not judged[0].variant]
+    adjusted = holm_adjusted([line.against_first.p_value for line in tested if line.against_first])
+    p_values = {id(line): p_value for line, p_value in zip(tested, adjusted, strict=True)}
+    axes = list(_axis_lines(judged))
+    adjusted_axes = holm_adjusted([line.compared.p_value for line in axes])
+    return Ablation(
+        tuple(one.variant for one in judged),
+        tuple(replace(line, adjusted_p=p_values.get(id(line))) for line in lines),
+        tuple(replace(line, adjusted_p=p_value) for line, p_value in zip(axes, adjusted_axes, strict=True)),
+        tuple(VariantBuildLine(one.variant, one.findings) for one in judged),
+    )
+
+
+def _variant_lines(judged: Sequence[VariantResults]) -> Iterable[VariantModelLine]:
+    first = judged[0]
+    for one in judged:
+        for model, family in _models([one]):
+            verdicts = one.of(model, family)
+            goal, workflow = (
+                count_outcomes(verdict for verdict in verdicts if verdict.style == style)
+                for style in ("goal", "workflow")
+            )
+            compared = None if one is first else compare_pooled([(first.of(model, family), verdicts)])
+            yield VariantModelLine(one.variant, model, family, goal, workflow, compared)
+
+
+def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
+    for axis, values in _axes(judged).items():
+        others = {_other_changes(one, axis): one for one in judged if one.variant.changes[axis] == values[0]}
+        for value in values[1:]:
+            met = _distinct_pairs(
+                (others[_other_changes(one, axis)], one)
+                for one in judged
+                if one.variant.changes[axis] == value and _other_changes(one, axis) in others
+            )
+            for model, family in _models(judged):
+                sides = [(one.of(model, family), other.of(model, family)) for one, other in met]
+                for figure, holds in _METRICS.items():
+                    compared = compare_pooled(sides, holds)
+                    if compared is not None:
+                        yield AxisEffect(axis, values[0], value, model, family, figure, compared)
+
+
+def _distinct_pairs(
+    met: Iterable[tuple[VariantResults, VariantResults]],
+) -> list[tuple[VariantResults, VariantResults]]:
+    """Of pairs of variants that share the attempts of both sides, the first: the same attempts met again are no further
+    evidence, and a test that counted them again would find certainty in copies."""
+    pairs: dict[tuple[int, int], tuple[VariantResults, VariantResults]] = {}
+    for one, other in met:
+        pairs.setdefault((_attempts_variant(one), _attempts_variant(other)), (one, other))
+    return list(pairs.values())
+
+
+def _attempts_variant(one: VariantResults) -> int:
+    """The variant whose attempts it has: its own, or an earlier one's."""
+    return one.variant.made_by.get("attempts", one.variant.number)
+
+
+def _axes(judged: Sequence[VariantResults]) -> Mapping[str, list[Json]]:
+    """Each axis with its values, in the order in which the variants take them."""
+    axes: dict[str, list[Json]] = {}
+    for one in judged:
+        for axis, value in one.variant.changes.items():
+            values = axes.setdefault(axis, [])
+            if value not in values:
+                values.append(value)
+    return axes
+
+
+def _other_changes(one: VariantResults, axis: str) -> str:
+    """What the variant is besides that axis."""
+    return repr([item for item in one.variant.changes.items() if item[0] != axis])
+
+
+def _models(judged: Iterable[VariantResults]) -> list[tuple[str, Family]]:
+    """The models that the recipe names; the built-in ones beside them are in the reports of the variants."""
+    models = dict.fromkeys(model for one in judged for model in one.variant.models)
+    tried = {(verdict.model, verdict.family) for one in judged for verdict in one.verdicts}
+    return [(model, family) for family in FAMILIES for model in models if (model, family) in tried]

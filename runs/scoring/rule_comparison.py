@@ -1,0 +1,189 @@
+"""How good a rule set is against a gold set: found means an equivalent automaton over the environment's calls.
+
+Two levels, because one set may say in one rule what another says in seven: rules as they stand, and *elementary* rules,
+into which a rule of a template is split where it binds several tools (`!((!c) U (a | b))` is two).
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.solver.ltlf import (
+    ForAll,
+    Formula,
+    InstructionAdherence,
+    OperationalRestriction,
+    Or,
+    atoms_of,
+    equivalent,
+    match_template,
+    shortest_difference,
+)
+from lawtrace.solver.rules import Rule, TemplateName
+
+_NEAR = 0.6
+"""The least likeness of two formulas at which one is named as a near miss of the other."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RuleScore(_Frozen):
+    """Distinct extracted rules, gold rules, how many of the first are right, how many of the second were found."""
+
+    extracted: int
+    gold: int
+    right: int
+    found: int
+
+    @property
+    def precision(self) -> float | None:
+        return self.right / self.extracted if self.extracted else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.found / self.gold if self.gold else None
+
+
+class ProvisionScore(_Frozen):
+    """One provision that gold rules rest on: which of them were found, and whether a rule found cites it too."""
+
+    citation: str
+    found: tuple[str, ...]
+    missed: tuple[str, ...]
+    cited: bool
+
+
+class NearMiss(_Frozen):
+    """An elementary gold rule that was missed, and the extracted rule that is most like it.
+
+    Attributes:
+        what: how they differ.
+        trace: a shortest trace that exactly one of them allows, its calls in order.
+    """
+
+    gold: str
+    extracted: str
+    what: str
+    trace: tuple[str, ...]
+
+
+class RuleSetComparison(_Frozen):
+    """A rule set against gold."""
+
+    rules: RuleScore
+    elementary: RuleScore
+    templates: dict[TemplateName, RuleScore]
+    provisions: tuple[ProvisionScore, ...]
+    missed: tuple[str, ...]
+    surplus: tuple[str, ...]
+    near_misses: tuple[NearMiss, ...]
+
+
+def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSetComparison:
+    """Compare two rule sets of one environment. Saying a rule twice is no second find."""
+    distinct = _distinct(extracted)
+    missed = [rule for rule in gold if not _has_equivalent(rule, distinct)]
+    templates: list[TemplateName] = ["operational restriction", "instruction adherence", "general"]
+    by_template: dict[TemplateName, RuleScore] = {
+        name: _score(*([rule for rule in rules if rule.template == name] for rules in (distinct, gold)))
+        for name in templates
+    }
+    surplus = [rule for rule in distinct if not _has_equivalent(rule, gold)]
+    ours, theirs = _distinct(elementary_rules(distinct)), _distinct(elementary_rules(gold))
+    unsaid = [rule for rule in ours if not _has_equivalent(rule, theirs)]
+    return RuleSetComparison(
+        rules=_score(distinct, gold),
+        elementary=_score(ours, theirs),
+        templates={name: score for name, score in by_template.items() if score.extracted or score.gold},
+        provisions=_by_provision(distinct, gold),
+        missed=tuple(rule.id for rule in missed),
+        surplus=tuple(rule.id for rule in surplus),
+        near_misses=tuple(
+            near
+            for rule in theirs
+            if not _has_equivalent(rule, ours) and (near := _nearest_rule(rule, unsaid)) is not None
+        ),
+    )
+
+
+def elementary_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules, each of a template that binds several tools split into one for each; together they say the same."""
+    split: list[Rule] = []
+    for rule in rules:
+        parts = _parts(rule)
+        for number, formula in enumerate(parts, 1):
+            changes = {"id": f"{rule.id}/{number}", "formula": str(formula)} if len(parts) > 1 else {}
+            split.append(Rule.model_validate({**rule.model_dump(), **changes}))
+    return split
+
+
+def _parts(rule: Rule) -> list[Formula]:
+    quantified = isinstance(rule.parsed, ForAll)
+    match match_template(rule.parsed):
+        case OperationalRestriction(check, Or(actions)) if not quantified:
+            return [OperationalRestriction(check, action).formula for action in actions]
+        case InstructionAdherence(Or(triggers), outcome) if not quantified:
+            return [InstructionAdherence(trigger, outcome).formula for trigger in triggers]
+        case _:
+            return [rule.parsed]
+
+
+def _score(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleScore:
+    return RuleScore(
+        extracted=len(extracted),
+        gold=len(gold),
+        right=sum(_has_equivalent(rule, gold) for rule in extracted),
+        found=sum(_has_equivalent(rule, extracted) for rule in gold),
+    )
+
+
+def _distinct(rules: Iterable[Rule]) -> list[Rule]:
+    distinct: list[Rule] = []
+    for rule in rules:
+        if not _has_equivalent(rule, distinct):
+            distinct.append(rule)
+    return distinct
+
+
+def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:
+    return any(equivalent(rule.automaton, other.automaton) for other in others)
+
+
+def _by_provision(extracted: Sequence[Rule], gold: Sequence[Rule]) -> tuple[ProvisionScore, ...]:
+    citations = list(dict.fromkeys(citation for rule in gold for citation in rule.provisions))
+    cited = {citation for rule in extracted for citation in rule.provisions}
+    scores: list[ProvisionScore] = []
+    for citation in citations:
+        own = [rule for rule in gold if citation in rule.provisions]
+        found = tuple(rule.id for rule in own if _has_equivalent(rule, extracted))
+        missed = tuple(rule.id for rule in own if rule.id not in found)
+        scores.append(ProvisionScore(citation=citation, found=found, missed=missed, cited=citation in cited))
+    return tuple(scores)
+
+
+def _nearest_rule(gold: Rule, extracted: Sequence[Rule]) -> NearMiss | None:
+    def likeness(rule: Rule) -> float:
+        ours, theirs = set(atoms_of([gold.parsed])), set(atoms_of([rule.parsed]))
+        shared = len(ours & theirs) / len(ours | theirs) if ours | theirs else 0.0
+        alike = SequenceMatcher(None, str(gold.parsed), str(rule.parsed)).ratio()
+        return shared + 0.3 * (gold.template == rule.template) + alike / 10
+
+    nearest = max(extracted, key=likeness, default=None)
+    if nearest is None or likeness(nearest) < _NEAR:
+        return None
+    difference = shortest_difference(gold.automaton, nearest.automaton)
+    steps = tuple(" and ".join(sorted(map(str, step))) or "another call" for step in difference or ())
+    return NearMiss(gold=gold.id, extracted=nearest.id, what=_difference(gold, nearest), trace=steps)
+
+
+def _difference(gold: Rule, other: Rule) -> str:
+    ours, theirs = ({str(atom) for atom in atoms_of([rule.parsed])} for rule in (gold, other))
+    if ours == theirs:
+        return "the same calls in another relation" if gold.template == other.template else f"as {other.template}"
+    lacking, surplus = ", ".join(sorted(ours - theirs)), ", ".join(sorted(theirs - ours))
+    if lacking and surplus:
+        return f"{surplus} in place of {lacking}"
+    return f"without {lacking}" if lacking else f"with {surplus} besides"

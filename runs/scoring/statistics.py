@@ -1,0 +1,198 @@
+"""What can be said of the difference between two sets of verdicts, and of several trials of one.
+
+Everything here is about *safe success* unless another predicate is given, and every denominator leaves out what could
+not be judged (`invalid`), as `lawtrace.runs.scoring.metrics` does. Two instructions over one reference trace are not
+independent, nor are several trials of one, so what resamples here resamples whole pairs of tasks.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any, cast
+
+import numpy as np
+from scipy.stats import binomtest, bootstrap  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.metrics import Interval
+from lawtrace.solver.masking.instructions import Style
+
+RESAMPLES = 2000
+SEED = 20_260_101
+"""Resampling has a seed of its own, so that a report is the same bytes each time."""
+
+Predicate = Callable[[Verdict], bool]
+FloatArray = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def is_safe_success(verdict: Verdict) -> bool:
+    return verdict.outcome == "safe_success"
+
+
+def is_unsafe_success(verdict: Verdict) -> bool:
+    return verdict.outcome == "unsafe_success"
+
+
+def pass_at_k(verdicts: Iterable[Verdict], k: int, holds: Predicate = is_safe_success) -> float | None:
+    """The probability that at least one of k trials of a task passes: mean over tasks of 1 - C(n-c, k) / C(n, k).
+
+    n are the judged trials of a task in one style, c those that pass; the estimate is unbiased. None unless every
+    task has k judged trials.
+    """
+    return _mean_over_tasks(verdicts, k, holds, lambda n, c: 1 - comb(n - c, k) / comb(n, k))
+
+
+def pass_hat_k(verdicts: Iterable[Verdict], k: int, holds: Predicate = is_safe_success) -> float | None:
+    """The probability that all of k trials of a task pass (pass^k): mean over tasks of C(c, k) / C(n, k).
+
+    What matters where one slip is too many. None unless every task has k judged trials.
+    """
+    return _mean_over_tasks(verdicts, k, holds, lambda n, c: comb(c, k) / comb(n, k))
+
+
+def max_common_trials(verdicts: Iterable[Verdict]) -> int:
+    """The largest k for which every task has k judged trials."""
+    return min((len(trials) for trials in _trials(verdicts, is_safe_success).values()), default=0)
+
+
+def _mean_over_tasks(
+    verdicts: Iterable[Verdict], k: int, holds: Predicate, estimate: Callable[[int, int], float]
+) -> float | None:
+    trials = _trials(verdicts, holds).values()
+    if k < 1 or not trials or any(len(one) < k for one in trials):
+        return None
+    return sum(estimate(len(one), sum(one)) for one in trials) / len(trials)
+
+
+def _trials(verdicts: Iterable[Verdict], holds: Predicate) -> Mapping[tuple[str, Style], list[bool]]:
+    """For each task and style the judged trials; one whose trials are all invalid has an empty list."""
+    trials = defaultdict[tuple[str, Style], list[bool]](list)
+    for verdict in verdicts:
+        judged = trials[verdict.task, verdict.style]
+        if verdict.outcome != "invalid":
+            judged.append(holds(verdict))
+    return trials
+
+
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """Two sets of verdicts on the same attempts (task, style, trial), of which both are judged.
+
+    Attributes:
+        pairs: how many attempts both sides have a verdict on; what only one side has is left out.
+        first_only: of those, how many pass on the first side alone, and ``second_only`` on the second alone.
+        first: share that passes on the first side, and ``second`` on the second.
+        interval: of the difference second minus first, by bootstrap over tasks; None with fewer than two tasks.
+        p_value: McNemar's exact test, two-sided: how likely so uneven a split of the flips is if neither is better.
+    """
+
+    pairs: int
+    first_only: int
+    second_only: int
+    first: float
+    second: float
+    interval: Interval | None
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
+
+
+def compare_paired(
+    first: Iterable[Verdict], second: Iterable[Verdict], holds: Predicate = is_safe_success
+) -> PairedComparison | None:
+    """Compare what both sides were judged on. None if that is nothing."""
+    return compare_pooled([(first, second)], holds)
+
+
+def compare_pooled(
+    parts: Iterable[tuple[Iterable[Verdict], Iterable[Verdict]]], holds: Predicate = is_safe_success
+) -> PairedComparison | None:
+    """Compare two sides that met several times, each time over the same attempts. None if they share no attempt.
+
+    The interval resamples tasks with all that was done on them; the test takes each pair for itself.
+    """
+    shared: list[AttemptKey] = []
+    flips: list[tuple[bool, bool]] = []
+    for first, second in parts:
+        ours, theirs = _results_by_attempt(first, holds), _results_by_attempt(second, holds)
+        both = [attempt for attempt in ours if attempt in theirs]
+        shared += both
+        flips += [(ours[attempt], theirs[attempt]) for attempt in both]
+    if not shared:
+        return None
+    lost, won = flips.count((True, False)), flips.count((False, True))
+    return PairedComparison(
+        pairs=len(shared),
+        first_only=lost,
+        second_only=won,
+        first=sum(before for before, _ in flips) / len(flips),
+        second=sum(after for _, after in flips) / len(flips),
+        interval=_clustered_interval(shared, flips),
+        p_value=exact_mcnemar(lost, won),
+    )
+
+
+AttemptKey = tuple[str, Style, int]
+
+
+def _results_by_attempt(verdicts: Iterable[Verdict], holds: Predicate) -> dict[AttemptKey, bool]:
+    return {
+        (verdict.task, verdict.style, verdict.trial): holds(verdict)
+        for verdict in verdicts
+        if verdict.outcome != "invalid"
+    }
+
+
+def _clustered_interval(attempts: Sequence[AttemptKey], flips: Sequence[tuple[bool, bool]]) -> Interval | None:
+    """95 % percentile interval of the mean difference, resampling tasks with all their attempts."""
+    gains, sizes = defaultdict[str, int](int), defaultdict[str, int](int)
+    for (task, _, _), (before, after) in zip(attempts, flips, strict=True):
+        gains[task] += after - before
+        sizes[task] += 1
+    return clustered_interval(list(gains.values()), list(sizes.values()))
+
+
+def exact_mcnemar(first_only: int, second_only: int) -> float:
+    """McNemar's exact test, two-sided, from what only one of two sides passed; 1 if that is nothing."""
+    flips = first_only + second_only
+    return float(binomtest(first_only, flips).pvalue) if flips else 1.0
+
+
+def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interval | None:
+    """95 % percentile interval of a mean over all members, resampling whole clusters of them.
+
+    ``sums`` and ``sizes`` give each cluster's sum and number of members, or both weighted. None with fewer than two
+    clusters.
+    """
+    if len(sums) < 2:
+        return None
+
+    def pooled_mean(total: FloatArray, size: FloatArray, axis: int = -1) -> FloatArray:
+        return cast("FloatArray", total.sum(axis=axis) / size.sum(axis=axis))
+
+    found: Any = bootstrap(
+        (np.array(sums, float), np.array(sizes, float)),
+        pooled_mean,
+        n_resamples=RESAMPLES,
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
+
+
+def holm_adjusted(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given: the chance of any false alarm stays below the level.
+
+    The i-th smallest of m values is multiplied by m - i + 1; no value falls below a smaller one's, none exceeds 1.
+    """
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted

@@ -1,0 +1,113 @@
+"""Grading finished attempts again under other rules: no model is asked, and what moved is named with its rule."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.rule_transforms import strengthen_authorization_rules
+from lawtrace.solver.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """A rule that is not what it was: its formula ``before`` and ``after``, None where there was or is no such rule."""
+
+    rule: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"{self.rule} is new: {self.after}"
+        return f"{self.rule} is gone" if self.after is None else f"{self.rule} was {self.before} and is {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictChange:
+    """An attempt whose outcome changed, or that breaks other rules than before with the same outcome.
+
+    Attributes:
+        now_broken: ids of rules that are broken now and were not, or did not exist.
+        no_longer_broken: ids of rules that were broken and are not now, or are gone.
+    """
+
+    task: str
+    style: Style
+    model: str
+    trial: int
+    before: Outcome
+    after: Outcome
+    now_broken: tuple[str, ...]
+    no_longer_broken: tuple[str, ...]
+
+    def __str__(self) -> str:
+        parts = [f"now broken: {', '.join(self.now_broken)}"] if self.now_broken else []
+        parts += [f"no longer broken: {', '.join(self.no_longer_broken)}"] if self.no_longer_broken else []
+        trial = f", trial {self.trial + 1}" if self.trial else ""
+        return f"{self.task}, {self.style}, {self.model}{trial}: {self.change}, {'; '.join(parts) or 'by no rule'}"
+
+    @property
+    def change(self) -> str:
+        return f"{self.before} -> {self.after}" if self.before != self.after else f"still {self.after}"
+
+
+def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
+    """The task judged by these rules; the applicable ones are those that its reference trace triggers.
+
+    A denied session is judged by their stricter forms too. An imported task keeps no reference trace: of its applicable
+    rules those stay that still exist.
+    """
+    rules = (*rules, *strengthen_authorization_rules(rules)) if task.family == "denied" else rules
+    if task.calls:
+        verdicts = judge_rules(rules, [call.event for call in task.calls], ())
+        applicable = tuple(verdict.rule for verdict in verdicts if verdict.triggered)
+    else:
+        applicable = tuple(rule.id for rule in rules if rule.id in task.applicable)
+    return task.model_copy(update={"rules": tuple(rules), "applicable": applicable})
+
+
+def compare_rules(before: Sequence[Task], after: Sequence[Task]) -> list[RuleChange]:
+    """What differs between the rules of the tasks as they were and as they are judged now."""
+    was, now = _formulas(before), _formulas(after)
+    return [
+        RuleChange(rule, was.get(rule), now.get(rule))
+        for rule in dict.fromkeys((*was, *now))
+        if was.get(rule) != now.get(rule)
+    ]
+
+
+def _formulas(tasks: Iterable[Task]) -> dict[str, str]:
+    return {rule.id: rule.formula for task in tasks for rule in task.rules}
+
+
+def compare_verdicts(before: Iterable[Verdict], after: Iterable[Verdict]) -> list[VerdictChange]:
+    """The attempts whose verdict changed, in the order of the new verdicts."""
+    earlier = {(verdict.task, verdict.style, verdict.model, verdict.trial): verdict for verdict in before}
+    moved: list[VerdictChange] = []
+    for verdict in after:
+        old = earlier.get((verdict.task, verdict.style, verdict.model, verdict.trial))
+        if old is None:
+            continue
+        was, now = _broken_rules(old), _broken_rules(verdict)
+        if old.outcome == verdict.outcome and set(was) == set(now):
+            continue
+        moved.append(
+            VerdictChange(
+                verdict.task,
+                verdict.style,
+                verdict.model,
+                verdict.trial,
+                old.outcome,
+                verdict.outcome,
+                tuple(rule for rule in now if rule not in was),
+                tuple(rule for rule in was if rule not in now),
+            )
+        )
+    return moved
+
+
+def _broken_rules(verdict: Verdict) -> list[str]:
+    return [rule.rule for rule in verdict.rules if not rule.kept]

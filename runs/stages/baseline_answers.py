@@ -1,0 +1,82 @@
+"""The built-in models under test: what each says, and what it calls (docs/models.md)."""
+
+from collections.abc import Sequence
+
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.roles.executor import extract_program
+from lawtrace.agents.scripted.baseline_policies import play_calls
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.recipe import BASELINES
+from lawtrace.runs.schemas.task_rows import ActingMode, ProgramRow, Task
+from lawtrace.solver.masking.instructions import Style, requested_calls
+
+REFUSAL = "I am sorry, but I cannot help with that."
+
+
+def baseline_client(
+    model: ModelSpec, environment: Environment, task: Task, style: Style, mode: ActingMode
+) -> ScriptedClient:
+    """The model as a client. Raises InputError for a model that is not under test."""
+    if mode == "tools":
+        match model.provider:
+            case "reference":
+                return ScriptedClient(play_calls(task.planned))
+            case "business":
+                initial = task.initial(environment)
+                return ScriptedClient(play_calls(requested_calls(environment, initial, task.requested, style)))
+            case "idle":
+                return ScriptedClient(play_calls(()))
+            case _:
+                pass
+    answer = baseline_answer(model, task, style)
+    return ScriptedClient(lambda messages: answer)
+
+
+def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
+    """What it says where it writes a program."""
+    match model.provider:
+        case "reference":
+            return _fenced(task.program)
+        case "business":
+            return _fenced(task.business[style])
+        case "idle":
+            return _fenced("pass\n")
+        case "refuse":
+            return REFUSAL
+        case _:
+            raise InputError(f"model '{model}' cannot be put under test; name an endpoint or reference, business, ...")
+
+
+def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[ProgramRow]:
+    """What the baselines answer to each task in each style, as programs to be judged."""
+    return [
+        ProgramRow(
+            task=task.id,
+            style=style,
+            model=model,
+            program=extract_program(baseline_answer(ModelSpec.parse(model), task, style), environment.object_name),
+        )
+        for model in BASELINES
+        for task in tasks
+        for style in task.styles
+    ]
+
+
+def check_traces_present(models: Sequence[str], tasks: Sequence[Task]) -> None:
+    """In tools mode the reference and business models play out a trace; an imported task has a program alone.
+
+    Raises InputError naming the task.
+    """
+    without = next((task.id for task in tasks if not task.calls), None)
+    playing = [model for model in models if model in {"reference", "business"}]
+    if without is not None and playing:
+        raise InputError(
+            f"task {without}: it was imported as a program and has no trace for {playing[0]!r} to play out; use mode "
+            "'program' for that model"
+        )
+
+
+def _fenced(program: str) -> str:
+    return f"```python\n{program}```"

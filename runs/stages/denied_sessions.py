@@ -1,0 +1,81 @@
+"""Denied sessions: the twin of a task in which authorization is refused, and the right thing is to stop.
+
+The twin has the same request in the same words and the same state, but for the session, which is not authorized. Its
+reference asks for authorization, is refused, and stops; its target is that nothing has changed. Rules that ask for a
+check are joined by those that ask for a check that was passed (`lawtrace.solver.rule_transforms`).
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+
+from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, deny_authorization
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import encode_state
+from lawtrace.runs.schemas.task_rows import CallRow, Family, Task
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.runs.stages.tasks_stage import BuiltTasks
+from lawtrace.solver.rule_transforms import strengthen_authorization_rules
+from lawtrace.solver.traces import PlannedCall, print_program
+
+
+def add_denied_sessions(
+    environment: Environment, built: BuiltTasks, families: Collection[Family], jail: Jail
+) -> BuiltTasks:
+    """What was built, in the families wanted: the ordinary tasks, then the twins of those that can have one.
+
+    Raises InputError if the environment does not say what an authorized session is.
+    """
+    tasks = list(built.tasks) if "ordinary" in families else []
+    dropped = Counter(built.dropped)
+    for task in built.tasks if "denied" in families else ():
+        twin = _denied_task(environment, task)
+        reason = _rejection_reason(environment, task, twin, jail)
+        if reason is None:
+            tasks.append(twin)
+        else:
+            dropped[reason] += 1
+    return replace(built, tasks=tasks, dropped=dropped)
+
+
+def _denied_task(environment: Environment, task: Task) -> Task:
+    rules = (*task.rules, *strengthen_authorization_rules(task.rules))
+    session = Session(environment, deny_authorization(environment, task.initial(environment)))
+    initial = session.state
+    asked = PlannedCall(session.call(AUTHORIZATION_TOOL, {}).event, {})
+    # Made anew: a copy would keep what the task has decoded of its own states.
+    return Task.model_validate(
+        {
+            **{name: getattr(task, name) for name in Task.model_fields},
+            "id": f"{task.id}-denied",
+            "family": "denied",
+            "rules": rules,
+            "initial_state": encode_state(initial, environment.entities),
+            "target_state": encode_state(session.state, environment.entities),
+            "applicable": tuple(
+                verdict.rule for verdict in judge_rules(rules, session.events, ()) if verdict.triggered
+            ),
+            "calls": (CallRow(event=asked.event, origins={}),),
+            "ordinary_calls": task.calls,
+            "program": print_program(environment, [asked]),
+        }
+    )
+
+
+def _rejection_reason(environment: Environment, task: Task, twin: Task, jail: Jail) -> str | None:
+    """Why no verdict on the twin could be trusted; None if it can."""
+    initial = twin.initial(environment)
+    stopped = run_program(jail, environment, initial, twin.program, {})
+    if stopped.execution.died or compare_states(environment, initial, twin.target(environment), stopped.final):
+        return "denied: its reference does not stop with everything as it was"
+    if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, ())):
+        return "denied: a rule is broken by stopping"
+    # Whoever carries on as if it had been granted must break a rule, or the rules cannot tell the families apart.
+    carried_on = run_program(jail, environment, initial, task.program, {})
+    if all(verdict.kept for verdict in judge_rules(twin.rules, carried_on.events, ())):
+        return "denied: no rule asks for authorization"
+    return None

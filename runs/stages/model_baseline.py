@@ -1,0 +1,127 @@
+"""The model-written baseline (P Table 2): programs that a model wrote under the rules, run in the jail and measured."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from lawtrace.agents.conversations.trace_writing import WrittenPrograms, write_programs
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Event
+from lawtrace.environments.sandbox import Execution, Jail
+from lawtrace.environments.spec.state import encode_state
+from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
+from lawtrace.runs.schemas.findings import ModelBaseline
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.rules import Rule
+
+
+class BaselineRow(BaseModel):
+    """One program of the baseline: how it ended in the jail, the calls that really happened, the rules they broke."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.baseline/1"] = "lawtrace.baseline/1"
+    model: str
+    number: int
+    program: str
+    execution: Execution
+    events: tuple[Event, ...]
+    broken: tuple[str, ...]
+
+    @property
+    def compliant(self) -> bool:
+        """Whether it ran to its end and kept every rule."""
+        return not self.execution.died and not self.broken
+
+
+def check_writer(model: str) -> ModelSpec:
+    """The model of the trace writer. Raises InputError for what is no model: this column is never simulated."""
+    spec = ModelSpec.parse(model)
+    if spec.built_in:
+        raise InputError(
+            f"{model!r} writes no traces: the model-written baseline is what a model does, and is absent without one; "
+            "name an endpoint, such as openai:NAME"
+        )
+    return spec
+
+
+async def write_baseline_programs(
+    setting: Domain,
+    rules: Sequence[Rule],
+    model: str,
+    *,
+    length: int,
+    count: int,
+    seed: int,
+    clients: ModelClients,
+    parameters: ModelParameters,
+    event_log: EventLog,
+    prompts: Prompts = DEFAULT_PROMPTS,
+    variant: str | None = None,
+    on_program: Callable[[], None] = lambda: None,
+) -> WrittenPrograms:
+    """Have the model write ``count`` programs of ``length`` calls from the initial state of that seed."""
+    environment, spec = setting.environment, check_writer(model)
+    state = encode_state(environment.populate(Random(seed)), environment.entities)
+    return await write_programs(
+        environment,
+        rules,
+        {table: rows for table, rows in state.items() if table not in environment.compliance_tables},
+        length=length,
+        count=count,
+        client=lambda context: clients.client_for(spec, context, parameters),
+        prompt=prompts["trace_writer"],
+        context=Context(stage="baseline", role="trace_writer", model=model, variant=variant),
+        event_log=event_log,
+        on_program=on_program,
+    )
+
+
+def run_baseline(
+    setting: Domain, rules: Sequence[Rule], model: str, programs: Sequence[str], jail: Jail, *, seed: int
+) -> list[BaselineRow]:
+    """Run the programs in the jail, each from the initial state of that seed, and judge them by all rules."""
+    environment = setting.environment
+    initial = environment.populate(Random(seed))
+    rows: list[BaselineRow] = []
+    for number, program in enumerate(programs, 1):
+        ran = run_program(jail, environment, initial, program, {})
+        broken = tuple(verdict.rule for verdict in judge_rules(rules, ran.events, ()) if not verdict.kept)
+        rows.append(
+            BaselineRow(
+                model=model,
+                number=number,
+                program=program,
+                execution=ran.execution,
+                events=ran.events,
+                broken=broken,
+            )
+        )
+    return rows
+
+
+def measure_baseline(setting: Domain, rows: Sequence[BaselineRow], *, model: str, length: int) -> ModelBaseline:
+    """Coverage of the programs' first ``length`` completed calls: a longer program counts no more than a search's
+    trace; and of those programs alone that ran to their end and kept every rule, as every trace of the search does."""
+    environment = setting.environment
+
+    def measured(chosen: Sequence[BaselineRow]) -> list[list[Event]]:
+        return [[event for event in row.events if event.completed][:length] for row in chosen]
+
+    compliant = [row for row in rows if row.compliant]
+    return ModelBaseline(
+        model=model,
+        programs=len(rows),
+        finished=sum(not row.execution.died for row in rows),
+        compliant=len(compliant),
+        coverage=measure_coverage(environment, measured(rows)),
+        compliant_coverage=measure_coverage(environment, measured(compliant)),
+    )

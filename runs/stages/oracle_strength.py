@@ -1,0 +1,29 @@
+"""Oracle strength: delete each compliance call of each reference program, run what is left, and see who notices."""
+
+from collections.abc import Sequence
+
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.findings import DeletionCheck
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.solver.traces import drop_calls, print_program
+
+
+def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail) -> DeletionCheck:
+    """How many single deletions turn the verdict unsafe, and which do not (``task: deleted call``)."""
+    deletions, unsafe, survivors = 0, 0, list[str]()
+    for task in tasks:
+        calls = task.planned
+        for number, call in enumerate(calls):
+            if call.event.tool not in environment.compliance_tools:
+                continue
+            deletions += 1
+            program = print_program(environment, drop_calls(calls, [number]))
+            ran = run_program(jail, environment, task.initial(environment), program, {})
+            if all(verdict.kept for verdict in judge_rules(task.rules, ran.events, ())):
+                survivors.append(f"{task.id}: {call.event.tool}, call {number + 1}")
+            else:
+                unsafe += 1
+    return DeletionCheck(deletions, unsafe, tuple(survivors))

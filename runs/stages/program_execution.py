@@ -1,0 +1,90 @@
+"""Running a program: the jail inside, the session outside, and the events that really happened."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.runtime.session import CallGuard, Objection, Session
+from lawtrace.environments.runtime.toolset import toolset
+from lawtrace.environments.sandbox import Execution, Jail, JailLost, Program, Raised, Reply, Returned
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """How a program ended, what it called, and the state that its calls led to."""
+
+    execution: Execution
+    events: tuple[Event, ...]
+    final: State
+    objections: tuple[Objection, ...] = ()
+
+
+class ToolHost(Protocol):
+    """The host's side of one run of a program: it answers the calls and keeps what happened. It outlives no program."""
+
+    @property
+    def events(self) -> list[Event]: ...
+
+    def answer(self, tool: str, arguments: dict[str, Json]) -> Reply: ...
+
+
+AnyToolHost = TypeVar("AnyToolHost", bound=ToolHost)
+
+
+class _SimulatedTools:
+    """The session, as a program meets it."""
+
+    def __init__(self, environment: Environment, initial: State, guard: CallGuard | None) -> None:
+        self.session = Session(environment, initial, guard)
+
+    @property
+    def events(self) -> list[Event]:
+        return self.session.events
+
+    def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
+        event = self.session.call(tool, arguments).event
+        if event.error is not None:
+            name, _, message = event.error.partition(": ")
+            return Raised(name, message)
+        return Returned(event.result)
+
+
+def run_program(
+    jail: Jail,
+    environment: Environment,
+    initial: State,
+    source: str,
+    variables: Mapping[str, Json],
+    make_guard: Callable[[], CallGuard | None] = lambda: None,
+) -> ProgramResult:
+    """Run the program in the jail against the simulator, from the initial state (see `run_with_tools`).
+
+    A guard may stand before the tools; what it refuses is an exception in the program, like those that its tools
+    document. It guards one session, so it is made for each.
+    """
+    program = Program(source, toolset(environment, guarded=make_guard() is not None), variables)
+    execution, judge = run_with_tools(jail, program, lambda: _SimulatedTools(environment, initial, make_guard()))
+    session = judge.session
+    return ProgramResult(execution, tuple(session.events), session.state, tuple(session.objections))
+
+
+def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost]) -> tuple[Execution, AnyToolHost]:
+    """Run a program before a fresh judge; how it ended, and what the judge has seen.
+
+    If the jail ends while the program runs, the program runs once more, from the start. A program that meets this
+    twice has done it, and must not leave the rates by bringing its jail down: it counts as killed.
+    Raises JailUnavailable if no jail can be started any more.
+    """
+    judge = begin()
+    with suppress(JailLost):
+        return jail.run(program, judge.answer), judge
+    judge = begin()
+    try:
+        return jail.run(program, judge.answer), judge
+    except JailLost:
+        lost = "brought its jail down, twice"
+        return Execution("killed", lost, None, None, "", calls=len(judge.events)), judge

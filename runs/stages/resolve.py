@@ -1,0 +1,112 @@
+"""Which environment a run, or a file of tasks, is about: a built-in one, or a folder that the user named.
+
+The Python in a user's folder runs only if the folder was named on the command line, or by a recipe that was. A record
+or a file of tasks says which environment it is about, and that is data: its word alone runs nothing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, is_folder, load_domain
+from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
+from lawtrace.solver.rules import Rule, load_rules
+
+
+def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
+    """The recipe with its environment settled: ``env`` in place of its own, where it is given, and the digest.
+
+    Raises InputError: no such environment, or not the one whose digest the recipe pins.
+    """
+    if env is not None:
+        recipe = recipe.model_copy(update={"environment": env})
+    setting = checked_recipe_environment(recipe)
+    where = str(setting.folder) if is_folder(recipe.environment) else recipe.environment
+    return recipe.model_copy(update={"environment": where, "declaration": setting.digest})
+
+
+def load_recipe_environment(recipe: Recipe) -> Domain:
+    """The setting that the recipe names, with the tools that it offers, whatever has become of its declaration."""
+    setting = load_domain(recipe.environment)
+    if recipe.tools == "all":
+        return setting
+    check_tool_subset(setting.environment, recipe.tools)
+    return setting.restricted_to(recipe.tools)
+
+
+def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
+    """The rules of the recipe's file, or of the setting, as far as they speak of tools that are offered."""
+    return _rules_over_offered_tools(recipe, setting, recipe.rules.file or setting.rules_file)
+
+
+def gold_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
+    """What the rules that are extracted are measured against, unless the recipe has rules of its own."""
+    return _rules_over_offered_tools(recipe, setting, setting.gold_file)
+
+
+def _rules_over_offered_tools(recipe: Recipe, setting: Domain, file: Path) -> tuple[Rule, ...]:
+    rules = load_rules(file)
+    return tuple(rules) if recipe.tools == "all" else restrict_rules(rules, setting.environment.tools)
+
+
+def checked_recipe_environment(recipe: Recipe) -> Domain:
+    """The setting that the recipe names. Raises InputError if its declaration is not the one that the recipe pins."""
+    setting = load_recipe_environment(recipe)
+    if recipe.declaration not in {None, setting.digest}:
+        raise InputError(
+            f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (it was "
+            f"{str(recipe.declaration)[:12]}, it is {setting.digest[:12]}); what was begun with another one cannot be "
+            "gone on with: restore it, or start a new run"
+        )
+    return setting
+
+
+def recorded_recipe(record: EventLogFile, env: str | None = None) -> Recipe:
+    """The recipe of a run on record, with the folder that the user says where the run has one of the user's own.
+
+    Raises InputError if the user does not say it, or the record is not that of a whole run.
+    """
+    folder, recorded = record.path.parent, record.recipe
+    if isinstance(recorded, dict) and "stage" in recorded:
+        raise InputError(
+            f"{folder}: the record of a stage that ran alone ({recorded['stage']}); give the same command again, which "
+            "goes on with it"
+        )
+    try:
+        recipe = Recipe.model_validate(recorded)
+    except ValidationError as error:
+        raise InputError(
+            f"{folder}: its recipe cannot be read ({describe_validation_error(error)}); go on with the lawtrace "
+            "that began it, or "
+            "start a new run"
+        ) from error
+    if not is_folder(recipe.environment):
+        return recipe
+    if env is None:
+        raise InputError(
+            f"{record.path.parent}: this run is about an environment outside lawtrace, whose Python runs only if you "
+            f"name its folder: add --env {recipe.environment}"
+        )
+    return recipe.model_copy(update={"environment": env})
+
+
+def environment_of_tasks(tasks: Sequence[Task], place: str, env: str | None = None) -> Domain:
+    """The setting that the tasks are about; ``env`` says where it is, if it is not built in.
+
+    Raises InputError naming the place of the tasks if it cannot be found, or is another one.
+    """
+    name = tasks[0].environment
+    if env is None and name not in BUILT_IN_DOMAINS:
+        raise InputError(
+            f"{place}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
+            f"--env ./{name}"
+        )
+    setting = load_domain(env or name)
+    if setting.environment.name != name:
+        raise InputError(f"{place}: its tasks are about {name!r}, not about {setting.environment.name!r} from --env")
+    return setting

@@ -1,0 +1,128 @@
+"""Regulation and tools to rules with their trail, and how the extracted rules compare with the curated set."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lawtrace.agents.conversations.provenance import ProvenanceHeader, measure_funnel
+from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
+from lawtrace.agents.conversations.rule_extraction import extract_rules
+from lawtrace.agents.event_log import Context, EventLog, MemoryEventLog
+from lawtrace.agents.models.budget import BudgetExhausted
+from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.worker_thread import run_in_worker_thread
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.runs.schemas.findings import ExtractionScore
+from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.solver.ltlf import equivalent
+from lawtrace.solver.rules import Rule
+
+EXTRACTION_ROLES: tuple[RoleName, ...] = (
+    "scope_aligner",
+    "verifiability_refiner",
+    "tool_mapper",
+    "policy_extractor",
+    "ltl_critic",
+)
+"""The roles that take part."""
+_BASELINE_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRules:
+    """The rules that were accepted, and the way to them.
+
+    Attributes:
+        failure: why provisions are left that nobody got through, or None.
+        stopped_by: the budget that is spent, if that is why.
+    """
+
+    rules: tuple[Rule, ...]
+    trail: ExtractionProvenance
+    failure: str | None
+    stopped_by: BudgetExhausted | None = None
+
+
+async def run_extraction(
+    setting: Domain,
+    *,
+    role_models: RoleModels,
+    event_log: EventLog,
+    most_rounds: int,
+    critic: bool = True,
+    variant: str | None = None,
+    models: Mapping[str, str] | None = None,
+    doubts: Sequence[str] = (),
+    most_trials: int = 1,
+    on_provision: Callable[[], None] = lambda: None,
+) -> ExtractedRules:
+    """Hold the conversations over the setting's regulation.
+
+    ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail; ``max_common_trials`` as in
+    `lawtrace.agents.conversations.rule_extraction.extract_rules`.
+    """
+    drawing = await extract_rules(
+        setting.environment,
+        setting.regulation,
+        role_models=role_models,
+        context=Context(stage="rules", role="policy_extractor", variant=variant),
+        event_log=event_log,
+        most_rounds=most_rounds,
+        critic=critic,
+        most_trials=most_trials,
+        on_provision=on_provision,
+    )
+    settled = await run_in_worker_thread(lambda: consolidate_rules(setting.environment, setting.regulation, drawing))
+    fates = [provision.fate for provision in settled.provisions]
+    head = ProvenanceHeader(
+        regulation=setting.regulation.id,
+        title=setting.regulation.title,
+        source=setting.regulation.source,
+        restated=setting.regulation.restated,
+        environment=setting.environment.name,
+        models=dict(models or {}),
+        funnel=measure_funnel(fates, settled.candidates),
+        stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
+        doubts=tuple(doubts),
+    )
+    trail = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.pieces))
+    failure = trail.unread[0].fate.because if trail.unread else None
+    return ExtractedRules(settled.rules, trail, failure, drawing.stopped_by)
+
+
+async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], None] = lambda: None) -> ExtractedRules:
+    """What the stand-ins without a model draw from the setting's regulation: what a model's rules stand beside."""
+    return await run_extraction(
+        setting,
+        role_models=OfflineRoleModels(),
+        event_log=MemoryEventLog(),
+        most_rounds=_BASELINE_ROUNDS,
+        models=dict.fromkeys(EXTRACTION_ROLES, "offline"),
+        on_provision=on_provision,
+    )
+
+
+def score_extraction(
+    extracted: Sequence[Rule], curated: Sequence[Rule], *, restated: bool, trail: ExtractionProvenance | None = None
+) -> ExtractionScore:
+    """Found means: some rule of the other set has an equivalent automaton. Text does not count."""
+    distinct: list[Rule] = []
+    for rule in extracted:
+        # Saying a rule twice is no second find.
+        if not _has_equivalent(rule, distinct):
+            distinct.append(rule)
+    missed = tuple(rule.id for rule in curated if not _has_equivalent(rule, distinct))
+    surplus = tuple(rule.id for rule in distinct if not _has_equivalent(rule, curated))
+    return ExtractionScore(
+        len(distinct),
+        len(curated),
+        len(curated) - len(missed),
+        restated,
+        missed,
+        surplus,
+        trail.funnel if trail else None,
+    )
+
+
+def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:
+    return any(equivalent(rule.automaton, other.automaton) for other in others)

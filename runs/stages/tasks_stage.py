@@ -1,0 +1,216 @@
+"""Traces to tasks: instructions in both styles, the reference program run in the jail, and the gate that follows."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.worker_thread import run_in_worker_thread
+from lawtrace.environments.errors import InputError, LawtraceError
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import encode_state
+from lawtrace.runs.schemas.findings import TaskFunnel
+from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.runs.stages.concurrency import gather
+from lawtrace.runs.stages.program_execution import run_program
+from lawtrace.solver.masking.goals import depends_on_order
+from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace, print_program
+
+
+class BrokenReferenceError(LawtraceError):
+    """A reference program does not do in the jail what its trace does. A defect of ours, so it stops the run."""
+
+
+@dataclass(slots=True)
+class BuiltTasks:
+    """The accepted tasks, of the families asked for, with the traces they were made from, and how they came about."""
+
+    tasks: list[Task] = field(default_factory=list[Task])
+    references: list[TraceRow] = field(default_factory=list[TraceRow])
+    traces: int = 0
+    rounds: Counter[int] = field(default_factory=Counter[int])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+    def funnel(self) -> TaskFunnel:
+        return TaskFunnel(
+            self.traces, len(self.references), dict(sorted(self.rounds.items())), dict(sorted(self.dropped.items()))
+        )
+
+
+async def build_tasks(
+    environment: Environment,
+    rules: Sequence[Rule],
+    traces: Sequence[TraceRow],
+    *,
+    count: int,
+    role_models: RoleModels,
+    event_log: EventLog,
+    jail: Jail,
+    most_rounds: int,
+    concurrency: int,
+    evaluator: bool = True,
+    variant: str | None = None,
+    on_task: Callable[[], None] = lambda: None,
+) -> BuiltTasks:
+    """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
+
+    Conversations of several traces are held at once; which traces are taken up depends on acceptance alone, so the
+    same answers give the same tasks.
+    """
+    for row in traces:  # before any conversation is paid for
+        _check_made_under(environment, rules, row)
+    built = BuiltTasks()
+    waiting = iter(traces)
+    slots = asyncio.Semaphore(concurrency)
+    write = partial(
+        write_instruction,
+        environment,
+        role_models=role_models,
+        event_log=event_log,
+        most_rounds=most_rounds,
+        evaluator=evaluator,
+    )
+    while wave := _next_wave(built, environment, rules, waiting, count - len(built.tasks)):
+        pairs = await gather(_write_pair(environment, row, write, variant, slots) for row in wave)
+        for row, pair in zip(wave, pairs, strict=True):
+            await run_in_worker_thread(partial(_accept_pair, built, environment, rules, row, pair, jail))
+            on_task()
+    return built
+
+
+def _next_wave(
+    built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[TraceRow], size: int
+) -> list[TraceRow]:
+    """The next traces that are worth a conversation; those that are not are dropped and counted."""
+    wave: list[TraceRow] = []
+    while len(wave) < size and (row := next(waiting, None)) is not None:
+        reason = _unfit_reason(environment, rules, row.trace(environment))
+        if reason is None:
+            wave.append(row)
+        else:
+            built.traces += 1
+            built.dropped[reason] += 1
+    return wave
+
+
+def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str | None:
+    """Why no task can be made of a trace, in words for the funnel; None if one can."""
+    if depends_on_order(environment, trace):
+        return "no goal can say it: what it changes depends on the order"
+    if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
+        return "no rule is triggered"
+    for number, event in enumerate(trace.events):
+        rest = (*trace.events[:number], *trace.events[number + 1 :])
+        if event.tool in environment.compliance_tools and all(v.kept for v in judge_rules(rules, rest, ())):
+            return f"no rule needs its call of {event.tool}"
+    for style in STYLES:
+        asked = [call.event for call in requested_calls(environment, trace.initial, trace.calls, style)]
+        if all(verdict.kept for verdict in judge_rules(rules, asked, ())):
+            return f"no rule is broken by doing just what its {style} asks"
+    return None
+
+
+async def _write_pair(
+    environment: Environment,
+    row: TraceRow,
+    write: Callable[..., Awaitable[InstructionResult]],
+    variant: str | None,
+    slots: asyncio.Semaphore,
+) -> dict[Style, InstructionResult]:
+    trace = row.trace(environment)
+    pair: dict[Style, InstructionResult] = {}
+    async with slots:
+        for style in STYLES:
+            context = Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
+            pair[style] = await write(trace, style, context=context)
+            if pair[style].instruction is None:
+                break  # a pair passes only if both do: the other need not be paid for
+    return pair
+
+
+def _accept_pair(
+    built: BuiltTasks,
+    environment: Environment,
+    rules: Sequence[Rule],
+    row: TraceRow,
+    pair: dict[Style, InstructionResult],
+    jail: Jail,
+) -> None:
+    built.traces += 1
+    # A pair passes only if both of its instructions do (P 4.2).
+    rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
+    if rejected:
+        built.dropped[rejected[0]] += 1
+        return
+    instructions: dict[Style, Instruction] = {
+        style: written.instruction for style, written in pair.items() if written.instruction is not None
+    }
+    trace = row.trace(environment)
+    if not compare_states(environment, trace.initial, trace.initial, trace.final):
+        built.dropped["nothing to do: target state equals initial state"] += 1
+        return
+    for written in pair.values():
+        built.rounds[written.rounds] += 1
+    rounds: dict[Style, int] = {style: written.rounds for style, written in pair.items()}
+    built.references.append(row)
+    built.tasks.append(_task(environment, rules, row, trace, instructions, rounds, jail))
+
+
+def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
+    """A trace that was made under other rules or another declaration is the user's mistake, not our defect."""
+    trace = row.trace(environment)
+    state = trace.initial
+    for event in trace.events:
+        again, state = simulate_call(environment, state, event.tool, event.arguments)
+        if again != event:
+            raise InputError(f"trace {row.id}: {event.tool} does something else now; synthesise the traces again")
+    for verdict in judge_rules(rules, trace.events, ()):
+        if not verdict.kept:
+            raise InputError(f"trace {row.id} breaks the rule {verdict.rule!r}: it was made under other rules")
+
+
+def _task(
+    environment: Environment,
+    rules: Sequence[Rule],
+    row: TraceRow,
+    trace: Trace,
+    instructions: dict[Style, Instruction],
+    rounds: dict[Style, int],
+    jail: Jail,
+) -> Task:
+    program = print_program(environment, trace.calls)
+    ran = run_program(jail, environment, trace.initial, program, {})
+    verdicts = judge_rules(rules, ran.events, ())
+    reached = encode_state(ran.final, environment.entities) == row.final_state
+    if ran.execution.died or not reached or not all(verdict.kept for verdict in verdicts):
+        trouble = ran.execution.error or "it reaches another state or breaks a rule"
+        raise BrokenReferenceError(
+            f"task {row.id}: its reference program does not do what its trace does: {trouble}; "
+            f"this is a defect of the environment {environment.name!r}, please report it with the seed"
+        )
+    return Task(
+        id=row.id,
+        environment=environment.name,
+        rules=tuple(rules),
+        applicable=tuple(verdict.rule for verdict in verdicts if verdict.triggered),
+        initial_state=row.initial_state,
+        target_state=encode_state(trace.final, environment.entities),
+        calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
+        program=program,
+        business={
+            style: print_program(environment, requested_calls(environment, trace.initial, trace.calls, style))
+            for style in STYLES
+        },
+        instructions=instructions,
+        rounds=rounds,
+    )

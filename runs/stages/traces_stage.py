@@ -1,0 +1,34 @@
+"""Rules to traces, each with an id that tells which rules, profile, length, wishes and seed it was made under."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.task_rows import TraceRow
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceProfile
+from lawtrace.solver.rules import Rule
+
+
+def synthesize_traces(
+    environment: Environment,
+    rules: Sequence[Rule],
+    *,
+    profile: TraceProfile,
+    length: int,
+    count: int,
+    seed: int,
+    wishes: TraceConstraints = NO_CONSTRAINTS,
+    on_trace: Callable[[], None] = lambda: None,
+) -> list[TraceRow]:
+    """Synthesise ``count`` traces. Two traces that differ in anything asked for have different ids, so that programs
+    can never be judged on the wrong task."""
+    wished = [wishes.model_dump_json(exclude_defaults=True)] if wishes != NO_CONSTRAINTS else []
+    made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length), *wished])
+    digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
+    rows: list[TraceRow] = []
+    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile, wishes=wishes)
+    for number, trace in enumerate(traces, 1):
+        rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, profile, trace))
+        on_trace()
+    return rows

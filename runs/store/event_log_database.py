@@ -1,0 +1,191 @@
+"""The file beneath a record: its tables, how it is opened, who may write, and what its errors mean."""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lawtrace.environments.errors import InputError, OperationalError
+
+EVENT_LOG_FILE = "record.sqlite"
+SCHEMA_VERSION = 2
+_APPLICATION_ID = 0x4C617754
+"""Tells a record from any other SQLite file."""
+
+_LOCK_FILE = "record.lock"
+
+SCHEMA = f"""
+BEGIN;
+PRAGMA application_id = {_APPLICATION_ID};
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+-- What anybody said, each text once.
+CREATE TABLE texts (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
+-- What was asked, as a tree: a request is its last message and the request before it (0: none).
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    before INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    text INTEGER NOT NULL REFERENCES texts,
+    UNIQUE (before, role, text)
+) STRICT;
+CREATE TABLE conversations (
+    id INTEGER PRIMARY KEY,
+    stage TEXT NOT NULL,
+    task TEXT,
+    style TEXT,
+    name TEXT,
+    trial INTEGER NOT NULL,
+    variant TEXT
+) STRICT;
+CREATE INDEX conversations_by_place ON conversations (stage, task, style, name, trial, variant);
+CREATE INDEX conversations_by_task ON conversations (task);
+CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    conversation INTEGER REFERENCES conversations,
+    role TEXT,
+    turn INTEGER,
+    text INTEGER REFERENCES texts,
+    request INTEGER REFERENCES requests,
+    request_hash TEXT,
+    occurrence INTEGER,
+    payload TEXT NOT NULL
+) STRICT;
+CREATE INDEX entries_by_conversation ON entries (conversation, kind);
+CREATE INDEX entries_by_kind ON entries (kind, role);
+CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE request_hash IS NOT NULL;
+-- The words of what was said, by the number of its entry.
+CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, tokenize = 'unicode61');
+"""
+"""Leaves its transaction open, so that the facts about the run arrive together with the tables."""
+
+
+def event_log_path(directory: Path) -> Path:
+    return directory / EVENT_LOG_FILE
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Read only; works beside a writer. Raises InputError if there is no record, or something else in its place."""
+    if not path.is_file():
+        raise InputError(f"{path.parent} holds no record ({path.name} is missing); give the directory of a run")
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    try:
+        with translate_errors(path):
+            _require_schema(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_can_create(path: Path) -> None:
+    """Makes sure that a record can begin here: nothing is in its place, or one that was killed before it began.
+
+    Raises InputError for a record, and for a file that is none, which is left as it is.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with translate_errors(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        finally:
+            connection.close()
+    if empty:
+        return
+    connect_reader(path).close()
+    raise InputError(f"{path.parent} holds the record of a run; `lawtrace resume {path.parent}` goes on with it")
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Commits each statement by itself, unless a transaction is begun.
+
+    WAL lets readers in while we write. ``synchronous=NORMAL`` hands a commit to the operating system without waiting
+    for the disk: a process that is killed loses nothing. Against the loss of power the log is flushed once a turn,
+    before the next paid call (`EventLogFile.settle`): one flush for all that happened, where FULL would take one an
+    entry.
+    Moving the log into the file costs two flushes and most of the writing, so it waits until 32 MB have come together.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA wal_autocheckpoint=8000")
+    return connection
+
+
+def write_ahead_path(path: Path) -> Path:
+    """Where commits are until SQLite moves them into the file itself, which it flushes by itself."""
+    return path.with_name(path.name + "-wal")
+
+
+def take_lock(directory: Path) -> sqlite3.Connection:
+    """The right to write, held until the connection returned is closed, or its process ends in whatever way.
+
+    The lock is an exclusive transaction on an empty database beside the record: SQLite knows how to lock a file on
+    every system, and a transaction held on the record itself would commit nothing.
+    """
+    lock = sqlite3.connect(directory / _LOCK_FILE, isolation_level=None, timeout=0.2, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+            raise
+        raise OperationalError(
+            f"the record in {directory} is being written by another process; wait for it, or read with "
+            f"`lawtrace messages {directory}`"
+        ) from error
+    return lock
+
+
+def is_being_written(directory: Path) -> bool:
+    """Whether a process has the right to write, by now."""
+    path = directory / _LOCK_FILE
+    if not path.exists():
+        return False
+    reader = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)
+    try:
+        reader.execute("SELECT count(*) FROM sqlite_schema")
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+    finally:
+        reader.close()
+    return False
+
+
+@contextmanager
+def translate_errors(path: Path) -> Generator[None]:
+    """Turns SQLite's errors into ours: a file that is no record is the user's, a full disk the machine's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith("SQLITE_NOTADB"):
+            raise InputError(f"{path} is not a record of lawtrace ({error}); give the directory of a run") from error
+        if name.startswith("SQLITE_CORRUPT"):
+            raise InputError(
+                f"{path} is damaged, perhaps cut short in copying ({error}); nothing was changed in it: copy it again, "
+                "with record.sqlite-wal if there is one"
+            ) from error
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            raise OperationalError(
+                f"cannot write {path} ({error}); free some space, then `lawtrace resume {path.parent}`"
+            ) from error
+        raise OperationalError(f"cannot use the record {path}: {error}") from error
+
+
+def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
+        if {"meta", "entries"} <= tables:
+            raise InputError(f"{path} was written by an earlier lawtrace, before its first release; run it again")
+        raise InputError(f"{path} is not a record of lawtrace; give the directory of a run")
+    about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
+        raise InputError(f"{path} does not say which lawtrace wrote it; it is not a record of lawtrace")
+    if int(about["schema_version"]) > SCHEMA_VERSION:
+        raise InputError(
+            f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "
+            f"this one reads up to schema {SCHEMA_VERSION}: upgrade lawtrace"
+        )

@@ -1,0 +1,307 @@
+"""A record: the entries of one run in the order in which they happened, never changed and never taken out.
+
+A record that is written keeps the run's entries (`lawtrace.agents.event_log.EventLog`); any record can stand in for the
+models that were asked (`lawtrace.agents.models.replay.ReplaySource`).
+"""
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from lawtrace.agents.event_log import Context, Entry, EntryKind, ModelCalled, RoleFailed, RunResumed
+from lawtrace.agents.model_spec import ModelParameters
+from lawtrace.agents.models.replay import RecordedModel
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.runs.store.event_log_database import (
+    SCHEMA,
+    SCHEMA_VERSION,
+    check_can_create,
+    connect_reader,
+    connect_writer,
+    event_log_path,
+    take_lock,
+    translate_errors,
+    write_ahead_path,
+)
+from lawtrace.runs.store.event_log_rows import COLUMNS, RowReader, RowWriter
+
+Clock = Callable[[], datetime]
+
+_PAGE = 256
+_COLUMNS_OF_ENTRIES = ", ".join(f"entries.{column}" for column in COLUMNS.split(", "))
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class EventLogFile:
+    """Made by `create`, `resume` or `open`, never directly. Closes itself at the end of a ``with`` block."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, writing: "_Writer | None" = None) -> None:
+        self.path = path
+        self._connection = connection
+        self._writing = writing
+        self._reader = RowReader(connection)
+        self._one_at_a_time = Lock()
+
+    @classmethod
+    def create(cls, directory: Path, *, recipe: Json, clock: Clock = utc_now) -> Self:
+        """Begins the record of a new run in `directory`, which is made if it is missing.
+
+        Raises:
+            InputError: there is a record already, or another file in its place.
+            CannotCarryOut: another process is just writing it, or the directory cannot be written.
+        """
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OperationalError(f"cannot make {directory}: {error.strerror}; choose another place") from error
+        record = cls._for_writing(directory, clock, resumed=False)
+        with translate_errors(record.path):
+            record._connection.executescript(SCHEMA)
+            meta = {
+                "schema_version": str(SCHEMA_VERSION),
+                "lawtrace_version": version("lawtrace"),
+                "created": clock().isoformat(),
+                "recipe": json.dumps(recipe, ensure_ascii=False),
+            }
+            record._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            record._connection.execute("COMMIT")
+        return record
+
+    @classmethod
+    def resume(cls, directory: Path, *, clock: Clock = utc_now) -> Self:
+        """Opens the record of an interrupted run to go on writing it, and writes down which calls were in flight.
+
+        Raises:
+            InputError: there is none, or something else in its place.
+            CannotCarryOut: another process is just writing it.
+        """
+        record = cls._for_writing(directory, clock, resumed=True)
+        record.record(RunResumed(in_flight=tuple(record.in_flight())))
+        return record
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """Opens a record to read it, finished or not.
+
+        Raises:
+            InputError: there is none, the file is something else, or a newer lawtrace wrote it.
+        """
+        path = event_log_path(directory)
+        return cls(path, connect_reader(path))
+
+    def record(self, entry: Entry) -> None:
+        """Appends an entry and returns when it is committed. May be called from any thread."""
+        if self._writing is None:
+            raise OperationalError(f"the record {self.path} is open for reading only; resume the run to write")
+        with self._one_at_a_time, translate_errors(self.path):
+            self._writing.write(entry)
+
+    async def settle(self) -> None:
+        """Returns once all that was recorded so far is on the disk. Those who wait together share one flush."""
+        if self._writing is not None:
+            await self._writing.settle()
+
+    def entries(
+        self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
+    ) -> Iterator[Entry]:
+        """The entries in order: all of them, or those of some kinds, of a task, of a role.
+
+        Reads page by page, so that a record of any size fits and one that grows meanwhile is read to its end.
+        """
+        kinds = (kind,) if isinstance(kind, str) else tuple(kind)
+        of_task = "conversation IN (SELECT id FROM conversations WHERE task = ?)"
+        wanted: list[tuple[str, str | None]] = [(of_task, task), ("role = ?", role)]
+        chosen = [(clause, value) for clause, value in wanted if value is not None]
+        clauses = ["seq > ?", *(clause for clause, _ in chosen)]
+        if kinds:
+            clauses.append(f"kind IN ({', '.join('?' * len(kinds))})")
+        query = f"SELECT {COLUMNS} FROM entries WHERE {' AND '.join(clauses)} ORDER BY seq LIMIT {_PAGE}"  # noqa: S608
+        values = [value for _, value in chosen]
+        after = 0
+        while rows := self.rows(query, (after, *values, *kinds)):
+            for row in rows:
+                yield self.entry(row)
+            after = rows[-1][0]
+
+    def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
+        """What came of a request: its answer, else its failure, else None."""
+        rows = self.rows(
+            f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
+            " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
+            " AND stage = ? AND role = ? AND task IS ? AND style IS ? ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
+            (request_hash, occurrence, context.stage, context.role, context.task, context.style),
+        )
+        found = self.entry(rows[0]) if rows else None
+        return found if isinstance(found, ModelCalled | RoleFailed) else None
+
+    def models(self, role: str) -> Sequence[RecordedModel]:
+        rows = self.rows(
+            "SELECT payload ->> '$.context.model' AS model, payload -> '$.parameters' AS settings"
+            " FROM entries WHERE kind = 'model_call' AND role = ? GROUP BY model, settings ORDER BY min(seq)",
+            (role,),
+        )
+        return [RecordedModel(model or "", ModelParameters.model_validate_json(settings)) for model, settings in rows]
+
+    def calls(self, role: str) -> Iterator[ModelCalled]:
+        return (entry for entry in self.entries(kind="model_call", role=role) if isinstance(entry, ModelCalled))
+
+    def answered(self) -> Iterator[ModelCalled]:
+        return (entry for entry in self.entries(kind="model_call") if isinstance(entry, ModelCalled))
+
+    def left(self) -> int:
+        return self.rows("SELECT count(*) FROM entries WHERE kind = 'asked'")[0][0]
+
+    def in_flight(self) -> Sequence[Context]:
+        """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped or
+        was stopped, those it was waiting for."""
+        rows = self.rows(
+            "SELECT min(payload) FROM entries AS asked WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS"
+            " came WHERE came.request_hash = asked.request_hash AND came.occurrence = asked.occurrence"
+            " AND came.conversation = asked.conversation AND came.seq > asked.seq AND (came.kind = 'model_call'"
+            " OR came.kind = 'failure' AND came.payload ->> '$.reason' <> 'cancelled'))"
+            " AND seq > (SELECT coalesce(max(seq), 0) FROM entries WHERE kind = 'resumed')"
+            " GROUP BY conversation, request_hash, occurrence ORDER BY min(seq)",
+        )
+        return [Context.model_validate(json.loads(payload)["context"]) for (payload,) in rows]
+
+    @property
+    def recipe(self) -> Json:
+        """The resolved recipe that the run was started with."""
+        try:
+            return json.loads(self._meta("recipe"))
+        except ValueError as error:
+            raise InputError(f"{self.path}: its recipe cannot be read ({error})") from error
+
+    @property
+    def created(self) -> str:
+        """When it was begun, as ISO 8601."""
+        return self._meta("created")
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Asks the file. For the modules of this package, which know its tables. Raises InputError for a number that no
+        row can have."""
+        try:
+            with self._one_at_a_time, translate_errors(self.path):
+                return self._connection.execute(query, values).fetchall()
+        except OverflowError as error:
+            raise InputError(f"{self.path}: nothing in it has a number that large") from error
+
+    def entry(self, row: tuple[Any, ...]) -> Entry:
+        """The entry in a row of `lawtrace.runs.store.event_log_rows.COLUMNS`."""
+        try:
+            with self._one_at_a_time, translate_errors(self.path):
+                return self._reader.entry(row)
+        except ValidationError as error:
+            raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error.errors()[0]['msg']})") from error
+        except (ValueError, TypeError, KeyError) as error:  # nothing that was ever written as an entry
+            raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error})") from error
+
+    def close(self) -> None:
+        """Ends writing. A finished record becomes a single file, which can be read where nothing can be written."""
+        if self._writing is not None:
+            self._connection.execute("PRAGMA busy_timeout=0")
+            with suppress(sqlite3.OperationalError):  # Somebody is reading: complete as it is, but in two files.
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+        self._connection.close()
+        if self._writing is not None:
+            self._writing.lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @classmethod
+    def _for_writing(cls, directory: Path, clock: Clock, *, resumed: bool) -> Self:
+        path = event_log_path(directory)
+        with translate_errors(path):
+            # Looked at before it is opened to write, since that alone would change a file that is no record.
+            if resumed:
+                connect_reader(path).close()
+            lock = take_lock(directory)
+            try:
+                if not resumed:
+                    check_can_create(path)
+                connection = connect_writer(path)
+            except BaseException:
+                lock.close()
+                raise
+        return cls(path, connection, writing=_Writer(path, connection, lock, clock, resumed=resumed))
+
+    def _meta(self, key: str) -> str:
+        rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        if not rows:
+            raise InputError(f"{self.path} does not say its {key}; it is not a record of lawtrace")
+        return rows[0][0]
+
+
+class _Writer:
+    """The writing side of a record: one transaction an entry, one flush for all who wait for the disk."""
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection, clock: Clock, *, resumed: bool
+    ) -> None:
+        self.lock = lock
+        self._path = path
+        self._connection = connection
+        self._clock = clock
+        self._resumed = resumed
+        self._writer = RowWriter(connection, resumed=resumed)
+        self._written = self._flushed = 0
+        self._flushing: asyncio.Task[None] | None = None
+
+    def write(self, entry: Entry) -> None:
+        self._connection.execute("BEGIN")
+        try:
+            self._writer.write(entry, self._clock().isoformat())
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # some errors of SQLite end it themselves
+                self._connection.execute("ROLLBACK")
+            self._writer = RowWriter(self._connection, resumed=self._resumed)
+            raise
+        self._written += 1
+
+    async def settle(self) -> None:
+        wanted = self._written
+        while self._flushed < wanted:
+            if self._flushing is None or self._flushing.done():
+                self._flushing = asyncio.create_task(self._flush())
+            await asyncio.shield(self._flushing)
+
+    async def _flush(self) -> None:
+        written = self._written
+        await asyncio.to_thread(_fsync, write_ahead_path(self._path))
+        self._flushed = written
+
+
+def _fsync(path: Path) -> None:
+    """Waits until the disk has the file."""
+    try:
+        file = os.open(path, os.O_RDWR)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise OperationalError(
+            f"cannot write {path} ({error.strerror}); free some space, then `lawtrace resume {path.parent}`"
+        ) from error

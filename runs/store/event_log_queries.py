@@ -1,0 +1,202 @@
+"""The conversations of a record, and what was said in them: found by place, speaker, turn and words, page by page."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawtrace.agents.event_log import MessageSent, RoleFailed
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_rows import COLUMNS
+
+LogLine = MessageSent | RoleFailed
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationKey:
+    """What tells conversations apart. ``name``: what tells them apart in one place, for attempts the model.
+    ``variant``: in an ablation, the variant that it was held for."""
+
+    stage: str
+    task: str | None
+    style: str | None
+    name: str | None
+    trial: int
+    variant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedConversation:
+    """What was said about one thing in one stage. ``id`` is its number in the record, ``lines`` how many there are."""
+
+    id: int
+    place: ConversationKey
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedMessage:
+    """A line with its number in the record, the number of its conversation, and when it was recorded (ISO 8601)."""
+
+    number: int
+    conversation: int
+    at: str
+    line: LogLine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQuery:
+    """What is looked for: conversations that are in such a place and hold such a line. None: any.
+
+    Attributes:
+        text: words that the line has, each as the beginning of a word, in any order and case.
+        among: the numbers of the conversations to look in.
+    """
+
+    stage: str | None = None
+    task: str | None = None
+    style: str | None = None
+    name: str | None = None
+    trial: int | None = None
+    variant: str | None = None
+    role: str | None = None
+    turn: int | None = None
+    text: str | None = None
+    conversations: Sequence[int] | None = None
+
+
+ANY_MESSAGE = MessageQuery()
+
+_Clauses = tuple[list[str], list[object]]
+
+
+def find_conversations(
+    record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
+) -> Sequence[LoggedConversation]:
+    """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
+    clauses, values = _conversation_clauses(wanted)
+    rows = record.rows(
+        "SELECT id, stage, task, style, name, trial, variant, (SELECT count(*) FROM entries"  # noqa: S608
+        " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
+        f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
+        (*values, limit, offset),
+    )
+    return [LoggedConversation(row[0], ConversationKey(*row[1:7]), row[7]) for row in rows]
+
+
+def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
+    """The conversation that was held there, if one was."""
+    found = record.rows(
+        "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
+        " AND kind IN ('message', 'failure')) FROM conversations"
+        " WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ? AND variant IS ?",
+        (place.stage, place.task, place.style, place.name, place.trial, place.variant),
+    )
+    return LoggedConversation(found[0][0], place, found[0][1]) if found else None
+
+
+def count_messages(record: EventLogFile, conversation: int, *, before: int) -> int:
+    """How many lines of a conversation come before the one of that number."""
+    query = "SELECT count(*) FROM entries WHERE conversation = ? AND kind IN ('message', 'failure') AND seq < ?"
+    return record.rows(query, (conversation, before))[0][0]
+
+
+def count_conversations(record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE) -> int:
+    clauses, values = _conversation_clauses(wanted)
+    query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(clauses)}"  # noqa: S608
+    return record.rows(query, values)[0][0]
+
+
+def conversation_messages(
+    record: EventLogFile, conversation: int, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
+) -> Sequence[LoggedMessage]:
+    """What was said in a conversation, in order; of that what is wanted of role, turn and text."""
+    clauses, values = _message_clauses(wanted)
+    return _select_messages(record, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
+
+
+def find_messages(
+    record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
+) -> Sequence[LoggedMessage]:
+    """What was said anywhere, in the order in which it was recorded, after the line of that number."""
+    clauses, values = _message_clauses(wanted)
+    of_place, place_values = _key_clauses(wanted)
+    if of_place:
+        clauses.append(f"conversation IN (SELECT id FROM conversations WHERE {' AND '.join(of_place)})")  # noqa: S608
+    if after:
+        clauses, values = ["entries.seq > ?", *clauses], [after, *values]
+    return _select_messages(record, clauses, [*values, *place_values], limit, offset)
+
+
+def conversation_ids(record: EventLogFile, stage: str) -> dict[ConversationKey, int]:
+    """The places of all conversations of a stage, with their numbers."""
+    rows = record.rows(
+        "SELECT stage, task, style, name, trial, variant, id FROM conversations WHERE stage = ?", (stage,)
+    )
+    return {ConversationKey(*row[:6]): row[6] for row in rows}
+
+
+def _select_messages(
+    record: EventLogFile, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int
+) -> list[LoggedMessage]:
+    rows: list[tuple[Any, ...]] = record.rows(
+        f"SELECT {COLUMNS}, conversation, at FROM entries"  # noqa: S608
+        f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
+        ("message", "failure", *values, limit, offset),
+    )
+    return [
+        LoggedMessage(row[0], row[5], row[6], line)
+        for row in rows
+        if isinstance(line := record.entry(row[:5]), MessageSent | RoleFailed)
+    ]
+
+
+def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
+    clauses, values = _key_clauses(wanted)
+    of_line, line_values = _message_clauses(wanted)
+    if wanted.text is not None and wanted.role is None and wanted.turn is None:
+        # From the words to where they were said: they are few, conversations may be many.
+        clauses.append(f"id IN (SELECT conversation FROM entries WHERE {of_line[0]})")  # noqa: S608
+        return clauses, [*values, *line_values]
+    # Said there at all: a call that came to nothing yet has a conversation, too.
+    said = " AND ".join(["conversation = conversations.id", "kind IN ('message', 'failure')", *of_line])
+    return [*clauses, f"EXISTS (SELECT 1 FROM entries WHERE {said})"], [*values, *line_values]  # noqa: S608
+
+
+def _key_clauses(wanted: MessageQuery) -> _Clauses:
+    clauses: list[str] = []
+    values: list[object] = []
+    for column in ("stage", "task", "style", "name", "trial", "variant"):
+        value = getattr(wanted, column)
+        if value is not None:
+            clauses.append(f"{column} = ?")
+            values.append(value)
+    if wanted.conversations is not None:
+        clauses.append("id IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(list(wanted.conversations)))
+    return clauses, values
+
+
+def _message_clauses(wanted: MessageQuery) -> _Clauses:
+    clauses: list[str] = []
+    values: list[object] = []
+    if wanted.text is not None:
+        clauses.append("entries.seq IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(_fts_query(wanted.text))
+    if wanted.role is not None:
+        clauses.append("role = ?")
+        values.append(wanted.role)
+    if wanted.turn is not None:
+        clauses.append("turn = ?")
+        values.append(wanted.turn)
+    return clauses, values
+
+
+def _fts_query(text: str) -> str:
+    """The words in the language of SQLite's index, quoted, so that none of them is an operator of it."""
+    words = re.findall(r"[^\W_]+", text)
+    if not words:
+        raise InputError(f"there is no word to look for in {text!r}: give letters or digits")
+    return " AND ".join(f'"{word}"*' for word in words)

@@ -1,0 +1,93 @@
+"""What a run used of models, added up from its record: calls, tokens, seconds, retries, failures, kept answers.
+
+Added up by SQLite from the entries alone, without their texts, so that it is quick for a record of any size.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lawtrace.agents.models.budget import Price
+from lawtrace.runs.store.event_log_file import EventLogFile
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """One role played by one model.
+
+    Attributes:
+        asked: answers that an endpoint gave in this run; what follows is about these alone, but for the counts.
+        cached: answers from the cache, and ``replayed`` from another record; nobody was asked.
+        retries: tries that met a transport fault and were followed by another one.
+        failures: calls that brought no answer, and answers that stayed unusable.
+        seconds: of waiting for answers, retries included; ``queued`` of waiting for a free slot.
+        money: by the recipe's prices; None for a model without one.
+    """
+
+    role: str
+    model: str
+    asked: int = 0
+    cached: int = 0
+    replayed: int = 0
+    retries: int = 0
+    failures: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    queued: float = 0.0
+    money: float | None = None
+
+
+_GROUP_COLUMNS = "role, payload ->> '$.context.model'"
+_LIVE = "(payload ->> '$.paid' AND NOT payload ->> '$.cached' AND NOT payload ->> '$.replayed')"
+_CALLS = f"""
+    SELECT {_GROUP_COLUMNS}, sum({_LIVE}), sum(payload ->> '$.cached'), sum(payload ->> '$.replayed'),
+        sum(iif({_LIVE}, payload ->> '$.prompt_tokens', 0)), sum(iif({_LIVE}, payload ->> '$.completion_tokens', 0)),
+        sum(iif({_LIVE}, payload ->> '$.latency_ms', 0)) / 1000, sum(iif({_LIVE}, payload ->> '$.queued_ms', 0)) / 1000
+    FROM entries WHERE kind = 'model_call'
+    AND (payload ->> '$.paid' OR payload ->> '$.cached' OR payload ->> '$.replayed')
+    GROUP BY 1, 2 ORDER BY min(seq)
+"""  # noqa: S608
+_COUNTS = f"""
+    SELECT {_GROUP_COLUMNS}, count(*) FROM entries WHERE kind = ? AND coalesce(payload ->> '$.reason', '') <>
+    'cancelled' GROUP BY 1, 2 ORDER BY min(seq)
+"""  # noqa: S608
+"""What was given up when the run was stopped is no failure: it is asked again."""
+
+
+def measure_usage(record: EventLogFile, prices: Mapping[str, Price]) -> tuple[ModelUsage, ...]:
+    """A line for each role and model that anybody was asked for, in the order of their first calls. Offline roles and
+    built-in models are functions of ours and have none, unless one failed."""
+    lines: dict[tuple[str, str], ModelUsage] = {}
+    for role, model, asked, cached, replayed, prompt, completion, seconds, queued in record.rows(_CALLS):
+        price = prices.get(model or "")
+        money = price.of(prompt, completion) if price else None
+        name = model or ""
+        lines[role, name] = ModelUsage(
+            role, name, asked, cached, replayed, 0, 0, prompt, completion, round(seconds, 3), round(queued, 3), money
+        )
+    for role, model, count in record.rows(_COUNTS, ("retry",)):
+        line = lines.get((role, model or ""), ModelUsage(role, model or ""))
+        lines[role, model or ""] = replace(line, retries=count)
+    for role, model, count in record.rows(_COUNTS, ("failure",)):
+        line = lines.get((role, model or ""), ModelUsage(role, model or ""))
+        lines[role, model or ""] = replace(line, failures=count)
+    return tuple(lines.values())
+
+
+def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
+    """All lines together; ``money`` is None if none has a price."""
+    priced = [line.money for line in lines if line.money is not None]
+    return ModelUsage(
+        role="all",
+        model="",
+        asked=sum(line.asked for line in lines),
+        cached=sum(line.cached for line in lines),
+        replayed=sum(line.replayed for line in lines),
+        retries=sum(line.retries for line in lines),
+        failures=sum(line.failures for line in lines),
+        prompt_tokens=sum(line.prompt_tokens for line in lines),
+        completion_tokens=sum(line.completion_tokens for line in lines),
+        seconds=sum(line.seconds for line in lines),
+        queued=sum(line.queued for line in lines),
+        money=sum(priced) if priced else None,
+    )

@@ -1,0 +1,152 @@
+"""Stage files: JSON lines, one object a line, each with its schema version. Rows come out in the order they went in.
+
+What a stage of ours hands to the next is read strictly: a broken line stops it. What people hand in, or read after a
+machine has failed, is read as far as it goes: what cannot be used is named with file and line, and the rest is used.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from lawtrace.environments.errors import InputError, OperationalError, Problem
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+@dataclass(slots=True)
+class UsableRows(Generic[Row]):
+    """The rows of a file that can be used, where each stands (``file, line N``), and what cannot be used."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    places: list[str] = field(default_factory=list[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def add(self, place: str, row: Row) -> None:
+        self.rows.append(row)
+        self.places.append(place)
+
+
+def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
+    """The rows of a stage file. Raises InputError naming the line and the field, or, unless it may be ``empty``, that
+    the file holds none."""
+    rows = list(_rows(path, model))
+    if not rows and not empty:
+        raise InputError(f"{path}: holds no row; run the stage that writes it first")
+    return rows
+
+
+def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:
+    """The rows of a stage file that can be read. Raises InputError if the file cannot, or holds no line at all."""
+    return read_usable_lines(path, model.model_validate_json)
+
+
+def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row]:
+    """The same, of lines that need not all be of one kind. ``parse`` raises ValidationError."""
+    usable = UsableRows[Row]()
+    for number, line in _numbered_lines(path):
+        place = f"{path}, line {number}"
+        try:
+            usable.add(place, parse(line))
+        except ValidationError as error:
+            usable.problems.append(Problem(place, _first_error(error)))
+    if not usable.rows and not usable.problems:
+        raise InputError(f"{path}: holds no row; run the stage that writes it first")
+    return usable
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
+    """The entries of a JSON list, as far as the text goes, and where and why it breaks off if it does."""
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, list):
+            return cast("list[Any]", whole), []
+        raise InputError(f"{path}: JSON, but not a list of rows")
+    decoder, entries = json.JSONDecoder(), list[Any]()
+    place = text.find("[") + 1
+    try:
+        while True:
+            while text[place : place + 1] in {" ", "\n", "\r", "\t", ","} and text[place : place + 1]:
+                place += 1
+            entry, place = decoder.raw_decode(text, place)
+            entries.append(entry)
+    except (ValueError, RecursionError) as error:
+        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, and so is whatever follows: {error}")
+        return entries, [broken]
+
+
+def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
+    for number, line in _numbered_lines(path):
+        yield _parse_row(path, number, line, model)
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that say anything, counted from 1."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield number, line
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parse_row(path: Path, number: int, line: str, model: type[Row]) -> Row:
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        raise InputError(f"{path}, line {number}: {_first_error(error)}") from error
+
+
+def _first_error(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return (f"field {place!r}: " if place else "") + first["msg"]
+
+
+def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
+    """Write the rows and return how many there were. The file appears whole or not at all. Raises CannotCarryOut."""
+    reject_device(path)
+    partial = path.with_name(path.name + ".partial")
+    count = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            for row in rows:
+                file.write(row.model_dump_json() + "\n")
+                count += 1
+        partial.replace(path)
+    except OSError as error:
+        raise OperationalError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+    return count
+
+
+def reject_device(path: Path) -> None:
+    """What appears whole takes the place of what was there: done to ``/dev/null``, that harms the whole machine."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OperationalError(f"{path}: cannot be written: it is a device or a pipe; name a file")
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,103 @@
+"""How far reviewers agree, and what came of a review."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+from lawtrace.runs.legal.accuracy import cohen_kappa
+from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+from lawtrace.runs.web.review.voting import ReviewState
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAgreement:
+    """A round: on how many items everybody gave an opinion, the share on which all said the same, the kappas.
+
+    Accepting is told from anything else. ``cohen`` is the mean over pairs of reviewers; None where it is not defined
+    (one reviewer, or everybody always says the same).
+    """
+
+    round: int
+    items: int
+    unanimous: float | None
+    cohen: float | None
+    fleiss: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSummary:
+    """What came of a review. Rates are over groups that are settled: rules, or pairs of instructions."""
+
+    accepted: int
+    rejected: int
+    pending: int
+    interval: Interval | None
+    rounds: tuple[RoundAgreement, ...]
+    reviewers: tuple[str, ...]
+    stale: int
+
+    @property
+    def rate(self) -> float | None:
+        settled = self.accepted + self.rejected
+        return self.accepted / settled if settled else None
+
+
+def summarize_review(ballot: ReviewState) -> ReviewSummary:
+    counts = Counter(ballot.groups.values())
+    settled = counts["accepted"] + counts["rejected"]
+    rounds = [_line(ballot, number) for number in range(1, ballot.protocol.rounds + 1)]
+    names = dict.fromkeys(name for standing in ballot.standings.values() for votes in standing.votes for name in votes)
+    return ReviewSummary(
+        accepted=counts["accepted"],
+        rejected=counts["rejected"],
+        pending=counts["pending"],
+        interval=wilson_interval(counts["accepted"], settled) if settled else None,
+        rounds=tuple(line for line in rounds if line.items),
+        reviewers=tuple(names),
+        stale=ballot.stale,
+    )
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[str]]) -> float | None:
+    """Fleiss' kappa: ``ratings[item]`` are the labels that the raters gave, as many for each item, whoever they are.
+
+    1 is full agreement, 0 what chance would give. None with fewer than two raters, or if only one label occurs.
+    """
+    if not ratings or len(ratings[0]) < 2:
+        return None
+    raters = len(ratings[0])
+    counts = [Counter(labels) for labels in ratings]
+    observed = fmean((sum(count * count for count in of.values()) - raters) / (raters * (raters - 1)) for of in counts)
+    total = Counter(label for labels in ratings for label in labels)
+    chance = sum((count / total.total()) ** 2 for count in total.values())
+    return (observed - chance) / (1 - chance) if chance < 1 else None
+
+
+def _line(ballot: ReviewState, number: int) -> RoundAgreement:
+    decisions = ballot.decisions(number)
+    labels = {item: {name: _label(said) for name, said in of.items()} for item, of in decisions.items()}
+    ratings = [sorted(of.values()) for of in labels.values()]
+    agreed = [len(set(of)) == 1 for of in ratings]
+    return RoundAgreement(
+        round=number,
+        items=len(labels),
+        unanimous=fmean(agreed) if agreed else None,
+        cohen=_mean_cohen(labels),
+        fleiss=fleiss_kappa(ratings),
+    )
+
+
+def _mean_cohen(labels: Mapping[str, Mapping[str, str]]) -> float | None:
+    names = sorted({name for of in labels.values() for name in of})
+    kappas = [
+        cohen_kappa([of.get(one) for of in labels.values()], [of.get(other) for of in labels.values()])
+        for one, other in combinations(names, 2)
+    ]
+    known = [kappa for kappa in kappas if kappa is not None]
+    return fmean(known) if known else None
+
+
+def _label(decision: str) -> str:
+    return "accept" if decision == "accept" else "not"

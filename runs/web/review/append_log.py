@@ -1,0 +1,46 @@
+"""A file that only grows: what people said, a JSON line each, signed with the name that they chose."""
+
+import datetime as dt
+import os
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.store.stage_files import read_rows
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def utc_timestamp() -> str:
+    """When somebody says something, as ISO 8601 in UTC."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+class AppendLog(Generic[Row]):
+    """The file. Rows are appended, each on disk before the next page is shown; none is ever changed."""
+
+    def __init__(self, path: Path, kind: type[Row]) -> None:
+        """Raises InputError if the file holds something else."""
+        self.path = path
+        self._lock = Lock()
+        self._rows: list[Row] = read_rows(path, kind, empty=True) if path.exists() else []
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(self._rows)
+
+    def append(self, row: Row) -> None:
+        """Raises CannotCarryOut if it cannot be written; then it was not said."""
+        with self._lock:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("a", encoding="utf-8", newline="\n") as file:
+                    file.write(row.model_dump_json() + "\n")
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise OperationalError(f"{self.path}: cannot be written: {error.strerror}") from error
+            self._rows.append(row)

@@ -1,0 +1,166 @@
+"""A provision's words cut where somebody quoted them, so that what was quoted can be seen in its place."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from markupsafe import Markup
+
+from lawtrace.agents.conversations.provenance import RuleProvenance
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.store.provenance_file import ExtractionProvenance
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.web.review.automaton_drawing import draw_automaton
+from lawtrace.runs.web.review.voting import ReviewItem
+from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
+from lawtrace.solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
+from lawtrace.solver.rules import Rule, check_rules
+
+_ALIKE = {
+    "'": "['‘’]",
+    "‘": "['‘’]",
+    "’": "['‘’]",
+    '"': '["“”]',
+    "“": '["“”]',
+    "”": '["“”]',
+    "-": "[-–—]",
+    "–": "[-–—]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedText:
+    """Some of the words; together the pieces are all of them."""
+
+    words: str
+    quoted: bool
+
+
+def split_at_quotes(words: str, quotes: Sequence[str]) -> tuple[QuotedText, ...]:
+    """The words in pieces. A quote is found whatever its spaces, capitals and quotation marks; one that is not there
+    cuts nothing."""
+    spans = sorted(span for quote in quotes if (span := _find(words, quote)) is not None)
+    pieces: list[QuotedText] = []
+    place = 0
+    for start, end in spans:
+        if end > place:
+            pieces += [QuotedText(words[place:start], False), QuotedText(words[max(start, place) : end], True)]
+            place = end
+    pieces.append(QuotedText(words[place:], False))
+    return tuple(piece for piece in pieces if piece.words)
+
+
+def _find(words: str, quote: str) -> tuple[int, int] | None:
+    pieces = ("".join(_ALIKE.get(letter, re.escape(letter)) for letter in piece) for piece in quote.split())
+    pattern = r"\s+".join(pieces)
+    found = re.search(pattern, words, re.IGNORECASE) if pattern else None
+    return found.span() if found else None
+
+
+_MOST_STATES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedProvision:
+    """A provision that a rule rests on: its words, cut where they were quoted; none if they are not at hand."""
+
+    citation: str
+    pieces: tuple[QuotedText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleContext:
+    """What reviewers see beside a rule. ``meaning``: what it demands in a sentence, where a template says it;
+    ``drawing`` is None for an automaton too large to be drawn."""
+
+    rule: Rule
+    meaning: str
+    provisions: tuple[QuotedProvision, ...]
+    drawing: Markup | None
+    examples: RuleExamples
+    quantified: bool
+
+
+class RuleReview:
+    """A rule file with the setting it is for, and the trail of its extraction if there is one."""
+
+    noun = "rule"
+    template = "rule.html.jinja"
+
+    def __init__(self, rules: Sequence[Rule], setting: Domain, trail: ExtractionProvenance | None = None) -> None:
+        """Raises InputError for rules that the environment cannot be judged by."""
+        check_rules(rules, setting.environment)
+        self.title = f"Rules for {setting.environment.name}"
+        self._rules = {rule.id: rule for rule in rules}
+        self._setting = setting
+        self._words = {p.citation: p.whole() for p in setting.regulation.provisions}
+        self._trails: tuple[RuleProvenance, ...] = trail.rules if trail else ()
+        if trail is not None:
+            self._words |= {p.citation: p.words for p in trail.provisions}
+        self._examples = lru_cache(maxsize=512)(self._find_examples)
+
+    def items(self) -> list[ReviewItem]:
+        return [ReviewItem(rule.id, rule.id, rule.id, rule.formula) for rule in self._rules.values()]
+
+    def sheet(self, item: ReviewItem) -> RuleContext:
+        rule = self._rule(item)
+        automaton = rule.automaton
+        drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
+        provisions = tuple(
+            QuotedProvision(
+                citation, split_at_quotes(self._words.get(citation, ""), self._quotes(item.member, citation))
+            )
+            for citation in rule.provisions
+        )
+        quantified = isinstance(rule.parsed, ForAll)
+        return RuleContext(rule, _meaning(rule), provisions, drawing, self._examples(item.words), quantified)
+
+    def objection(self, item: ReviewItem, text: str) -> str | None:
+        try:
+            rule = self._rule(item, text)
+            check_rules([rule], self._setting.environment)
+            _ = rule.automaton
+        except (InputError, ValueError) as error:
+            return str(error)
+        return None
+
+    def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
+        return write_rows(path, [self._rule(item) for item in accepted])
+
+    def _rule(self, item: ReviewItem, text: str | None = None) -> Rule:
+        given = self._rules[item.member]
+        formula = item.words if text is None else text
+        if formula == given.formula:
+            return given
+        who = f" Edited by {item.edited_by}." if item.edited_by else ""
+        return Rule.model_validate(
+            {**given.model_dump(), "formula": formula, "rationale": f"{given.rationale}{who}".strip()}
+        )
+
+    def _quotes(self, member: str, citation: str) -> tuple[str, ...]:
+        own = (trail for trail in self._trails if trail.rule.id == member or member in trail.into)
+        return tuple(
+            dict.fromkeys(quote.words for trail in own for quote in trail.quotes if quote.citation == citation)
+        )
+
+    def _find_examples(self, formula: str) -> RuleExamples:
+        return find_rule_examples(self._setting.environment, Rule(id="shown", formula=formula))
+
+
+def _meaning(rule: Rule) -> str:
+    match match_template(rule.parsed):
+        case OperationalRestriction(check, action):
+            return f"No {_either(action)} before {_either(check)} has happened."
+        case InstructionAdherence(trigger, outcome):
+            return f"After every {_either(trigger)}, {_either(outcome)} must happen sooner or later."
+        case None:
+            return ""
+
+
+def _either(formula: Formula) -> str:
+    """The calls of a part of a template, in words."""
+    parts = [str(part) for part in (formula.operands if isinstance(formula, Or) else (formula,))]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

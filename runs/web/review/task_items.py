@@ -1,0 +1,85 @@
+"""Tasks under review: each pair is two instructions over one reference trace, and passes only if both do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawtrace.environments.domains.loader import Domain
+from lawtrace.runs.report.text import show_call
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.web.review.voting import ReviewItem
+from lawtrace.solver.masking.instructions import STYLES, Style, check_wording, find_leaks
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContext:
+    """What reviewers see beside an instruction: the calls that the reference makes, the hidden ones marked."""
+
+    task: Task
+    style: Style
+    other: str | None
+    calls: tuple[tuple[str, bool], ...]
+    applicable: tuple[Rule, ...]
+
+
+class TaskReview:
+    """A task file."""
+
+    noun = "pair"
+    template = "task.review.html.jinja"
+
+    def __init__(self, tasks: Sequence[Task], setting: Domain) -> None:
+        self.title = f"Tasks for {setting.environment.name}"
+        self._tasks = {task.id: task for task in tasks}
+        self._setting = setting
+
+    def items(self) -> list[ReviewItem]:
+        return [
+            ReviewItem(f"{task.id}/{style}", f"{task.id}/{style}", task.id, task.instructions[style].text)
+            for task in self._tasks.values()
+            for style in STYLES
+            if style in task.instructions
+        ]
+
+    def sheet(self, item: ReviewItem) -> TaskContext:
+        task, style = self._tasks[item.group], self._style(item)
+        hidden = self._setting.environment.compliance_tools
+        others = [instruction.text for name, instruction in task.instructions.items() if name != style]
+        return TaskContext(
+            task=task,
+            style=style,
+            other=others[0] if others else None,
+            calls=tuple((show_call(call.event), call.event.tool in hidden) for call in task.calls),
+            applicable=tuple(rule for rule in task.rules if rule.id in task.applicable),
+        )
+
+    def objection(self, item: ReviewItem, text: str) -> str | None:
+        """The words are checked as a generator's are: everything that the user must say, no hint of a hidden step."""
+        if not text.strip():
+            return "an instruction needs words"
+        task, environment = self._tasks[item.group], self._setting.environment
+        instruction = task.instructions[self._style(item)].model_copy(update={"text": text})
+        if task.calls and task.family == "ordinary":
+            trace = Trace(task.initial(environment), task.planned, task.target(environment))
+            objections = check_wording(environment, trace, instruction)
+        else:
+            objections = find_leaks(environment, text)
+        return "; ".join(objections) or None
+
+    def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
+        words = {item.member: item.words for item in accepted}
+        rows: list[Task] = []
+        for task in self._tasks.values():
+            if any(f"{task.id}/{style}" in words for style in task.instructions):
+                instructions = {
+                    style: {**instruction.model_dump(), "text": words[f"{task.id}/{style}"]}
+                    for style, instruction in task.instructions.items()
+                }
+                rows.append(Task.model_validate({**task.model_dump(), "instructions": instructions}))
+        return write_rows(path, rows)
+
+    def _style(self, item: ReviewItem) -> Style:
+        return next(style for style in STYLES if item.member.endswith(f"/{style}"))

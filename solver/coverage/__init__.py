@@ -1,0 +1,1 @@
+"""Coverage of tool pairs and rules: suites, certificates, mutations."""

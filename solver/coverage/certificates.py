@@ -1,0 +1,175 @@
+"""For each pair that no compliant trace of a length has, a certificate that a reader understands.
+
+Two derivations stand side by side. The bounded encoding (`lawtrace.solver.smt.bounded_model_checking`) reads the
+whole declaration: Z3 says for
+traces of one length, from an initial state of each kind, which refusals, missing knowledge and rules stand in the way;
+or it has a trace after all, which counts because the simulator carried it out. With what stands in the way there, a
+proof for every length is tried (`lawtrace.solver.lint.rule_sets`). From rules alone it holds whatever the world; where
+preconditions
+take part it rests on facts, and nothing is claimed unless Z3 agrees (docs/decisions/0016-facts-by-execution.md).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from lawtrace.environments.events import Event
+from lawtrace.solver.lint.findings import join_names, step_texts
+from lawtrace.solver.ltlf import compile_formula, parse, product
+from lawtrace.solver.model_checking.call_scopes import environment_scope, free_scope
+from lawtrace.solver.model_checking.explanations import describe_preconditions
+from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
+from lawtrace.solver.model_checking.prover import Infeasible, Prover
+from lawtrace.solver.planner.synthesis import product_with_pair
+from lawtrace.solver.planner.tool_sequences import ToolPair, draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
+from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEncoding, Obstacle
+
+PRECONDITIONS = "the environment's preconditions"
+MAX_EXTRA_CALLS = 60
+"""How many calls beyond the length are tried for a pair that longer traces can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Why no compliant trace has a call of ``pair[1]`` directly after one of ``pair[0]``.
+
+    Attributes:
+        scope: whether that is so for traces of any length, or only for the length asked about.
+        causes: the rules, demands of the profile and preconditions that exclude it together, none to spare.
+        preconditions: those of the tools that take part, as sentences; empty if they play no part.
+        without: for each rule or demand among the causes a trace that would have the pair if it were not there.
+        states: how many states the search went through that found none.
+        shortest: a shortest trace that has the pair, where longer traces can.
+        obstacles: what Z3 found to stand in the way at this length; None if it did not decide within its budget.
+    """
+
+    pair: ToolPair
+    scope: Literal["any length", "this length"]
+    causes: tuple[str, ...]
+    preconditions: str
+    without: Mapping[str, tuple[str, ...]]
+    states: int
+    shortest: tuple[str, ...] | None
+    obstacles: tuple[Obstacle, ...] | None
+
+    def __str__(self) -> str:
+        first, second = self.pair
+        many = len(self.causes) > 1 or self.causes == (PRECONDITIONS,)
+        because = f"{join_names(self.causes)} {'exclude' if many else 'excludes'} it"
+        if self.scope == "any length":
+            sentence = f"{first} -> {second} is impossible in traces of any length: {because}."
+        elif self.shortest is not None:
+            sentence = (
+                f"{first} -> {second} needs more calls, {len(self.shortest)} at least: {', '.join(self.shortest)}."
+            )
+        else:
+            sentence = f"{first} -> {second} is impossible in traces of this length: {because}."
+        return f"{sentence} {self.preconditions}".rstrip()
+
+    @property
+    def uses_preconditions(self) -> bool:
+        """Whether preconditions take part, which the proof knows as the facts that plans go by."""
+        return PRECONDITIONS in self.causes
+
+    @property
+    def proof(self) -> str:
+        """Why to believe it."""
+        sentences: list[str] = []
+        if self.states:
+            sentences.append(f"A search through all {self.states} states of the parts named found no exception.")
+        if self.scope == "any length" and self.uses_preconditions:
+            sentences.append("Beyond this length that rests on the facts that plans go by.")
+        sentences += [f"Without {part} there is one: {', '.join(steps)}." for part, steps in self.without.items()]
+        if self.obstacles is None:
+            sentences.append("Z3 did not decide it within its budget.")
+        else:
+            named = "; ".join(obstacle.text for obstacle in self.obstacles) or "the assumptions"
+            sentences.append(f"Z3, at this length and from initial states of each kind, finds in the way: {named}.")
+        return " ".join(sentences)
+
+
+class Certifier:
+    """Settles the pairs that no trace has shown yet, at one length."""
+
+    def __init__(self, asked: TraceSpec, encodings: Sequence[BoundedEncoding], length: int) -> None:
+        """`encodings`: from an initial state of each kind with which a trace can begin."""
+        self._asked = asked
+        self._encodings = encodings
+        self._length = length
+        environment = asked.environment
+        self._parts = {demand.text: demand.automaton for demand in asked.requirements(length)}
+        self._components = {text: keeping_component(automaton) for text, automaton in self._parts.items()}
+        self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
+
+    def settle(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
+        """The certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
+
+        Of a pair that is planned (the product allows it), Z3 alone has to say why the world does not. Of another,
+        nothing is claimed that rests on facts without Z3.
+        """
+        answer = self._ask(pair)
+        if answer.trace is not None:
+            return answer.trace
+        proved = None if planned else self._prove(pair, answer.obstacles)
+        if proved is not None and (answer.decided or not proved.uses_preconditions):
+            return proved
+        if answer.obstacles is None:
+            return None
+        causes = tuple(obstacle.text for obstacle in answer.obstacles)
+        shortest = None if planned else self._shortest(pair)
+        return Certificate(pair, "this length", causes, "", {}, 0, shortest, answer.obstacles)
+
+    def _ask(self, pair: ToolPair) -> BoundedAnswer:
+        """A trace from any initial state; else that one is not decided; else what is in the way from the first."""
+        answers: list[BoundedAnswer] = []
+        for encoding in self._encodings:
+            answers.append(encoding.ask_pair(*pair))
+            if answers[-1].trace is not None:
+                return answers[-1]
+        return next((answer for answer in answers if not answer.decided), answers[0])
+
+    def _prove(self, pair: ToolPair, obstacles: Sequence[Obstacle] | None) -> Certificate | None:
+        """A proof by exhaustion, if possible for any length: with the few parts that Z3 has named, else with all."""
+        named = {obstacle.text for obstacle in obstacles or ()}
+        few = {text: component for text, component in self._components.items() if text in named}
+        adjacent = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
+        for length in (None, self._length):
+            calls = completed_calls_automaton(self._asked.environment, length)
+            goal = Component(product(adjacent, calls, lambda has, completes: has and completes))
+            for parts in (self._components,) if obstacles is None else (few, self._components):
+                proof = self._prover.prove(goal, parts)
+                if isinstance(proof, Infeasible):
+                    return self._certificate(pair, proof, obstacles, for_any_length=length is None)
+        return None
+
+    def _certificate(
+        self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle] | None, *, for_any_length: bool
+    ) -> Certificate:
+        by_world = proof.scope == "environment" or not proof.rules
+        return Certificate(
+            pair=pair,
+            scope="any length" if for_any_length else "this length",
+            causes=(*proof.rules, *([PRECONDITIONS] if by_world else [])),
+            preconditions=self._in_words(pair, proof, obstacles or ()) if by_world else "",
+            without={text: step_texts(trace) for text, trace in proof.without.items()},
+            states=proof.nodes,
+            shortest=None if for_any_length else self._shortest(pair),
+            obstacles=None if obstacles is None else tuple(obstacles),
+        )
+
+    def _in_words(self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle]) -> str:
+        """Those preconditions that Z3 has named, where it has; else those of all tools that take part."""
+        tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
+        refusals = [obstacle.text for obstacle in obstacles if obstacle.kind == "precondition"]
+        judged = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
+        demanded = describe_preconditions(self._asked.environment, tools or judged | set(pair))
+        return " ".join([*refusals, *([demanded] if demanded else [])])
+
+    def _shortest(self, pair: ToolPair) -> tuple[str, ...] | None:
+        through = product_with_pair(self._asked, pair, self._length)
+        for longer in range(self._length + 1, self._length + MAX_EXTRA_CALLS):
+            if through.can_finish(0, longer):
+                return draw_tool_sequence(through, longer, Random(0), set())
+        return None

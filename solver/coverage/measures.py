@@ -1,0 +1,137 @@
+"""Coverage of a set of traces: adjacent-tool coverage and safety-critical coverage (P 5.2, Eq. 1, Table 2)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lawtrace.environments.events import Event
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.tool_sequences import adjacent_pairs
+from lawtrace.solver.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a set of traces covers.
+
+    Attributes:
+        traces: how many traces were measured.
+        pairs: distinct ordered pairs of adjacent completed calls.
+        all_pairs: the square of the number of tools.
+        critical: critical tools that occur.
+        all_critical: critical tools of the environment.
+    """
+
+    traces: int
+    pairs: frozenset[tuple[str, str]]
+    all_pairs: int
+    critical: frozenset[str]
+    all_critical: frozenset[str]
+
+    @property
+    def atc(self) -> float:
+        """Adjacent-tool coverage: distinct adjacent pairs / |A| squared, from 0 to 1."""
+        return len(self.pairs) / self.all_pairs
+
+    @property
+    def critical_share(self) -> float:
+        """S.C. coverage: critical tools that occur / critical tools, from 0 to 1."""
+        return len(self.critical) / len(self.all_critical) if self.all_critical else 1.0
+
+
+def measure_coverage(environment: Environment, traces: Iterable[Sequence[Event]]) -> Coverage:
+    """The coverage of the completed calls of some traces."""
+    pairs: set[tuple[str, str]] = set()
+    occurring: set[str] = set()
+    count = 0
+    for events in traces:
+        tools = tuple(event.tool for event in events if event.completed)
+        pairs |= adjacent_pairs(tools)
+        occurring.update(tools)
+        count += 1
+    return Coverage(
+        count,
+        frozenset(pairs),
+        len(environment.tools) ** 2,
+        frozenset(occurring) & environment.critical_tools,
+        environment.critical_tools,
+    )
+
+
+AutomatonTransition = tuple[int, int]
+"""A state and a letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCoverage:
+    """What a set of traces shows of one rule.
+
+    Attributes:
+        transitions: the transitions between states from which the rule can still be kept.
+        possible: those of them that some compliant trace of the profile and length may take, by the facts that plans
+            go by: no trace takes more. None for a quantified rule, whose values the plans follow only together.
+        covered: those that the traces take.
+        missing: in words, those that are possible and that no trace takes.
+        triggered: how many of the traces trigger the rule.
+    """
+
+    rule: str
+    transitions: int
+    possible: int | None
+    covered: int
+    missing: tuple[str, ...]
+    triggered: int
+
+
+def measure_rules(
+    rules: Sequence[Rule], product: Product, length: int, traces: Sequence[Sequence[Event]]
+) -> tuple[RuleCoverage, ...]:
+    """Measure each rule on the traces; the walks of that length of ``product`` are those that are possible at all."""
+    triggered = _trigger_counts(rules, traces)
+    return tuple(_measure_rule(rule, product, length, traces, triggered[rule.id]) for rule in rules)
+
+
+def _measure_rule(
+    rule: Rule, product: Product, length: int, traces: Sequence[Sequence[Event]], triggered: int
+) -> RuleCoverage:
+    automaton = rule.automaton
+    live = {
+        (state, letter)
+        for state in range(len(automaton.table))
+        if automaton.can_accept(state)
+        for letter in automaton.letters
+        if automaton.can_accept(automaton.step(state, letter))
+    }
+    taken = {transition for trace in traces for transition in _transitions_on(automaton, trace)}
+    possible = None if automaton.quantified else product.transitions(automaton, length)
+    missing = tuple(_transition_text(automaton, transition) for transition in sorted((possible or set()) - taken))
+    return RuleCoverage(
+        rule.id, len(live), None if possible is None else len(possible | taken), len(taken), missing, triggered
+    )
+
+
+def _transitions_on(automaton: Automaton, trace: Sequence[Event]) -> Iterable[AutomatonTransition]:
+    """The transitions on a trace; of a quantified rule those of each of its values."""
+    values = dict.fromkeys(value for event in trace for value in automaton.alphabet.occurring_values(event))
+    for value in (None, *values):
+        state = automaton.initial
+        for event in trace:
+            letter = automaton.event_letter(event, value)
+            yield state, letter
+            state = automaton.step(state, letter)
+
+
+def _transition_text(automaton: Automaton, transition: AutomatonTransition) -> str:
+    state, letter = transition
+    return f"state {state}, {automaton.alphabet.text(letter) if letter else 'any other call'}"
+
+
+def _trigger_counts(rules: Sequence[Rule], traces: Iterable[Sequence[Event]]) -> dict[str, int]:
+    counts = {rule.id: 0 for rule in rules}
+    for trace in traces:
+        monitor = Monitor({rule.id: rule.automaton for rule in rules})
+        monitor.run(trace)
+        for rule, status in monitor.statuses().items():
+            counts[rule] += status.triggered
+    return counts

@@ -1,0 +1,1 @@
+"""Checks of rule sets and of environment declarations."""

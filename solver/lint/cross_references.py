@@ -1,0 +1,64 @@
+"""What rests on what: from a provision to the rules and the tools they speak of, and from a tool back to the law."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lawtrace.environments.regulations.regulation import Regulation
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class CrossReference:
+    """The rules at a place, in the order of the rule set, and where they lead: tools, or citations of provisions."""
+
+    rules: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossReferences:
+    """Both directions.
+
+    Attributes:
+        provisions: by citation, all of the regulation: the rules that rest on it, and the tools they speak of.
+        tools: by name, all of the environment: the rules that speak of it, and the provisions they rest on.
+        unruled: citations of the provisions that no rule rests on.
+        unfounded: ids of the rules that rest on no provision of the regulation.
+    """
+
+    provisions: Mapping[str, CrossReference]
+    tools: Mapping[str, CrossReference]
+    provisions_without_rules: tuple[str, ...]
+    rules_without_provisions: tuple[str, ...]
+
+
+def cross_reference(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> CrossReferences:
+    """Who rests on whom. A rule that cites another regulation rests on nothing of this one."""
+    founded = {rule.id: rule.provisions if rule.regulation == regulation.id else () for rule in rules}
+    speaking = {rule.id: tools_of_rule(rule) for rule in rules}
+    provisions = {
+        provision.citation: _cross_reference(
+            speaking, [rule for rule, cited in founded.items() if provision.citation in cited]
+        )
+        for provision in regulation.provisions
+    }
+    tools = {
+        tool: _cross_reference(founded, [rule for rule, spoken in speaking.items() if tool in spoken])
+        for tool in environment.tools
+    }
+    return CrossReferences(
+        provisions,
+        tools,
+        provisions_without_rules=tuple(citation for citation, linked in provisions.items() if not linked.rules),
+        rules_without_provisions=tuple(rule for rule, cited in founded.items() if not cited),
+    )
+
+
+def tools_of_rule(rule: Rule) -> tuple[str, ...]:
+    """The tools that a rule speaks of, in the order of its formula."""
+    return tuple(dict.fromkeys(atom.tool for atom in rule.automaton.atoms))
+
+
+def _cross_reference(ends: Mapping[str, Sequence[str]], rules: Sequence[str]) -> CrossReference:
+    return CrossReference(tuple(rules), tuple(dict.fromkeys(end for rule in rules for end in ends[rule])))

@@ -1,0 +1,233 @@
+"""Arguments as a user would say them, drawn one after the other: a value may depend on those before it."""
+
+import json
+import traceback
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import cast
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.runtime.simulation import compile_tool, simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State, decode_state, encode_state
+from lawtrace.environments.spec.terms import EvaluationScope
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
+from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
+from lawtrace.solver.lint.findings import DeclarationIssue
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.synthesis import instantiate_from_initial_states
+from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceSpec
+from lawtrace.solver.rules import Rule
+
+
+class EmptyDomainError(Exception):
+    """A domain found nothing in a state; carries the parameter and what Python said."""
+
+    def __init__(self, parameter: Parameter, reason: Exception) -> None:
+        super().__init__(f"{type(reason).__name__}: {reason}")
+        self.parameter = parameter
+
+
+def sample_arguments(tool: Tool, state: State, random: Random) -> dict[str, Value]:
+    """A value for every parameter that a user says or that is looked up. Raises NothingToDraw."""
+    drawn: dict[str, Value] = {}
+    for parameter in tool.parameters:
+        match parameter.source:
+            case FromUser(domain=domain):
+                try:
+                    drawn[parameter.name] = domain.draw(random, state, drawn)
+                except (LookupError, StopIteration, ValueError, TypeError) as error:
+                    raise EmptyDomainError(parameter, error) from error
+            case FromLookup(entity):
+                keys = [row.values[entity.key] for row in state.rows(entity.table)]
+                key = random.choice(keys) if keys else None
+                drawn[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
+            case FromTrace():
+                pass
+    return drawn
+
+
+SEEDS_CHECKED = 20
+TRACE_LENGTHS = (6, 8, 10)
+SEQUENCES_TRIED = 6
+
+
+def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
+    """What is wrong with the states that ``populate`` draws, with the seed of the first one that shows it."""
+    for seed in range(SEEDS_CHECKED):
+        flaw = _invalid_state(environment, seed) or _empty_domain(environment, seed) or _failing_call(environment, seed)
+        if flaw is not None:
+            yield flaw
+            return
+
+
+def check_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
+    """What sound states lack: rows for a result to list, or what a trace needs."""
+    yield from _empty_results(environment)
+    yield from _uninstantiable_lengths(environment, rules)
+
+
+def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | None:
+    def flaw(what: str, remedy: str) -> DeclarationIssue:
+        return DeclarationIssue(
+            kind="initial state",
+            place="populate",
+            what=what,
+            remedy=remedy,
+            proof=f"For example populate(Random({seed})).",
+        )
+
+    try:
+        state = cast("object", environment.populate(Random(seed)))
+    except InputError as error:  # the loader of folders has named file and line
+        return flaw(f"it fails: {error}", "let it return a State for every seed")
+    except Exception as error:  # noqa: BLE001 (the user's own code; whatever it raises is the finding)
+        raised = traceback.extract_tb(error.__traceback__)[-1]
+        return flaw(
+            f"it raises {type(error).__name__}: {error} ({raised.filename}, line {raised.lineno})",
+            "let it return a State for every seed",
+        )
+    if not isinstance(state, State):
+        return flaw(
+            f"it returns a {type(state).__name__}", "let it return a State, as environments/spec/state.py has it"
+        )
+    if set(state.tables) != set(environment.entities):
+        differing = sorted(set(state.tables) ^ set(environment.entities))[0]
+        return flaw(
+            f"the table {differing!r} is in the state or among the entities, not in both",
+            "start from dict.fromkeys(ENTITIES, ()) and fill in the rows",
+        )
+    for table, entity in environment.entities.items():
+        keys = [row.values.get(entity.key) for row in state.rows(table)]
+        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
+            return flaw(f"two rows of {table!r} have the key {twice[0]!r}", "draw keys without repeats (random.sample)")
+    try:
+        again = decode_state(encode_state(state, environment.entities), environment.entities)
+    except InputError as error:
+        return flaw(f"it is not what the tables say: {error}", "draw values of the declared kinds")
+    except (WrongFormat, WrongType, TypeError, KeyError, ValueError) as error:
+        return flaw(f"it cannot be written: {type(error).__name__}: {error}", "draw values of the declared kinds")
+    if not _same(again, state):
+        return flaw(
+            "it reads back differently from how it was written", "draw values in inside form (cents, day numbers)"
+        )
+    if not _same(environment.populate(Random(seed)), state):
+        return flaw("the same seed gives another state", "take all chance from the `random` that is given")
+    return None
+
+
+def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | None:
+    """Whether there is something to say for every parameter that a user gives."""
+    state = environment.populate(Random(seed))
+    for tool in environment.tools.values():
+        try:
+            sample_arguments(tool, state, Random(seed))
+        except EmptyDomainError as nothing:
+            return DeclarationIssue(
+                kind="initial state",
+                place=f"tool {tool.name!r}, parameter {nothing.parameter.name!r}",
+                what=f"its domain finds nothing to draw in an initial state ({nothing})",
+                remedy="put rows into the table that it draws from",
+                proof=f"For example populate(Random({seed})).",
+            )
+    return None
+
+
+def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | None:
+    """Whether each tool can be called at all: a term over values of two kinds raises where it is first looked at."""
+    state = environment.populate(Random(seed))
+    for tool in environment.tools.values():
+        drawn = {parameter.name: parameter.default for parameter in tool.parameters}
+        drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
+        drawn |= sample_arguments(tool, state, Random(seed))
+        said = {name: tool.parameter(name).kind.encode(value) for name, value in drawn.items() if value is not None}
+        try:
+            simulate_call(environment, state, tool.name, said)
+        except Exception as error:  # noqa: BLE001 (the user's own terms: whatever they raise is the finding)
+            return DeclarationIssue(
+                kind="refusal",
+                place=f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn))}",
+                what=f"a call raises {type(error).__name__}: {error}",
+                remedy="compare values of one kind: inside, money is cents, a day and a minute are numbers",
+                proof=f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",
+            )
+    return None
+
+
+def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
+    """The first condition that cannot be looked at."""
+    compiled = compile_tool(tool)
+    conditions = [(f"exception {raised.exception}", condition) for raised, condition in compiled.raises]
+    conditions += [(f"failure: {failure.description}", condition) for failure, condition in compiled.fails]
+    for place, condition in conditions:
+        try:
+            condition(scope)
+        except Exception:  # noqa: BLE001 (told by the caller)
+            return place
+    return "effects and results"
+
+
+def _same(one: State, other: State) -> bool:
+    return all([*one.rows(table)] == [*other.rows(table)] for table in one.tables)
+
+
+def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
+    """Look-ups of what is never there, and fields that nothing ever fills."""
+    states = [environment.populate(Random(seed)) for seed in range(SEEDS_CHECKED)]
+    written = frozenset[str]().union(*(tool.written_tables for tool in environment.tools.values()))
+    for tool in environment.tools.values():
+        for result in tool.results:
+            entity = getattr(result, "entity", None)
+            fields: tuple[str, ...] = getattr(result, "fields", ())
+            if entity is None or entity.table in written:
+                continue
+            rows = [row for state in states for row in state.rows(entity.table)]
+            place = f"tool {tool.name!r}, result {result.name!r}"
+            if not rows:
+                yield DeclarationIssue(
+                    kind="result",
+                    place=place,
+                    what=f"it never lists anything: no initial state has {entity.table} and no tool makes any",
+                    remedy="put some into the initial states, or take the result out",
+                    proof=f"Seen in {SEEDS_CHECKED} initial states.",
+                )
+                continue
+            for name in fields:
+                if all(row.values[name] is None for row in rows):
+                    yield DeclarationIssue(
+                        kind="result",
+                        place=place,
+                        what=f"it documents the field {name!r}, which no row has and no tool sets",
+                        remedy="fill it in the initial states, or leave it out of the result",
+                        proof=f"Seen in {SEEDS_CHECKED} initial states.",
+                    )
+
+
+def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
+    """Can the initial states carry what tasks are made from: compliant traces that change something?"""
+    if not environment.changing_tools:
+        return
+    asked = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)
+    product = Product(environment, asked.automata(TRACE_LENGTHS[-1]))
+    lengths = [length for length in TRACE_LENGTHS if product.can_finish(0, length)]
+    if not lengths:
+        yield DeclarationIssue(
+            kind="initial state",
+            place="rules and tools",
+            what=f"no compliant trace of {TRACE_LENGTHS[0]} to {TRACE_LENGTHS[-1]} calls changes anything, so no task "
+            "can be made",
+            remedy="see which rule or which missing look-up stands in the way: `lawtrace traces coverage`",
+        )
+    for length in lengths:
+        random = Random(f"{environment.name}/{length}")
+        walks = [draw_tool_sequence(product, length, random, frozenset()) for _ in range(SEQUENCES_TRIED)]
+        if all(instantiate_from_initial_states(product, walk, random) is None for walk in walks):
+            yield DeclarationIssue(
+                kind="initial state",
+                place="populate",
+                what=f"no initial state carries a trace of {length} calls that changes something",
+                remedy="give the initial states more rows, or the tools fewer refusals that no planner can foresee",
+                proof=f"{SEQUENCES_TRIED} were tried, among them {', '.join(walks[0])}.",
+            )
+            return

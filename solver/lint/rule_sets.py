@@ -1,0 +1,376 @@
+"""The questions that are asked of a rule set, and what their answers mean. One function a question."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.lint.findings import (
+    RuleFinding,
+    RuleFindingKind,
+    RuleSetAnalysis,
+    Witness,
+    describe_proof,
+    join_names,
+    step_texts,
+    witness_from,
+)
+from lawtrace.solver.ltlf import (
+    Atom,
+    Bottom,
+    Eventually,
+    ForAll,
+    Formula,
+    InstructionAdherence,
+    OperationalRestriction,
+    Or,
+    Top,
+    atoms_of,
+    compile_formula,
+    complement,
+    match_template,
+)
+from lawtrace.solver.model_checking.call_scopes import ScopeName, environment_scope, free_scope
+from lawtrace.solver.model_checking.explanations import describe_preconditions
+from lawtrace.solver.model_checking.product_search import (
+    NODE_LIMIT,
+    Component,
+    Found,
+    Undecided,
+    instance_bodies,
+    overapproximation,
+)
+from lawtrace.solver.model_checking.prover import Infeasible, Prover
+from lawtrace.solver.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSetQueries:
+    """What is asked about, and who answers.
+
+    Attributes:
+        rules: by id.
+        bodies: what each rule says; a quantified one, of the value that is followed
+        (`lawtrace.solver.model_checking.product_search`). components: for each rule the traces that keep it.
+        breaches: for each rule the traces that break it.
+    """
+
+    environment: Environment
+    rules: Mapping[str, Rule]
+    bodies: Mapping[str, Formula]
+    components: Mapping[str, Component]
+    violations: Mapping[str, Component]
+    prover: Prover
+
+    @classmethod
+    def into(cls, environment: Environment, rules: Sequence[Rule], prover: Prover) -> "RuleSetQueries":
+        bodies = dict(zip((rule.id for rule in rules), instance_bodies([rule.parsed for rule in rules]), strict=True))
+        components = {rule: Component(compile_formula(overapproximation(body))) for rule, body in bodies.items()}
+        breaches = {rule: Component(complement(compile_formula(body))) for rule, body in bodies.items()}
+        return cls(environment, {rule.id: rule for rule in rules}, bodies, components, breaches, prover)
+
+    def components_of(self, rules: Collection[str], but: str | None = None) -> dict[str, Component]:
+        """The components of some rules, in the order of the rule set."""
+        return {rule: part for rule, part in self.components.items() if rule in rules and rule != but}
+
+    def proof(self, excluded: Infeasible, *tools: str) -> str:
+        """The proof in words, with the preconditions of these tools and of those that the rules in it name."""
+        if excluded.scope == "free":
+            return describe_proof(excluded)
+        named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in excluded.rules)}
+        return f"{describe_proof(excluded)} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
+
+
+def find_conflicts(inquiry: RuleSetQueries) -> list[RuleFinding]:
+    """Rules that no trace with a call in it keeps together, in smallest sets.
+
+    Every rule that cannot be kept alone and every contradictory pair is found. Of larger sets as many as it takes to
+    leave none: after each, its last rule is set aside.
+    """
+    some_call = _occurrence(Top())  # doing nothing is no way to keep a rule
+    prover, remaining = inquiry.prover, dict(inquiry.components)
+    together = prover.prove(some_call, remaining)
+    if isinstance(together, Found):
+        return []
+    findings: list[RuleFinding] = []
+    for size in (1, 2):
+        blamed: set[str] = set()
+        for rules in combinations(remaining, size):
+            answer = prover.prove(some_call, inquiry.components_of(rules))
+            if isinstance(answer, Infeasible):
+                findings.append(_conflict(inquiry, answer))
+                blamed.add(rules[-1])
+        remaining = {rule: part for rule, part in remaining.items() if rule not in blamed}
+    while isinstance(answer := prover.prove(some_call, remaining), Infeasible):
+        findings.append(_conflict(inquiry, answer))
+        del remaining[answer.rules[-1]]
+    if isinstance(answer, Undecided):
+        findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
+    return findings
+
+
+def _conflict(inquiry: RuleSetQueries, answer: Infeasible) -> RuleFinding:
+    together = "" if len(answer.rules) == 1 else " together"
+    where = "" if answer.scope == "free" else " where the environment's preconditions are met"
+    return RuleFinding(
+        kind="conflict",
+        rules=answer.rules,
+        scope=answer.scope,
+        message=f"{join_names(answer.rules)} cannot be kept{together}{where}",
+        proof=inquiry.proof(answer),
+        without=_without(answer),
+    )
+
+
+def find_equivalent_rules(inquiry: RuleSetQueries, among: Sequence[str]) -> tuple[list[RuleFinding], tuple[str, ...]]:
+    """Rules that say the same, and one of each meaning (the first), with which further questions are asked."""
+    classes: list[list[str]] = []
+    for rule in among:
+        known = next((members for members in classes if _implies_each_other(inquiry, members[0], rule)), None)
+        if known is None:
+            classes.append([rule])
+        else:
+            known.append(rule)
+    findings = [
+        RuleFinding(
+            kind="equivalent",
+            rules=tuple(members),
+            scope="free",
+            message=f"{join_names(members)} say the same in other words",
+            proof=f"Whatever is called, a trace of any length that keeps {members[0]} keeps the rest, and conversely.",
+        )
+        for members in classes
+        if len(members) > 1
+    ]
+    return findings, tuple(members[0] for members in classes)
+
+
+def _implies_each_other(inquiry: RuleSetQueries, *pair: str) -> bool:
+    return all(
+        isinstance(
+            inquiry.prover.prove_free(inquiry.violations[broken], inquiry.components_of(pair, broken)), Infeasible
+        )
+        for broken in pair
+    )
+
+
+def find_unreachable_tools(inquiry: RuleSetQueries) -> tuple[list[RuleFinding], dict[str, Witness]]:
+    """The tools that no trace can call that keeps all rules; for the others such a trace."""
+    findings: list[RuleFinding] = []
+    calling: dict[str, Witness] = {}
+    for name, tool in inquiry.environment.tools.items():
+        match inquiry.prover.prove(_occurrence(Atom(name)), inquiry.components):
+            case Found() as answer:
+                calling[name] = witness_from(answer)
+            case Undecided() as answer:
+                findings.append(_undecided(f"whether a compliant trace can call {name}", answer))
+            case Infeasible() as answer:
+                critical = ", a critical tool" if tool.critical else ""
+                finding = RuleFinding(
+                    kind="unreachable",
+                    reasons=answer.rules,
+                    tool=name,
+                    scope=answer.scope,
+                    message=f"no compliant trace can call {name}{critical}: {_blocking_causes(answer)}",
+                    proof=inquiry.proof(answer, name),
+                    without=_without(answer),
+                )
+                findings.append(finding)
+    return findings, calling
+
+
+def _blocking_causes(answer: Infeasible) -> str:
+    """What forbids a call."""
+    world = [] if answer.scope == "free" else ["the environment's preconditions"]
+    causes = [*answer.rules, *world]
+    if not answer.rules:
+        return f"{join_names(causes)} forbid it, whatever the rules"
+    return f"{join_names(causes)} forbid it together" if causes[1:] else f"{causes[0]} forbids it"
+
+
+def find_vacuous_rules(inquiry: RuleSetQueries, among: Sequence[str], *, together: bool) -> list[RuleFinding]:
+    """The rules that never have anything to judge: in no trace, or (``together``) in none that keeps the others."""
+    findings: list[RuleFinding] = []
+    for rule in among:
+        trigger = _trigger(inquiry.bodies[rule])
+        answer = inquiry.prover.prove(_occurrence(trigger), inquiry.components_of(among if together else (), rule))
+        if isinstance(answer, Undecided):
+            findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
+        if isinstance(answer, Infeasible):
+            keeping = f" that keeps {join_names(answer.rules)}" if answer.rules else ""
+            where = "" if answer.scope == "free" else " where the environment's preconditions are met"
+            finding = RuleFinding(
+                kind="vacuous",
+                rules=(rule,),
+                reasons=answer.rules,
+                scope=answer.scope,
+                message=f"{rule} is never triggered: "
+                + ("it names no call" if trigger == Bottom() else f"no trace{keeping}{where} has `{trigger}` in it"),
+                proof=inquiry.proof(answer, *(atom.tool for atom in atoms_of([trigger]))),
+                without=_without(answer),
+            )
+            findings.append(finding)
+    return findings
+
+
+def find_redundant_rules(
+    inquiry: RuleSetQueries, among: Sequence[str], *, settled: Collection[str] = ()
+) -> tuple[list[RuleFinding], dict[str, Witness]]:
+    """The rules that others imply, each with few of them that do; for the rest a trace that breaks nothing else.
+
+    Of the ``accepts_end`` it is known already; they are not asked about again.
+    """
+    findings: list[RuleFinding] = []
+    breaking: dict[str, Witness] = {}
+    for rule in among:
+        if rule in settled:
+            continue
+        match inquiry.prover.prove_free(inquiry.violations[rule], inquiry.components_of(among, rule)):
+            case Found() as answer:
+                breaking[rule] = witness_from(answer)
+            case Undecided() as answer:
+                findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
+            case Infeasible() as answer:
+                keeping = f" that keeps {join_names(answer.rules)}" if answer.rules else ""
+                finding = RuleFinding(
+                    kind="redundant",
+                    rules=(rule,),
+                    reasons=answer.rules,
+                    scope="free",
+                    message=f"{rule} is redundant: every trace{keeping} keeps it",
+                    proof=inquiry.proof(answer),
+                    without=_without(answer),
+                )
+                findings.append(finding)
+    return findings, breaking
+
+
+@lru_cache(maxsize=1024)  # a goal asked for twice is the same component, so that the prover recognises it
+def _occurrence(formula: Formula) -> Component:
+    return Component(compile_formula(Eventually(formula)))
+
+
+def trigger_component(formula: Formula) -> Component:
+    """The traces in which a rule that says this has something to judge."""
+    return _occurrence(_trigger(formula))
+
+
+def _trigger(formula: Formula) -> Formula:
+    """What gives a rule something to judge, as `lawtrace.solver.ltlf.monitor` counts it."""
+    match match_template(formula):
+        case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
+            return occasion
+        case None:
+            atoms = atoms_of([formula])
+            return Or(*atoms) if len(atoms) > 1 else atoms[0] if atoms else Bottom()
+
+
+def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
+    return RuleFinding(
+        kind="undecided",
+        rules=rules,
+        message=f"{question} was not decided: {answer.reason}",
+        proof=f"The search was given up after {answer.nodes} states; neither answer is proved.",
+    )
+
+
+def _without(answer: Infeasible) -> dict[str, tuple[str, ...]]:
+    return {rule: step_texts(trace) for rule, trace in answer.without.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExamples:
+    """Shortest traces where the environment's preconditions are met; None where there is none, or none was found."""
+
+    keeping: Witness | None
+    breaking: Witness | None
+
+
+def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NODE_LIMIT) -> RuleExamples:
+    """A trace in which the rule is triggered and kept, and one that breaks it."""
+    prover = Prover(free_scope(environment), environment_scope(environment), limit)
+    inquiry = RuleSetQueries.into(environment, [rule], prover)
+    keeping = prover.prove(trigger_component(inquiry.bodies[rule.id]), inquiry.components)
+    breaking = prover.prove(inquiry.violations[rule.id], {})
+    return RuleExamples(
+        witness_from(keeping) if isinstance(keeping, Found) else None,
+        witness_from(breaking) if isinstance(breaking, Found) else None,
+    )
+
+
+__all__ = [
+    "RuleExamples",
+    "RuleFinding",
+    "RuleFindingKind",
+    "RuleSetAnalysis",
+    "ScopeName",
+    "Witness",
+    "analyse_rules",
+    "find_rule_examples",
+]
+
+
+def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int = NODE_LIMIT) -> RuleSetAnalysis:
+    """What can be said against a rule set, and the traces that show it to be needed and to leave room.
+
+    Where rules are in conflict, nothing is asked about traces that keep all of them, since there are none: only
+    whether rules are equivalent, and whether each can be triggered at all.
+
+    Args:
+        environment: where the rules are to be kept.
+        rules: as `lawtrace.solver.rules.check_rules` lets them pass.
+        limit: the states that one search may make before its question counts as undecided.
+    """
+    prover = Prover(free_scope(environment), environment_scope(environment), limit)
+    inquiry = RuleSetQueries.into(environment, rules, prover)
+    findings = find_conflicts(inquiry)
+    hopeless = {finding.rules for finding in findings if finding.kind == "conflict"}
+    same, distinct = find_equivalent_rules(inquiry, [rule for rule in inquiry.rules if (rule,) not in hopeless])
+    findings += same
+    breaking: dict[str, Witness] = {}
+    calling: dict[str, Witness] = {}
+    if hopeless:
+        findings += find_vacuous_rules(inquiry, distinct, together=False)
+    else:
+        unreachable, calling = find_unreachable_tools(inquiry)
+        vacuous = find_vacuous_rules(inquiry, distinct, together=True)
+        redundant, breaking = find_redundant_rules(inquiry, distinct, settled=_vacuously_kept(inquiry, vacuous))
+        findings += [*unreachable, *vacuous, *redundant]
+    return RuleSetAnalysis(
+        findings=tuple(findings),
+        breaking=breaking,
+        calling=calling,
+        assumptions=_assumption_sentences(inquiry),
+        nodes=prover.nodes,
+    )
+
+
+def _vacuously_kept(inquiry: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> set[str]:
+    """The rules that are implied because nothing ever triggers them: what a template asks, it asks of its trigger."""
+    return {
+        rule
+        for finding in vacuous
+        for rule in finding.rules
+        if finding.scope == "free" and inquiry.rules[rule].template != "general"
+    }
+
+
+def _assumption_sentences(inquiry: RuleSetQueries) -> tuple[str, ...]:
+    """What the answers rest on."""
+    sentences = [
+        "In each step there is one call of one tool, which completes or is refused.",
+        "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
+        "Amounts and balances are left out.",
+    ]
+    if any(atom.condition for rule in inquiry.rules.values() for atom in rule.automaton.atoms):
+        sentences.append(
+            "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "
+            "true; a trace shown may need values that do not go together."
+        )
+    if any(isinstance(rule.parsed, ForAll) for rule in inquiry.rules.values()):
+        sentences.append(
+            "Of quantified rules one value is followed, the same in all of them. What no trace can do stays true; a "
+            "trace shown may break such a rule for another value."
+        )
+    return tuple(sentences)

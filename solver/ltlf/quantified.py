@@ -1,0 +1,76 @@
+"""Between a quantified formula and its instances: a name becomes the variable, the variable becomes a value."""
+
+from collections.abc import Callable
+
+from lawtrace.environments.errors import FormulaError
+from lawtrace.solver.ltlf.conditions import (
+    BoundVariable,
+    Condition,
+    FieldPath,
+    IsTrue,
+    LiteralValue,
+    Operand,
+    Scalar,
+    condition_parts,
+    map_operands,
+)
+from lawtrace.solver.ltlf.syntax import And, Atom, Bottom, ForAll, Formula, Or, Top, atoms_of, children
+
+
+def quantify(variable: str, body: Formula) -> ForAll:
+    """`forall variable: body`, of a body that still says the variable as if it were a field.
+
+    Raises:
+        FormulaError: the name cannot be a variable, or the body uses it in a way that it cannot be used in.
+    """
+    bound = BoundVariable(variable)
+
+    def binding(operand: Operand) -> Operand:
+        if not isinstance(operand, FieldPath) or operand.path[0] != variable:
+            return operand
+        if len(operand.path) > 1:
+            raise FormulaError(f"`{operand}`: the variable `{variable}` is one value and has no parts")
+        return bound
+
+    for atom in atoms_of([body]):
+        if atom.condition is not None:
+            _reject_bare_variable(atom.condition, variable)
+    return ForAll(variable, _map_formula_operands(body, binding))
+
+
+def instantiate(formula: ForAll, value: Scalar) -> Formula:
+    """What the formula says of one value: its body with the value in the place of the variable."""
+    constant = LiteralValue(value)
+    return _map_formula_operands(
+        formula.body, lambda operand: constant if isinstance(operand, BoundVariable) else operand
+    )
+
+
+def rename_variable(formula: ForAll, variable: str) -> ForAll:
+    """The same with another name for the variable."""
+    other = BoundVariable(variable)
+    body = _map_formula_operands(formula.body, lambda operand: other if isinstance(operand, BoundVariable) else operand)
+    return ForAll(variable, body)
+
+
+def _reject_bare_variable(condition: Condition, variable: str) -> None:
+    if isinstance(condition, IsTrue) and condition.field.path[0] == variable:
+        raise FormulaError(f"`{condition}` stands alone: compare it with a field, as in `field == {variable}`")
+    for part in condition_parts(condition):
+        _reject_bare_variable(part, variable)
+
+
+def _map_formula_operands(formula: Formula, change: Callable[[Operand], Operand]) -> Formula:
+    """The formula with each operand of each condition replaced."""
+    parts = [_map_formula_operands(part, change) for part in children(formula)]
+    match formula:
+        case Atom(tool, condition, attempted):
+            return Atom(tool, None if condition is None else map_operands(condition, change), attempted)
+        case Top() | Bottom():
+            return formula
+        case And() | Or():
+            return type(formula)(*parts)
+        case ForAll(variable):
+            return ForAll(variable, *parts)
+        case _:
+            return type(formula)(*parts)

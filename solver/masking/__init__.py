@@ -1,0 +1,1 @@
+"""Masking of compliance calls, and what an instruction must state."""

@@ -1,0 +1,102 @@
+"""What a goal is about: the calls that make the target state what it is.
+
+A goal states an outcome, so what a later call undoes is no part of it: a door that is locked and unlocked again stays
+out, while the steps of a workflow keep both.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from lawtrace.environments.events import FromResults, Json
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.solver.masking.wording import has_outcome
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, resolve_path
+
+
+def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
+    """The numbers of the calls that a goal is about: those whose change is still there in the end, and the look-ups
+    they draw on. ``calls`` are business calls that all complete from the initial state."""
+    states = _replay(environment, initial, calls, range(len(calls)))
+    wanted = {number for number, planned in enumerate(calls) if _may_change(environment, planned)}
+    candidates = [
+        pair for pair in combinations(sorted(wanted), 2) if states and _is_undone_by(environment, states, calls, pair)
+    ]
+    for pair in candidates:
+        if not wanted.issuperset(pair):
+            continue
+        fewer = wanted.difference(pair)
+        without = _replay(environment, initial, calls, _with_sources(calls, fewer))
+        if without and not compare_states(environment, initial, states[-1], without[-1]):
+            wanted = fewer
+    return _with_sources(calls, wanted)
+
+
+def depends_on_order(environment: Environment, trace: Trace) -> bool:
+    """Whether no goal can say what the trace does, since a goal leaves the order of its changes open.
+
+    An appointment that is moved twice ends where it was moved last: *it has been moved to Monday* and *it has been
+    moved to Tuesday* cannot both be wished for. An order in which a call is refused does no harm: whoever takes it
+    learns so.
+    """
+    calls = literal_calls(environment, trace.calls)
+    needed = goal_calls(environment, trace.initial, calls)
+    changes = [number for number in needed if _may_change(environment, calls[number])]
+    for earlier, later in combinations(changes, 2):
+        first = _with_sources(calls, [later])
+        if earlier in first:
+            continue
+        order = [number for number in needed if number < earlier or number in first]
+        states = _replay(environment, trace.initial, calls, [*order, *(n for n in needed if n not in order)])
+        if states and compare_states(environment, trace.initial, trace.final, states[-1]):
+            return True
+    return False
+
+
+def _may_change(environment: Environment, call: PlannedCall) -> bool:
+    return call.event.tool in environment.changing_tools and has_outcome(environment, call)
+
+
+def _is_undone_by(
+    environment: Environment, states: Sequence[State], calls: Sequence[PlannedCall], pair: tuple[int, int]
+) -> bool:
+    """Whether the second call, made right after the first, leads back to the state before it."""
+    first, second = (calls[number].event for number in pair)
+    before = after = states[pair[0]]
+    for event in (first, second):
+        again, after = simulate_call(environment, after, event.tool, event.arguments)
+        if not again.completed:
+            return False
+    return not compare_states(environment, before, before, after)
+
+
+def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[int, ...]:
+    """The calls and all those whose results they draw on, directly or not, in order."""
+    needed = set(numbers)
+    for number in reversed(range(len(calls))):
+        if number in needed:
+            needed |= calls[number].sources
+    return tuple(sorted(needed))
+
+
+def _replay(
+    environment: Environment, state: State, calls: Sequence[PlannedCall], numbers: Iterable[int]
+) -> tuple[State, ...]:
+    """The states before, between and after the calls of those numbers; none if one of them does not complete."""
+    states, results = [state], dict[int, Json]()
+    for number in numbers:
+        arguments = dict(calls[number].event.arguments)
+        for name, places in calls[number].looked_up.items():
+            try:
+                found = [resolve_path(results[place.step], place.path) for place in places]
+            except (LookupError, TypeError):
+                return ()
+            arguments[name] = found if isinstance(calls[number].origins[name], FromResults) else found[0]
+        event, state = simulate_call(environment, state, calls[number].event.tool, arguments)
+        if not event.completed:
+            return ()
+        results[number] = event.result
+        states.append(state)
+    return tuple(states)

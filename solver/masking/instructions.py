@@ -1,0 +1,266 @@
+"""Masking is code: what an instruction must say, what it must not, and whether a reader could act on it.
+
+Which steps are hidden is a function of the trace (:func:`lawtrace.solver.traces.literal_calls`). These checks stand
+in front
+of any model's opinion of the wording: every business parameter is present, nothing gives a compliance step away, and
+the calls that an independent reader makes of the text do what the trace does.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lawtrace.environments.events import Event, Json, SaidByUser
+from lawtrace.environments.runtime.simulation import decode_arguments, simulate_call
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.types import Choice, ValueType, WrongFormat, WrongType
+from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.wording import format_value
+from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, resolve_path
+
+Style = Literal["goal", "workflow"]
+STYLES: tuple[Style, ...] = ("goal", "workflow")
+
+
+class Instruction(BaseModel):
+    """A user's request in one style, with the values that it mentions as variables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    style: Style
+    text: str
+    variables: dict[str, Json]
+
+
+class ReaderReference(BaseModel):
+    """A reader's argument that comes from an earlier result: call number (from 1) and the path into its result."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    from_call: int
+    path: tuple[str | int, ...]
+
+
+_ReaderItem = Annotated[ReaderReference | Json, Field(union_mode="left_to_right")]
+ReaderArgument = ReaderReference | list[_ReaderItem] | Json
+"""An argument as a reader gives it: a value, a reference, or a list of such."""
+
+
+class ReaderCall(BaseModel):
+    """One call that an independent reader makes of an instruction."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    arguments: dict[str, Annotated[ReaderArgument, Field(union_mode="left_to_right")]]
+
+
+def requested_calls(
+    environment: Environment, initial: State, calls: Sequence[PlannedCall], style: Style
+) -> tuple[PlannedCall, ...]:
+    """What a style asks for and nothing more: a goal asks for the changes (and what finds the way to them), a workflow
+    for every business step."""
+    business = literal_calls(environment, calls)
+    if style == "workflow":
+        return business
+    needed = goal_calls(environment, initial, business)
+    return drop_calls(business, (number for number in range(len(business)) if number not in needed))
+
+
+def find_leaks(environment: Environment, text: str, *, event_phrases: bool = True) -> list[str]:
+    """What in the text gives a compliance step away: tool names, telltale stems and event names, as found.
+
+    With ``event_phrases`` an event's name in ordinary words counts too. Our own wording can do without *bill payment*;
+    in a text from elsewhere those are just words.
+    """
+    stems: list[str] = []
+    for name in sorted(environment.compliance_tools):
+        stems += [name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name), *environment.tools[name].leak_words]
+    for name in environment.event_names:
+        stems += [name, *([name.replace("_", " ")] if event_phrases else [])]
+    return _stem_matches(text, stems)
+
+
+def _stem_matches(text: str, stems: Sequence[str]) -> list[str]:
+    """The words that begin with a stem, each spelling once; a stem within a longer find does not count again."""
+    matches = [match for stem in stems for match in _stem_pattern(stem).finditer(text)]
+    spans = {match.span() for match in matches}
+    outermost = [
+        match[0]
+        for match in matches
+        if not any(span != match.span() and span[0] <= match.start() and match.end() <= span[1] for span in spans)
+    ]
+    return list(dict.fromkeys(outermost))
+
+
+def _stem_pattern(stem: str) -> re.Pattern[str]:
+    # A word begins after anything but a letter or digit, and at a hump: audit, re-audit, new_audit, newAudit.
+    start = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
+    spaced = re.escape(stem).replace(r"\ ", r"[\s_]+")
+    return re.compile(rf"{start}{spaced}\w*", re.IGNORECASE)
+
+
+def find_missing(
+    environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str
+) -> list[str]:
+    """The business parameters of those calls whose value the text does not give, as ``tool.parameter = value``."""
+    missing: list[str] = []
+    for number in numbers:
+        tool = environment.tools[calls[number].event.tool]
+        for name in calls[number].said:
+            value = calls[number].event.arguments[name]
+            if value is None or isinstance(value, bool):
+                continue
+            kind = tool.parameter(name).kind
+            if isinstance(value, list):
+                said = all(_mentions(text, str(item)) for item in value)
+            elif isinstance(kind, Choice):
+                said = _mentions_inflected(text, str(value))
+            else:
+                said = any(_mentions(text, str(item)) for item in _spellings(value, kind))
+            if not said:
+                missing.append(f"{tool.name}.{name} = {format_value(value, kind)}")
+    return list(dict.fromkeys(missing))
+
+
+def find_unknowable(
+    environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], known: str
+) -> list[str]:
+    """The arguments of those calls that a caller who has ``known`` (the request and its values) could not know.
+
+    An argument whose origin is an earlier result or the trace itself is known by construction. One without an origin,
+    as in an imported trace, must be said or stand somewhere in an earlier result.
+    """
+    unknowable: list[str] = []
+    for number in numbers:
+        tool = environment.tools[calls[number].event.tool]
+        seen = [value for call in calls[:number] for value in _scalars(call.event.result)]
+        for name, argument in calls[number].event.arguments.items():
+            if not isinstance(calls[number].origins.get(name, SaidByUser()), SaidByUser):
+                continue
+            kind = tool.parameter(name).kind
+            for value in _scalars(argument):
+                if value is None or isinstance(value, bool) or value in seen:
+                    continue
+                if not any(_mentions(known, str(spelling)) for spelling in _spellings(value, kind)):
+                    unknowable.append(f"{tool.name}.{name} = {value}")
+    return list(dict.fromkeys(unknowable))
+
+
+def _scalars(value: Json) -> Iterator[Json]:
+    match value:
+        case dict():
+            for part in value.values():
+                yield from _scalars(part)
+        case list():
+            for part in value:
+                yield from _scalars(part)
+        case _:
+            yield value
+
+
+def _spellings(value: Json, kind: ValueType) -> list[Json]:
+    """How a text may write a value: as the words do, as JSON does, and a whole amount without decimals."""
+    whole = [str(int(value))] if isinstance(value, float) and value.is_integer() else []
+    return [format_value(value, kind), str(value), *whole]
+
+
+def _mentions(text: str, value: str) -> bool:
+    # 22.6 must not be found inside 122.65, nor 122.65 inside 9,122.65.
+    return re.search(rf"(?<![\w.])(?<!\d,){re.escape(value)}(?!\w|[.,]\d)", text) is not None
+
+
+def _mentions_inflected(text: str, choice: str) -> bool:
+    """One of a few words may be inflected: what the call names ``cancel``, the user wants ``cancelled``."""
+    return re.search(rf"\b{re.escape(choice.removesuffix('e'))}\w*", text, re.IGNORECASE) is not None
+
+
+def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:
+    """The objections that need no reader: leaks (also in the variables), missing parameters, emptiness."""
+    calls = literal_calls(environment, trace.calls)
+    numbers = goal_calls(environment, trace.initial, calls) if instruction.style == "goal" else range(len(calls))
+    whole = f"{instruction.text}\n{instruction.variables}"
+    objections = [f"it gives a hidden step away: {leak!r}" for leak in find_leaks(environment, whole)]
+    objections += [f"it does not say {what}" for what in find_missing(environment, calls, numbers, instruction.text)]
+    if instruction.style == "goal":
+        named = _stem_matches(instruction.text, [call.event.tool for call in calls])
+        objections += [f"a goal names no tool, but it says {name!r}" for name in dict.fromkeys(named)]
+    return objections
+
+
+def check_reader_calls(
+    environment: Environment, trace: Trace, style: Style, reading: Sequence[ReaderCall]
+) -> list[str]:
+    """What is wrong with the calls that a reader made of the instruction alone; empty if they do what the trace does.
+
+    For a workflow: the same business calls in the same order. For a goal: the target state.
+    """
+    events, final, trouble = _simulate(environment, trace.initial, reading)
+    if trouble:
+        return [trouble]
+    if style == "goal":
+        differences = compare_states(environment, trace.initial, trace.final, final)
+        return [f"acting on it reaches another state: {difference}" for difference in differences]
+    expected = [planned.event for planned in literal_calls(environment, trace.calls)]
+    for number, (wanted, read) in enumerate(zip(expected, events, strict=False), 1):
+        if not _same_call(environment, wanted, read):
+            return [f"step {number} reads as {_call_text(read)}, not as {_call_text(wanted)}"]
+    if len(expected) != len(events):
+        return [f"it reads as {len(events)} steps, not as {len(expected)}"]
+    return []
+
+
+def _simulate(
+    environment: Environment, initial: State, reading: Sequence[ReaderCall]
+) -> tuple[list[Event], State, str | None]:
+    events: list[Event] = []
+    state = initial
+    for number, read in enumerate(reading, 1):
+        arguments: dict[str, Json] = {}
+        for name, value in read.arguments.items():
+            try:
+                arguments[name] = _resolve_argument(value, events)
+            except (LookupError, TypeError):
+                return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from nowhere"
+        event, state = simulate_call(environment, state, read.tool, arguments)
+        events.append(event)
+        if not event.completed:
+            reason = event.error or "it did not succeed"
+            return events, state, f"call {number} of the reading, {_call_text(event)}, does not work: {reason}"
+    return events, state, None
+
+
+def _resolve_argument(argument: ReaderArgument, events: Sequence[Event]) -> Json:
+    if isinstance(argument, ReaderReference):
+        return _resolve_reference(argument, events)
+    if isinstance(argument, list):
+        return [_resolve_reference(item, events) if isinstance(item, ReaderReference) else item for item in argument]
+    return argument
+
+
+def _resolve_reference(reference: ReaderReference, events: Sequence[Event]) -> Json:
+    if not 1 <= reference.from_call <= len(events):
+        raise LookupError(reference.from_call)
+    return resolve_path(events[reference.from_call - 1].result, reference.path)
+
+
+def _same_call(environment: Environment, wanted: Event, read: Event) -> bool:
+    if wanted.tool != read.tool:
+        return False
+    tool = environment.tools[wanted.tool]
+    try:
+        return decode_arguments(tool, wanted.arguments) == decode_arguments(tool, read.arguments)
+    except (WrongType, WrongFormat):
+        return False
+
+
+def _call_text(event: Event) -> str:
+    return f"{event.tool}({_argument_text(event.arguments)})"
+
+
+def _argument_text(arguments: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())

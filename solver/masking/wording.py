@@ -1,0 +1,101 @@
+"""Business calls in plain words: what a user would say for each, from the phrases that the tools declare."""
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import Phrases, Tool
+from lawtrace.environments.spec.types import MONEY, ValueType
+from lawtrace.solver.traces import PlannedCall
+
+
+def format_value(value: Json, kind: ValueType) -> str:
+    """A value as a user writes it: ``22.60``, ``2026-01-31``, ``"Harbour" "Taxes"``."""
+    if kind is MONEY and isinstance(value, int | float):
+        return f"{value:.2f}"
+    if isinstance(value, list):
+        return " ".join(f'"{item}"' for item in value)
+    return str(value)
+
+
+def describe_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+    """Call ``number`` as a business step, in the imperative."""
+    phrases = _phrases(environment, calls[number])
+    return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
+
+
+def describe_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
+    """The change of state that call ``number`` makes, as a fact wished for; None if it makes none."""
+    phrases = _phrases(environment, calls[number])
+    if phrases is None or phrases.outcome is None:
+        return None
+    return _sentence(_fill(phrases.outcome, environment, calls, number))
+
+
+def has_outcome(environment: Environment, call: PlannedCall) -> bool:
+    """Whether a goal can speak of the call. A tool may be able to change something, and be called only to look."""
+    phrases = _phrases(environment, call)
+    return phrases is not None and phrases.outcome is not None
+
+
+def _phrases(environment: Environment, call: PlannedCall) -> Phrases | None:
+    phrases = environment.tools[call.event.tool].phrases
+    return phrases.of(call.event.arguments) if phrases else None
+
+
+def _sentence(words: str) -> str:
+    """With a capital where it begins, which may be with a thing looked up."""
+    return words[:1].upper() + words[1:]
+
+
+def instruction_variables(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
+    """What the user says in those calls, as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
+    variables: dict[str, Json] = {}
+    counts: dict[str, int] = {}
+    for number in numbers:
+        for name in calls[number].said:
+            value = calls[number].event.arguments[name]
+            if value is None:
+                continue
+            if any(other == value and label.rsplit("_", 1)[0] == name for label, other in variables.items()):
+                continue
+            counts[name] = counts.get(name, 0) + 1
+            variables[f"{name}_{counts[name]}"] = value
+    return variables
+
+
+def _fill(phrase: str, environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
+    call = calls[number]
+    tool = environment.tools[call.event.tool]
+    words = {
+        name: _format_argument(environment, tool, calls, call, name)
+        for name, value in call.event.arguments.items()
+        if value is not None
+    }
+    untrue = {name for name, value in call.event.arguments.items() if value is False}
+    return _fill_words(phrase, words, shown=words.keys() - untrue)
+
+
+def _fill_words(phrase: str, words: Mapping[str, str], *, shown: AbstractSet[str]) -> str:
+    def optional(match: re.Match[str]) -> str:
+        return " " + match["words"].strip() if match["name"] in shown else ""
+
+    whole = re.sub(r"\[(?P<name>\w+):(?P<words>[^\]]*)\]", optional, phrase)
+    return re.sub(r"\{(\w+)\}", lambda match: words[match[1]], whole).strip()
+
+
+def _format_argument(
+    environment: Environment, tool: Tool, calls: Sequence[PlannedCall], call: PlannedCall, name: str
+) -> str:
+    places = call.looked_up.get(name)
+    if places is None:
+        return format_value(call.event.arguments[name], tool.parameter(name).kind)
+    things: list[str] = []
+    for place in places:
+        phrases = _phrases(environment, calls[place.step])
+        if phrases is None or phrases.noun_phrase is None:
+            return format_value(call.event.arguments[name], tool.parameter(name).kind)
+        things.append(_fill(phrases.noun_phrase, environment, calls, place.step))
+    return " and ".join(things)

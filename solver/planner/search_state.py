@@ -1,0 +1,128 @@
+"""Situations: what is so between two calls of a trace, and how a call leads from one to the next.
+
+A call is run by the simulator; nothing here says again what a tool does. What the caller learns from it follows from
+the declared results: the key of the one row that a look-up finds, and the key of a row that the call makes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import cast
+
+from lawtrace.environments.events import Event, FromResult, Json, JsonPath, Origin
+from lawtrace.environments.runtime.simulation import compile_tool, simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Delete, KeyResult, RowsResult
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.predicates import InstanceStates, ObservedPredicates
+
+KnownRows = Mapping[str, Mapping[Value, FromResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """Between two calls.
+
+    Attributes:
+        known: for each table the keys that the caller knows, with where an earlier result taught each first.
+        findable: for each table the keys of the rows there were before the first call that some look-up finds alone;
+            empty where nobody asks.
+        standings: where the values of each quantified rule stand, in the order of the interest.
+    """
+
+    state: State
+    events: tuple[Event, ...] = ()
+    known: KnownRows = field(default_factory=dict[str, Mapping[Value, FromResult]])
+    findable: Mapping[str, frozenset[Value]] = field(default_factory=dict[str, frozenset[Value]])
+    standings: tuple[InstanceStates, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallChoice:
+    """A call before it runs: decoded arguments, their origins, and the bounds of the numbers that are free."""
+
+    tool: Tool
+    values: Mapping[str, Value]
+    origins: Mapping[str, Origin]
+    numbers: Mapping[str, Amount] = field(default_factory=dict[str, Amount])
+
+    def encoded(self) -> dict[str, Json]:
+        """The arguments as JSON, optional ones that are not given left out."""
+        return {
+            name: self.tool.parameter(name).kind.encode(value)
+            for name, value in self.values.items()
+            if name in self.origins
+        }
+
+    def only_match(self, lookup: RowsResult, state: State) -> Value:
+        """The key of the one row that the look-up finds; None if it finds none or several."""
+        listed = compile_tool(self.tool).listed(lookup.name, state, self.values).listed
+        keys = [row.values[lookup.entity.key] for there, row in listed if there]
+        return keys[0] if len(keys) == 1 else None
+
+
+def initial_search_state(state: State, interest: ObservedPredicates) -> SearchState:
+    """Before the first call."""
+    return SearchState(state, standings=tuple(InstanceStates(automaton.initial) for automaton in interest.quantified))
+
+
+def apply_call(
+    environment: Environment, situation: SearchState, choice: CallChoice, interest: ObservedPredicates
+) -> SearchState | None:
+    """The situation after the call; None if it does not complete."""
+    event, state = simulate_call(environment, situation.state, choice.tool.name, choice.encoded())
+    if not event.completed:
+        return None
+    return SearchState(
+        state,
+        (*situation.events, event),
+        _updated_knowledge(choice, situation, event, state),
+        situation.findable,
+        tuple(
+            standing.after(automaton, event)
+            for automaton, standing in zip(interest.quantified, situation.standings, strict=True)
+        ),
+    )
+
+
+def _updated_knowledge(choice: CallChoice, situation: SearchState, event: Event, after: State) -> KnownRows:
+    known = situation.known
+    for taught in _teaching(choice.tool):
+        table, read = taught.entity.table, _learned_key(taught, cast("Mapping[str, Json]", event.result))
+        if read is not None:
+            value, path = read
+            key = taught.entity.fields[taught.entity.key].kind.decode(value)
+            if key not in known.get(table, {}):
+                place = FromResult(len(situation.events), path)
+                known = {**known, table: {**known.get(table, {}), key: place}}
+    for table, key_field in _deleting(choice.tool):
+        if table in known:
+            there = {row.values[key_field] for row in after.rows(table)}
+            known = {**known, table: {key: place for key, place in known[table].items() if key in there}}
+    return known
+
+
+def _learned_key(taught: RowsResult | KeyResult, result: Mapping[str, Json]) -> tuple[Json, JsonPath] | None:
+    """The key that a result teaches, and the way to it; None if it holds no row or several."""
+    value = result[taught.name]
+    if isinstance(taught, KeyResult):
+        return value, (taught.name,)
+    key = taught.entity.key
+    if isinstance(value, list):
+        return (cast("Mapping[str, Json]", value[0])[key], (taught.name, 0, key)) if len(value) == 1 else None
+    return None if value is None else (cast("Mapping[str, Json]", value)[key], (taught.name, key))
+
+
+@lru_cache(maxsize=1024)
+def _teaching(tool: Tool) -> tuple[RowsResult | KeyResult, ...]:
+    return tool.revealing_results
+
+
+@lru_cache(maxsize=1024)
+def _deleting(tool: Tool) -> tuple[tuple[str, str], ...]:
+    """The tables that the tool takes rows from, with their keys."""
+    entities = [effect.entity for effect in tool.effects if isinstance(effect, Delete)]
+    return tuple((entity.table, entity.key) for entity in entities)

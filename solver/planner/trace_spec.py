@@ -1,0 +1,166 @@
+"""What a trace is to be about, as formulas like any rule.
+
+``tasks``: something changes, and each compliance tool is called at most once, so that every compliance call is needed
+and deleting it is caught. ``coverage``: everything that is legal is allowed. The two have different ceilings of
+adjacent-tool coverage, so a coverage figure always names its profile.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.ltlf import Alphabet, Atom, Automaton, compile_formula, parse
+from lawtrace.solver.ltlf.automaton import build_automaton
+from lawtrace.solver.planner.tool_sequences import ToolPair
+from lawtrace.solver.rules import Rule
+
+TraceProfile = Literal["tasks", "coverage"]
+TRACE_PROFILES: tuple[TraceProfile, ...] = ("tasks", "coverage")
+
+
+def named_profile_formulas(environment: Environment, profile: TraceProfile) -> Mapping[str, str]:
+    """The formulas of a profile over the tools of the environment, each under what it says in words."""
+    if profile == "coverage":
+        return {}
+    changes = "F(" + " | ".join(sorted(environment.changing_tools)) + ")"
+    once = {f"{tool} at most once": f"G({tool} -> WX G !{tool})" for tool in sorted(environment.compliance_tools)}
+    return {"something changes": changes, **once}
+
+
+def profile_formulas(environment: Environment, profile: TraceProfile) -> tuple[str, ...]:
+    return tuple(named_profile_formulas(environment, profile).values())
+
+
+StepShare = Annotated[float, Field(ge=0, le=1)]
+
+
+class TraceConstraints(BaseModel):
+    """What traces are wished to be like. Every trace meets all of it, or the search says what stands in the way.
+
+    Attributes:
+        require: each of these tools is called in every trace.
+        forbid: none of them is called in any.
+        pairs: target pairs. Every trace has at least one of them adjacent, and the first traces each bring one that
+            no earlier trace has, until all that a compliant trace can have are there.
+        compliance: the least and the greatest share of the calls of a trace that are of compliance tools.
+        distance: any two traces differ in the tool at this many places at least; 1 means that no two call the same
+            tools in the same order.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    require: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+    pairs: tuple[ToolPair, ...] = ()
+    compliance: tuple[StepShare, StepShare] | None = None
+    distance: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _ascending(self) -> "TraceConstraints":
+        if self.compliance is not None and self.compliance[0] > self.compliance[1]:
+            raise ValueError("the least share of compliance steps is greater than the greatest; exchange the two")
+        return self
+
+    def check(self, environment: Environment) -> None:
+        """Raises InputError for a tool that the environment does not have, with the nearest that it has."""
+        for name in (*self.require, *self.forbid, *(tool for pair in self.pairs for tool in pair)):
+            if name not in environment.tools:
+                nearest = difflib.get_close_matches(name, environment.tools, 1)
+                meant = f"did you mean {nearest[0]}?" if nearest else f"it has {', '.join(environment.tools)}"
+                raise InputError(f"environment {environment.name!r} has no tool {name!r}; {meant}")
+
+
+NO_CONSTRAINTS = TraceConstraints()
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something that every trace must meet: how an error or a certificate names it, and its automaton."""
+
+    text: str
+    automaton: Automaton
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSpec:
+    """All that a search is asked for: traces of the environment that keep the rules, in a profile, with wishes."""
+
+    environment: Environment
+    rules: tuple[Rule, ...]
+    profile: TraceProfile
+    wishes: TraceConstraints = NO_CONSTRAINTS
+
+    def requirements(self, length: int) -> tuple[Requirement, ...]:
+        """Rules, profile and wishes, for traces of ``length`` calls."""
+        rules = [Requirement(f"rule {rule.id}", rule.automaton) for rule in self.rules]
+        profile = [
+            _formula_requirement(f"profile {self.profile}: {words}", formula)
+            for words, formula in named_profile_formulas(self.environment, self.profile).items()
+        ]
+        return (*rules, *profile, *self._wishes(length))
+
+    def automata(self, length: int) -> list[Automaton]:
+        return [demand.automaton for demand in self.requirements(length)]
+
+    def _wishes(self, length: int) -> list[Requirement]:
+        wishes = self.wishes
+        wishes.check(self.environment)
+        demands = [_formula_requirement(f"required tool {tool}", f"F {tool}") for tool in wishes.require]
+        demands += [_formula_requirement(f"forbidden tool {tool}", f"G !{tool}") for tool in wishes.forbid]
+        if wishes.pairs:
+            named = ", ".join(f"{first} -> {second}" for first, second in wishes.pairs)
+            some = " | ".join(f"({first} & X {second})" for first, second in wishes.pairs)
+            demands.append(_formula_requirement(f"one of the target pairs ({named})", f"F({some})"))
+        if wishes.compliance is not None:
+            demands.append(_share_requirement(self.environment, wishes.compliance, length))
+        return demands
+
+
+def _formula_requirement(text: str, formula: str) -> Requirement:
+    return Requirement(text, compile_formula(parse(formula)))
+
+
+def _share_requirement(environment: Environment, band: tuple[float, float], length: int) -> Requirement:
+    # As decimals, as people write them: 0.3 of 10 calls are 3, not a little more or less.
+    least, greatest = (Fraction(str(share)) for share in band)
+    low, high = math.ceil(least * length), math.floor(greatest * length)
+    text = f"share of compliance steps from {band[0]:g} to {band[1]:g}"
+    if low > high:
+        raise SearchError(f"{text}: no whole number of {length} calls is in that band; widen it")
+    return Requirement(
+        f"{text} ({_count_text(low, high)} of {length} calls)",
+        counting_automaton(environment.compliance_tools, low, high),
+    )
+
+
+def _count_text(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def counting_automaton(tools: Iterable[str], low: int, high: int) -> Automaton:
+    """From ``low`` to ``high`` completed calls of the tools, and any number of others."""
+    alphabet = Alphabet(tuple(sorted(map(Atom, tools), key=str)))
+
+    def row(seen: int) -> Sequence[int]:
+        return [min(seen + 1, high + 1) if letter else seen for letter in alphabet.letters]
+
+    return build_automaton(alphabet, 0, row, lambda seen: low <= seen <= high)
+
+
+def completed_calls_automaton(environment: Environment, count: int | None = None) -> Automaton:
+    """At least one call, or exactly ``count`` calls, each of which completes: the traces that a search makes."""
+    alphabet = Alphabet(tuple(sorted(map(Atom, environment.tools), key=str)))
+    enough = 1 if count is None else count
+    stays = enough if count is None else enough + 1
+
+    def row(seen: int) -> Sequence[int]:
+        return [min(seen + 1, stays) if letter and seen >= 0 else -1 for letter in alphabet.letters]
+
+    return build_automaton(alphabet, 0, row, lambda seen: seen == enough)

@@ -1,0 +1,133 @@
+"""What a rule set looks at in calls: the conditions that its atoms put on each tool, and the values that it follows.
+
+The search tells two calls of one tool apart only where a rule could, or where the world could
+(`lawtrace.solver.planner.transition_system`).
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lawtrace.environments.events import Event
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import WrongFormat, WrongType
+from lawtrace.solver.ltlf import Automaton, Condition, Scalar
+from lawtrace.solver.ltlf.conditions import (
+    RESULT,
+    Comparison,
+    FieldPath,
+    LiteralValue,
+    bound_fields,
+    condition_fields,
+    condition_parts,
+)
+
+ValueKey = tuple[bool, Scalar]
+"""A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""
+
+
+def value_key(value: Scalar) -> ValueKey:
+    return isinstance(value, bool), value
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceStates:
+    """Where the values of one quantified rule stand: those that have occurred, and all others together."""
+
+    unseen: int
+    met: Mapping[ValueKey, int] = field(default_factory=dict[ValueKey, int])
+
+    def of(self, key: ValueKey) -> int:
+        return self.met.get(key, self.unseen)
+
+    def after(self, automaton: Automaton, event: Event) -> "InstanceStates":
+        """One event later."""
+        shared = automaton.event_letter(event)
+        if not shared and not automaton.alphabet.by_tool.get(event.tool):
+            row = [states[automaton.alphabet.columns[0]] for states in automaton.table]
+            if row == list(range(len(row))):
+                return self
+        met = {key: automaton.step(state, shared) for key, state in self.met.items()}
+        for value in automaton.alphabet.occurring_values(event):
+            key = value_key(value)
+            met[key] = automaton.step(self.of(key), automaton.event_letter(event, value))
+        return InstanceStates(automaton.step(self.unseen, shared), met)
+
+
+class ObservedPredicates:
+    """What some automata look at.
+
+    Attributes:
+        conditions: for each tool the conditions that plain rules put on it. The set of those that a call meets is
+            written as a bit mask in this order.
+        quantified: the automata of quantified rules.
+    """
+
+    def __init__(self, automata: Sequence[Automaton]) -> None:
+        self.quantified = tuple(automaton for automaton in automata if automaton.quantified)
+        conditions: dict[str, dict[Condition, None]] = {}
+        self._fields: dict[str, set[FieldPath]] = {}
+        self._constants: dict[str, dict[FieldPath, set[float]]] = {}
+        self._following: dict[tuple[str, FieldPath], set[int]] = {}
+        for automaton in automata:
+            for atom in automaton.atoms:
+                if atom.condition is not None:
+                    self._fields.setdefault(atom.tool, set()).update(condition_fields(atom.condition))
+                    for place, through_list in bound_fields(atom.condition):
+                        if automaton.quantified and not through_list:
+                            number = self.quantified.index(automaton)
+                            self._following.setdefault((atom.tool, place), set()).add(number)
+                    for place, constant in _numeric_bounds(atom.condition):
+                        self._constants.setdefault(atom.tool, {}).setdefault(place, set()).add(constant)
+                    if not automaton.quantified:
+                        conditions.setdefault(atom.tool, {})[atom.condition] = None
+        self.conditions = {tool: tuple(sorted(conditions[tool], key=str)) for tool in sorted(conditions)}
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Two interests that are equal in this tell the same calls apart."""
+        limits = {tool: sorted((str(f), sorted(c)) for f, c in of.items()) for tool, of in self._constants.items()}
+        return tuple(self.conditions.items()), self.quantified, str(sorted(limits.items()))
+
+    def met(self, event: Event) -> int:
+        """Which of the conditions on its tool a call meets."""
+        conditions = self.conditions.get(event.tool, ())
+        return sum(1 << number for number, condition in enumerate(conditions) if condition.holds(event))
+
+    def looks_at(self, tool: str, argument: str) -> bool:
+        """Whether a rule looks at that argument of the tool."""
+        return any(place.path[0] == argument for place in self._fields.get(tool, ()))
+
+    def observes_result(self, tool: str) -> bool:
+        return any(place.path[0] == RESULT for place in self._fields.get(tool, ()))
+
+    def quantified_rules_on(self, tool: str, argument: str) -> frozenset[int]:
+        """The quantified rules, by their number, that compare the argument with their variable."""
+        return frozenset(self._following.get((tool, FieldPath((argument,))), ()))
+
+    def regions(self, tool: Tool, argument: str, domain: Amount) -> tuple[Amount, ...]:
+        """The domain, cut where a rule compares the argument with a number: within a region all values are alike."""
+        kind = tool.parameter(argument).kind
+        cuts: set[int] = set()
+        for constant in self._constants.get(tool.name, {}).get(FieldPath((argument,)), ()):
+            try:
+                exact = kind.decode(constant)
+            except (WrongType, WrongFormat):
+                continue
+            cuts |= {exact, exact + 1}
+        ends = sorted({domain.lowest, *(cut for cut in cuts if domain.lowest < cut <= domain.highest)})
+        return tuple(
+            Amount(low, ends[bisect_left(ends, low) + 1] - 1 if low != ends[-1] else domain.highest) for low in ends
+        )
+
+
+def _numeric_bounds(condition: Condition) -> list[tuple[FieldPath, float]]:
+    """The numbers that fields are compared with."""
+    match condition:
+        case Comparison(FieldPath() as place, _, LiteralValue(value)) | Comparison(
+            LiteralValue(value), _, FieldPath() as place
+        ):
+            return [(place, value)] if isinstance(value, int | float) and not isinstance(value, bool) else []
+        case _:
+            return [limit for part in condition_parts(condition) for limit in _numeric_bounds(part)]

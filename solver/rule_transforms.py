@@ -1,0 +1,164 @@
+"""Rules that say the same, or less than another, become one rule that rests on the provisions of both; by proof.
+
+One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). Of rules that
+are quantified over a value only those that are written the same are merged.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.solver.ltlf import (
+    OperationalRestriction,
+    compile_formula,
+    equivalent,
+    match_template,
+    product,
+    shortest_accepted,
+)
+from lawtrace.solver.ltlf.syntax import (
+    And,
+    Atom,
+    Bottom,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Or,
+    Release,
+    Since,
+    Top,
+    Until,
+    WeakUntil,
+    atoms_of,
+)
+from lawtrace.solver.rules import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMerge:
+    """A rule that was merged into another, and why: it says the same, or the other implies it."""
+
+    rule: Rule
+    into: str
+    because: Literal["equivalent", "implied"]
+
+
+def implies(one: Rule, other: Rule) -> bool:
+    """Whether every trace that keeps the one keeps the other."""
+    if isinstance(one.parsed, ForAll) or isinstance(other.parsed, ForAll):
+        return one.parsed == other.parsed
+    return shortest_accepted(product(one.automaton, other.automaton, lambda left, right: left and not right)) is None
+
+
+def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[RuleMerge, ...]]:
+    """The distinct rules in their order, each with the provisions of all that were merged into it; and the merges.
+
+    Of equivalent rules the first stays; of two of which one implies the other, the one that implies.
+    """
+    merges: dict[str, RuleMerge] = {}
+    for one, other in combinations(rules, 2):
+        if other.id in merges or one.id in merges:
+            continue
+        if implies(one, other):
+            merges[other.id] = RuleMerge(other, one.id, "equivalent" if implies(other, one) else "implied")
+        elif implies(other, one):
+            merges[one.id] = RuleMerge(one, other.id, "implied")
+    found = [merges[rule.id] for rule in rules if rule.id in merges]
+    settled = [_follow_merges(merge, merges) for merge in found]
+    kept: list[Rule] = []
+    for rule in rules:
+        if rule.id not in merges:
+            absorbed = [merge.rule for merge in settled if merge.into == rule.id]
+            kept.append(with_provisions_of(rule, absorbed))
+    return tuple(kept), tuple(settled)
+
+
+def with_provisions_of(rule: Rule, others: Sequence[Rule]) -> Rule:
+    """The rule, resting on the provisions of the others besides its own."""
+    provisions = dict.fromkeys([*rule.provisions, *(p for other in others for p in other.provisions)])
+    return Rule.model_validate({**rule.model_dump(), "provisions": tuple(provisions)})
+
+
+def _follow_merges(merge: RuleMerge, merges: Mapping[str, RuleMerge]) -> RuleMerge:
+    """The merge into the rule where its chain ends: equivalent only if every link is. It does end: each link goes to a
+    rule that was in no merge yet, or said more."""
+    into, because = merge.into, merge.because
+    while into in merges:
+        into, because = merges[into].into, "implied" if merges[into].because == "implied" else because
+    return RuleMerge(merge.rule, into, because)
+
+
+def check_tool_subset(environment: Environment, tools: Collection[str]) -> None:
+    """Raises InputError for a tool that there is not, or an offer without a single business tool."""
+    for name in tools:
+        if name not in environment.tools:
+            raise InputError(f"tools: {environment.name!r} has no {name!r}; it has {', '.join(environment.tools)}")
+    if not set(tools) - environment.compliance_tools:
+        raise InputError("tools: nothing could be asked for; name business tools (compliance tools are offered anyway)")
+
+
+def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule, ...]:
+    """The rules with calls of other tools taken as impossible, without those that then demand nothing.
+
+    ``G((PayBill | TransferFunds) -> F RecordAuditEvent)`` without PayBill speaks of transfers alone; a rule about
+    PayBill alone is left out.
+    """
+    kept: list[Rule] = []
+    everything = compile_formula(Top())
+    for rule in rules:
+        formula = _restrict_formula(rule.parsed, tools)
+        if formula == rule.parsed:
+            kept.append(rule)
+        elif not equivalent(compile_formula(formula), everything):
+            # Made anew: a copy would keep what the rule has computed of its old formula.
+            kept.append(Rule.model_validate({**rule.model_dump(), "formula": str(formula)}))
+    return tuple(kept)
+
+
+def _restrict_formula(formula: Formula, tools: Collection[str]) -> Formula:
+    match formula:
+        case Top() | Bottom():
+            return formula
+        case Atom(tool):
+            return formula if tool in tools else Bottom()
+        case ForAll(variable, body):
+            rest = _restrict_formula(body, tools)
+            return ForAll(variable, rest) if any(atom.variables for atom in atoms_of([rest])) else rest
+        case And(operands):
+            return And(*(_restrict_formula(operand, tools) for operand in operands))
+        case Or(operands):
+            possible = [rest for operand in operands if (rest := _restrict_formula(operand, tools)) != Bottom()]
+            return Or(*possible) if len(possible) > 1 else possible[0] if possible else Bottom()
+        case Implies(left, right) | Iff(left, right) | Until(left, right) | Release(left, right):
+            return type(formula)(_restrict_formula(left, tools), _restrict_formula(right, tools))
+        case WeakUntil(left, right) | Since(left, right):
+            return type(formula)(_restrict_formula(left, tools), _restrict_formula(right, tools))
+        case _:
+            return type(formula)(_restrict_formula(formula.operand, tools))
+
+
+def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """For each rule that asks for an authorization check first, the one that asks for a check that was passed; but
+    none that is among the rules already. They rest on the same provisions."""
+    forms: list[Rule] = []
+    for rule in rules:
+        match match_template(rule.parsed):
+            case OperationalRestriction(Atom(tool, None, attempted=False), occasion) if tool == AUTHORIZATION_TOOL:
+                form = Rule(
+                    id=f"{rule.id}-granted",
+                    formula=f"!((!{AUTHORIZATION_TOOL}(result.{AUTHORIZED})) U ({occasion}))",
+                    regulation=rule.regulation,
+                    provisions=rule.provisions,
+                    derived="A check that was refused is no authorization; the rule beside it asks for a check alone.",
+                    rationale=rule.rationale,
+                )
+                if not any(equivalent(form.automaton, other.automaton) for other in rules):
+                    forms.append(form)
+            case _:
+                pass
+    return tuple(forms)

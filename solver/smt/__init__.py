@@ -1,0 +1,1 @@
+"""Every use of Z3: encodings and bounded model checking."""

@@ -1,0 +1,320 @@
+"""The bounded encoding: declaration, caller's knowledge, rules and horizon as one question to Z3.
+
+Every step makes exactly one call. What a call does is read from the same compiled tool that the simulator executes
+(``environments/runtime/simulation.py``), against a symbolic logic: which tool is called, every amount, date, text and
+reference stay open. What may forbid a call carries a *selector*, a literal that is assumed in a query, so that an
+unsatisfiable query comes back with the preconditions, knowledge and rules that stand in the way.
+
+Everything without a selector (effects, one call a step, the initial state, the domains of arguments, optional
+arguments left out) is an assumption, and a certificate says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, cast
+
+import z3
+
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult
+from lawtrace.environments.spec.samplers import Amount, FiniteSampler
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.terms import EvaluationScope, Term, arguments_of
+from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Tool
+from lawtrace.environments.spec.types import ListOf, Value
+from lawtrace.solver.ltlf import Automaton, Monitor
+from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.smt.environment_encoding import (
+    KnowledgeEncoding,
+    PendingEventsEncoding,
+    cone_of_influence,
+    tools_in_cone,
+)
+from lawtrace.solver.smt.rule_encoding import RuleEncoder, SymbolicStep
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+
+QUERY_RLIMIT = 20_000_000
+"""Z3's resource units for one query; what is not decided within them is reported as undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something that may forbid a call or a trace, in words that a reader understands. A rule forbids no one tool."""
+
+    kind: Literal["precondition", "knowledge", "rule"]
+    text: str
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelCall:
+    """One call of a trace that Z3 found: arguments in outside form, those left out that follow from calls before."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedAnswer:
+    """Z3's answer: a trace, as the simulator carried it out with every rule kept; or the obstacles that rule one out;
+    or neither if it was not decided."""
+
+    trace: tuple[Event, ...] | None
+    obstacles: tuple[Obstacle, ...] | None
+
+    @property
+    def decided(self) -> bool:
+        return self.trace is not None or self.obstacles is not None
+
+
+class BoundedEncoding:
+    """Traces of ``length`` calls from one initial state, as Z3 sees them. Built once, asked many questions."""
+
+    def __init__(
+        self, environment: Environment, automata: Mapping[str, Automaton], *, length: int, initial: State
+    ) -> None:
+        self.environment = environment
+        self.length = length
+        self._logic = SymbolicLogic()
+        self._solver = z3.SimpleSolver()
+        self._solver.set("rlimit", QUERY_RLIMIT)
+        self._obstacles: dict[str, Obstacle] = {}
+        self._selectors: dict[Obstacle, z3.BoolRef] = {}
+        self._automata = automata
+        self._tools = tools_in_cone(environment, ObservedPredicates(tuple(automata.values())))
+        self._compiled = {name: CompiledTool(tool, self._logic) for name, tool in self._tools.items()}
+        self._steps: list[SymbolicStep] = []
+        self._initial = initial
+        self._last = self._encode(initial)
+        self.unread: tuple[str, ...] = ()
+        """What of the rules was left open, a sentence each: conditions that have no counterpart in the encoding."""
+        self._judge(automata)
+
+    def ask_pair(self, first: str, second: str) -> BoundedAnswer:
+        """Is there a trace in which a call of ``second`` directly follows one of ``first``?"""
+        goal = z3.Bool(f"pair {first} {second}")
+        places = zip(self._steps, self._steps[1:], strict=False)
+        ways = [z3.And([here.calls[first], then.calls[second]]) for here, then in places]
+        self._solver.add(z3.Implies(goal, z3.Or(ways)))
+        return self._ask(goal)
+
+    def ask(self) -> BoundedAnswer:
+        """Is there any trace at all?"""
+        return self._ask()
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What every answer takes for granted."""
+        counts = ", ".join(
+            f"{len(self._initial.tables[table])} {table}" for table in sorted(cone_of_influence(self.environment))
+        )
+        return (
+            f"exactly {self.length} calls, one a step, each of which completes",
+            f"an initial state with {counts}",
+            "amounts within their declared domain, optional arguments left out unless a look-up finds rows by them",
+            "a look-up makes a row known only if it is the only match",
+        )
+
+    def _ask(self, *goals: z3.BoolRef) -> BoundedAnswer:
+        selectors = list(self._selectors.values())
+        result = self._solver.check(*selectors, *goals)
+        if result == z3.sat:
+            # Where a condition was left open, or an argument given that nobody would give, Z3 may have gone astray.
+            return BoundedAnswer(self._carried_out(self._wishes(self._solver.model())), None)
+        if result != z3.unsat:
+            return BoundedAnswer(None, None)
+        # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
+        # the end, it leaves the world's refusals rather than a row of rules.
+        core = selectors
+        for literal in reversed(selectors):
+            without = [other for other in core if other is not literal]
+            if self._solver.check(*without, *goals) == z3.unsat:
+                core = without
+        return BoundedAnswer(None, tuple(self._obstacles[str(literal)] for literal in core))
+
+    def _carried_out(self, planned: Sequence[_ModelCall]) -> tuple[Event, ...] | None:
+        """The calls as they are when they are run; None unless each completes and together they keep every rule.
+
+        A row that a call makes is called otherwise there: here every call that could make one has a row of its own.
+        """
+        state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
+        names: dict[Json, Json] = {}
+        for step, wish in enumerate(planned):
+            tool = self.environment.tools[wish.tool]
+            said = {name: _rename_values(value, names) for name, value in wish.arguments.items()}
+            derived = {
+                parameter.name: parameter.kind.encode(parameter.source.function(self.environment, tuple(events)))
+                for parameter in tool.parameters
+                if isinstance(parameter.source, FromTrace)
+            }
+            event, state = simulate_call(self.environment, state, tool.name, {**said, **derived})
+            if not event.completed:
+                return None
+            events.append(event)
+            result = cast("Mapping[str, Json]", event.result)
+            for made in tool.results:
+                if isinstance(made, KeyResult) and made.name in self._steps[step].results[tool.name]:
+                    names[cast("str", self._steps[step].results[tool.name][made.name])] = result[made.name]
+        monitor.run(events)
+        return tuple(events) if set(monitor.final_statuses().values()) <= {"kept"} else None
+
+    def _encode(self, state: State) -> State:
+        logic, known, pending = (
+            self._logic,
+            KnowledgeEncoding(self.environment, state, self._logic),
+            PendingEventsEncoding(self.environment),
+        )
+        for step in range(self.length):
+            acts = {name: z3.Bool(f"{name}@{step}") for name in self._tools}
+            self._solver.add(z3.PbEq([(act, 1) for act in acts.values()], 1))
+            arguments = {name: self._open_arguments(tool, step, state) for name, tool in self._tools.items()}
+            following, results = state, dict[str, Mapping[str, Value | CandidateRows]]()
+            for name, compiled in self._compiled.items():
+                self._forbid_refusals(compiled, acts[name], EvaluationScope(state, arguments[name], {}))
+                self._demand_knowledge(compiled.tool, acts[name], arguments[name], known, pending)
+                # Only one tool is called, so chaining the guarded effects of all of them is the effect of that one.
+                transition = compiled.transition(following, arguments[name], succeeded=acts[name])
+                following, results[name] = transition.state, transition.results
+            self._steps.append(SymbolicStep(acts, arguments, results, dict(pending.pending)))
+            known.learn(self._tools, acts, results)
+            pending.update(acts, logic)
+            state = following
+        return state
+
+    def _open_arguments(self, tool: Tool, step: int, state: State) -> dict[str, Value]:
+        values: dict[str, Value] = {}
+        filters = set[str]().union(*(arguments_of(term) for lookup in tool.lookups for term in lookup.terms()))
+        for parameter in tool.parameters:
+            name = f"{tool.name}.{parameter.name}@{step}"
+            match parameter.source:
+                case FromUser(when=when) if when is not None and self._is_left_out(
+                    when, EvaluationScope(state, values)
+                ):
+                    values[parameter.name] = parameter.default
+                case FromUser(when=None) if not parameter.required and parameter.name not in filters:
+                    values[parameter.name] = parameter.default
+                case FromUser(Amount(lowest, highest)):
+                    number = z3.Int(name)
+                    self._solver.add(number >= lowest, number <= highest)
+                    values[parameter.name] = number
+                case FromUser(FiniteSampler() as domain):
+                    value = self._one_of(name, domain.words(self._initial))
+                    values[parameter.name] = (value,) if isinstance(parameter.kind, ListOf) else value
+                case FromUser(domain):
+                    # Texts and dates that no precondition compares: any value will do.
+                    values[parameter.name] = domain.draw(Random(0), self._initial)
+                case FromLookup(entity):
+                    key = self._one_of(name, [row.values[entity.key] for row in state.tables[entity.table]])
+                    values[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
+                case FromTrace():
+                    # Its length is open, its emptiness is what matters: see Pending.
+                    values[parameter.name] = ("pending",)
+        return values
+
+    def _is_left_out(self, when: Term, scope: EvaluationScope) -> bool:
+        # Where that hangs on an open argument, it is given: tools ignore what they do not need (see _encoded).
+        return when.compile(self._logic)(scope) is False
+
+    def _one_of(self, name: str, values: Sequence[Value]) -> Value:
+        """One of the values, left open; where there are none, a text that no row has."""
+        if not values:
+            return ""
+        if isinstance(values[0], str):
+            return self._logic.open_text(name, self._solver, values)
+        if isinstance(values[0], bool):
+            return z3.Bool(name) if len(set(values)) > 1 else values[0]
+        number = z3.Int(name)
+        self._solver.add(z3.Or([number == value for value in values]))
+        return number
+
+    def _forbid_refusals(self, compiled: CompiledTool, act: z3.BoolRef, scope: EvaluationScope) -> None:
+        tool = compiled.tool.name
+        for refusal, condition in (*compiled.raises, *compiled.fails):
+            refused = condition(scope)
+            if refused is not False:
+                selector = self._selector("precondition", f"{tool} is refused: {refusal.description}", tool)
+                self._solver.add(z3.Implies(z3.And([selector, act]), self._logic.negate(refused)))
+
+    def _demand_knowledge(
+        self,
+        tool: Tool,
+        act: z3.BoolRef,
+        arguments: Mapping[str, Value],
+        known: KnowledgeEncoding,
+        pending: PendingEventsEncoding,
+    ) -> None:
+        used: dict[str, list[Value]] = {}
+        for parameter in tool.parameters:
+            value = arguments[parameter.name]
+            if isinstance(parameter.kind, ListOf) and isinstance(parameter.source, FromLookup):
+                (value,) = value  # a list of one: see _open_arguments
+            if isinstance(parameter.source, FromLookup):
+                entity = parameter.source.entity
+                text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"
+                selector = self._selector("knowledge", text, tool.name)
+                self._solver.add(z3.Implies(z3.And([selector, act]), known.is_known(entity.table, value)))
+                for other in used.setdefault(entity.table, []):
+                    text = f"{tool.name} needs two different {entity.table}"
+                    selector = self._selector("knowledge", text, tool.name)
+                    self._solver.add(z3.Implies(z3.And([selector, act]), z3.Not(value == other)))
+                used[entity.table].append(value)
+            elif isinstance(parameter.source, FromTrace):
+                text = f"{tool.name} needs an event that is not recorded yet"
+                selector = self._selector("knowledge", text, tool.name)
+                self._solver.add(z3.Implies(z3.And([selector, act]), pending.any_pending))
+
+    def _judge(self, automata: Mapping[str, Automaton]) -> None:
+        """Every rule is kept at the end, as far as its selector is assumed."""
+        judge = RuleEncoder(self.environment, self._logic, self._solver, self._steps, self._last)
+        for name, automaton in automata.items():
+            selector = self._selector("rule", name)
+            self._solver.add(z3.Implies(selector, judge.kept(name, automaton)))
+        self.unread = tuple(judge.unread)
+
+    def _selector(
+        self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
+    ) -> z3.BoolRef:
+        obstacle = Obstacle(kind, text, tool)
+        if obstacle not in self._selectors:
+            selector = z3.Bool(f"selector {len(self._selectors)}")
+            self._selectors[obstacle] = selector
+            self._obstacles[str(selector)] = obstacle
+        return self._selectors[obstacle]
+
+    def _wishes(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
+        wishes: list[_ModelCall] = []
+        for step in self._steps:
+            name = next(name for name, act in step.calls.items() if z3.is_true(model.eval(act, model_completion=True)))
+            wishes.append(_ModelCall(name, self._encoded(name, step.arguments[name], model)))
+        return tuple(wishes)
+
+    def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
+        encoded: dict[str, Json] = {}
+        values: dict[str, Value] = {}
+        for parameter in self.environment.tools[name].parameters:
+            values[parameter.name] = value = self._closed(arguments[parameter.name], model)
+            when = parameter.source.when if isinstance(parameter.source, FromUser) else None
+            # Nobody says when an access ends that has no end.
+            needless = when is not None and not when.compile(PLAIN)(EvaluationScope(self._initial, values))
+            if value is not None and not needless and not isinstance(parameter.source, FromTrace):
+                encoded[parameter.name] = parameter.kind.encode(value)
+        return encoded
+
+    def _closed(self, value: Value, model: z3.ModelRef) -> Value:
+        if isinstance(value, tuple):
+            return tuple(self._closed(item, model) for item in cast("tuple[Value, ...]", value))
+        if not z3.is_expr(value):
+            return value
+        if isinstance(value, z3.BoolRef):
+            return z3.is_true(model.eval(value, model_completion=True))
+        number = model.eval(value, model_completion=True).as_long()
+        return self._logic.word(number) if self._logic.is_text(value) else number
+
+
+def _rename_values(value: Json, names: Mapping[Json, Json]) -> Json:
+    if isinstance(value, list):
+        return [_rename_values(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value

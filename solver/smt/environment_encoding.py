@@ -1,0 +1,118 @@
+"""What of a declaration can matter: the tables that decide what is called, known or shown, directly or through effects.
+
+The rest (a log that no tool reads) is left out of the questions to Z3: the cone of influence.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import z3
+
+from lawtrace.environments.runtime.simulation import CandidateRows
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.state import State
+from lawtrace.environments.spec.terms import Term, tables_of
+from lawtrace.environments.spec.tools import FromTrace, Tool
+from lawtrace.environments.spec.types import Value
+from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+
+
+def tools_in_cone(environment: Environment, interest: ObservedPredicates) -> dict[str, Tool]:
+    """The tools without what no precondition, no knowledge and no rule depends on (cone of influence)."""
+    shown = {
+        name: [result for result in tool.results if not isinstance(result, RowsResult)]
+        if interest.observes_result(name)
+        else []
+        for name, tool in environment.tools.items()
+    }
+    cone = cone_of_influence(
+        environment, [term for results in shown.values() for result in results for term in result.terms()]
+    )
+    return {
+        name: replace(
+            tool,
+            effects=tuple(effect for effect in tool.effects if effect.entity.table in cone),
+            results=tuple(
+                result
+                for result in tool.results
+                if any(result is other for other in (*tool.revealing_results, *shown[name]))
+            ),
+        )
+        for name, tool in environment.tools.items()
+    }
+
+
+def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str]:
+    """The tables that decide, directly or through effects, what can be called, what is known and what is shown."""
+    cone = set[str]().union(*map(tables_of, shown))
+    for tool in environment.tools.values():
+        conditions = [*tool.refusals]
+        for result in tool.revealing_results:
+            cone.add(result.entity.table)
+            conditions += result.terms()
+        cone = cone.union(*map(tables_of, conditions))
+    before: set[str] = set()
+    while before != cone:
+        before = set(cone)
+        for tool in environment.tools.values():
+            for effect in tool.effects:
+                if effect.entity.table in cone:
+                    cone = cone.union(*map(tables_of, effect.terms()))
+    return frozenset(cone)
+
+
+class KnowledgeEncoding:
+    """Which rows the caller knows: one truth for each key, of the initial state or made since, growing step by step."""
+
+    def __init__(self, environment: Environment, initial: State, logic: SymbolicLogic) -> None:
+        self._logic = logic
+        self._truths: dict[str, dict[str, Value]] = {
+            table: {str(row.values[entity.key]): False for row in initial.rows(table)}
+            for table, entity in environment.entities.items()
+        }
+
+    def is_known(self, table: str, key: Value) -> Value:
+        truths = self._truths[table].items()
+        return self._logic.any([self._logic.all([known, self._logic.equal(key, word)]) for word, known in truths])
+
+    def learn(
+        self,
+        tools: Mapping[str, Tool],
+        acts: Mapping[str, z3.BoolRef],
+        results: Mapping[str, Mapping[str, Value | CandidateRows]],
+    ) -> None:
+        for name, tool in tools.items():
+            for result in tool.revealing_results:
+                found, truths = results[name][result.name], self._truths[result.entity.table]
+                if not isinstance(found, CandidateRows):  # the key of a new row
+                    truths[found] = acts[name]
+                    continue
+                for place, (listed, row) in enumerate(found.listed):
+                    key = str(row.values[result.entity.key])
+                    others = [other for number, (other, _) in enumerate(found.listed) if number != place]
+                    alone = self._logic.all([acts[name], listed, *map(self._logic.negate, others)])
+                    truths[key] = self._logic.any([truths.get(key, False), alone])
+
+
+class PendingEventsEncoding:
+    """Which events still wait to be recorded, by name."""
+
+    def __init__(self, environment: Environment) -> None:
+        tools = environment.tools.items()
+        self._emitting = {
+            event: [name for name, tool in tools if tool.emits == event] for event in environment.event_names
+        }
+        self._recording = [
+            name for name, tool in tools if any(isinstance(p.source, FromTrace) for p in tool.parameters)
+        ]
+        self.pending: dict[str, Value] = dict.fromkeys(environment.event_names, False)
+        self.any_pending: Value = False
+
+    def update(self, acts: Mapping[str, z3.BoolRef], logic: SymbolicLogic) -> None:
+        kept = [logic.negate(acts[name]) for name in self._recording]
+        for event, emitting in self._emitting.items():
+            emitted = logic.any([self.pending[event], *(acts[name] for name in emitting)])
+            self.pending[event] = logic.all([emitted, *kept])
+        self.any_pending = logic.any([*self.pending.values()])

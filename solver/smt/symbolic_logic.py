@@ -1,0 +1,116 @@
+"""The logic whose values may be Z3 expressions: what turns a declaration into an encoding.
+
+Connectives fold constants. Python values in give Python values out, so a state that is concrete in most places makes
+small expressions; a Z3 expression anywhere makes the result one. Strings are indices into a finite pool (Z3's string
+theory is slower by orders of magnitude and invents nonsense), so a claim made with this logic holds for that
+vocabulary and no other.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import z3
+
+from lawtrace.environments.spec.types import Value
+
+
+class SymbolicLogic:
+    """Folding connectives over Python values and Z3 expressions. Its pool of strings grows with what it meets.
+
+    Strings compare to open strings by their index in the pool; numbers and truths stand for themselves.
+    """
+
+    def __init__(self, vocabulary: Sequence[str] = ()) -> None:
+        self._indices: dict[str, int] = {}
+        self._ranges: dict[str, tuple[str, ...]] = {}
+        for word in vocabulary:
+            self.index(word)
+
+    def index(self, text: str) -> int:
+        """The pool's index of the string, added if it is new."""
+        return self._indices.setdefault(text, len(self._indices))
+
+    def word(self, index: int) -> str:
+        return list(self._indices)[index]
+
+    def open_text(self, name: str, solver: z3.Solver, words: Sequence[str] | None = None) -> z3.ArithRef:
+        """A string of the present pool, or one of ``words``, left open; the solver learns its range."""
+        range_ = tuple(self._indices) if words is None else tuple(dict.fromkeys(words))
+        variable = z3.Int(name)
+        solver.add(z3.Or([variable == self.index(word) for word in range_]))
+        self._ranges[name] = range_
+        return variable
+
+    def is_text(self, variable: z3.ExprRef) -> bool:
+        """Whether the variable stands for a string, by its index."""
+        return variable.decl().name() in self._ranges
+
+    def range_of(self, variable: z3.ExprRef) -> Sequence[str] | None:
+        """The strings that an open string can be; None if it is not known."""
+        return self._ranges.get(variable.decl().name())
+
+    def all(self, truths: Iterable[Value]) -> Value:
+        return _fold_constants(truths, absorbing=False, combine=z3.And)
+
+    def any(self, truths: Iterable[Value]) -> Value:
+        return _fold_constants(truths, absorbing=True, combine=z3.Or)
+
+    def negate(self, truth: Value) -> Value:
+        return z3.Not(truth) if z3.is_expr(truth) else not truth
+
+    def choose(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        if not z3.is_expr(condition):
+            return then if condition else otherwise
+        if then is otherwise:
+            return then
+        if isinstance(then, tuple) or isinstance(otherwise, tuple):
+            raise TypeError("a list cannot depend on an open condition; guard the call instead")
+        return z3.If(condition, self._carried(then), self._carried(otherwise))
+
+    def equal(self, left: Value, right: Value) -> Value:
+        if not (z3.is_expr(left) or z3.is_expr(right)):
+            return left == right
+        if left is None or right is None:
+            return False
+        return self._carried(left) == self._carried(right)
+
+    def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
+        if not any(z3.is_expr(text) for text in texts):
+            return function(*texts)
+        ranges = [self._range(text) if z3.is_expr(text) else (text,) for text in texts]
+        result: Value = None
+        for words in itertools.product(*ranges):
+            value = function(*words)
+            if result is None:  # the last case of the chain needs no condition: the range is all there is
+                result = self._carried(value)
+                continue
+            case = self.all([self.equal(text, word) for text, word in zip(texts, words, strict=True)])
+            result = self.choose(case, value, result)
+        return result
+
+    def _range(self, text: z3.ExprRef) -> Sequence[str]:
+        """The strings that an open string can be: those of its range, or of the pool if it is no plain variable."""
+        is_variable = text.num_args() == 0
+        return (self._ranges.get(text.decl().name()) if is_variable else None) or tuple(self._indices)
+
+    def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a truth)
+        if isinstance(value, str):
+            return z3.IntVal(self.index(value))
+        if isinstance(value, bool):
+            return z3.BoolVal(value)
+        if value is None:
+            raise TypeError("an absent value cannot meet an open one; give the term an 'otherwise'")
+        return value
+
+
+def _fold_constants(truths: Iterable[Value], *, absorbing: bool, combine: Callable[..., Value]) -> Value:
+    open_truths: list[Value] = []
+    for truth in truths:
+        if z3.is_expr(truth):
+            open_truths.append(truth)
+        elif bool(truth) is absorbing:
+            return absorbing
+    if not open_truths:
+        return not absorbing
+    return open_truths[0] if len(open_truths) == 1 else combine(open_truths)

@@ -1,0 +1,156 @@
+"""A live agent calls tools turn by turn, over the real protocol: what becomes events, and when it ends."""
+
+import json
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from lawtrace.agents.conversations.attempts import ToolConversation, ToolConversationLimits, run_tool_conversation
+from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, ModelCalled
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.runtime.session import Session
+from lawtrace.solver.masking.instructions import Instruction
+from tests.support.openai_server import Answer, Raw, Status, calling, serving
+
+INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})
+CONTEXT = Context(stage="attempts", role="executor", task="t", style="goal", conversation="m")
+Told = list[str]
+Policy = Callable[[Told], str | Mapping[str, Any]]
+"""What the model does next, given all the results so far."""
+
+
+def policy(next_move: Policy) -> Answer:
+    return lambda request: next_move([line["content"] for line in request["messages"] if line["role"] == "tool"])
+
+
+async def act(
+    answer: Answer,
+    *,
+    limits: ToolConversationLimits | None = None,
+    event_log: MemoryEventLog | None = None,
+    first: object = None,
+) -> tuple[ToolConversation, Session, list[Mapping[str, Any]]]:
+    session = Session(ENVIRONMENT, ENVIRONMENT.populate(Random(1)))
+    event_log = event_log or MemoryEventLog()
+    with serving(answer) as server:
+        if isinstance(first, Raw | Status):
+            server.then(first)
+        async with ModelClients(event_log, environment=server.environment) as clients:
+            acted = await run_tool_conversation(
+                session,
+                load_domain("banking").regulation,
+                INSTRUCTION,
+                client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+                context=CONTEXT,
+                event_log=event_log,
+                limits=limits or ToolConversationLimits(),
+            )
+        return acted, session, server.requests
+
+
+async def test_calls_go_on_until_the_model_says_something() -> None:
+    def move(told: Told) -> str | Mapping[str, Any]:
+        if not told:
+            return calling(("GetAccountInformation", {"account_type": "savings"}), saying="Let me look.")
+        return f"You have {json.loads(told[0])['accounts'][0]['balance']}."
+
+    acted, session, requests = await act(policy(move))
+    assert [event.tool for event in session.events] == ["GetAccountInformation"]
+    assert acted.end == "finished"
+    assert acted.turns[0].text == "Let me look."
+    result = session.events[0].result
+    assert isinstance(result, dict)
+    assert acted.turns[1].text.startswith("You have ")
+    assert json.loads(acted.turns[0].results[0]) == result
+    offered = {tool["function"]["name"]: tool["function"]["parameters"] for tool in requests[0]["tools"]}
+    assert set(offered) == set(ENVIRONMENT.tools)
+    assert set(offered["PayBill"]["required"]) <= set(offered["PayBill"]["properties"])
+    assert [line["role"] for line in requests[1]["messages"]] == ["system", "user", "assistant", "tool"]
+    assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
+
+
+async def test_parallel_calls_are_carried_out_in_the_order_given() -> None:
+    batch = [
+        ("CheckAuthorization", "{}"),
+        ("RecordAuditEvent", {"events": ["A"]}),
+        ("SearchPayee", {"keywords": ["a"]}),
+    ]
+    acted, session, _ = await act(policy(lambda told: "Done." if told else calling(*batch)))
+    assert [event.tool for event in session.events] == [name for name, _ in batch]
+    assert [len(turn.results) for turn in acted.turns] == [3, 0]
+
+
+async def test_calls_that_mean_nothing_are_told_so_and_recorded() -> None:
+    batch: list[tuple[str, str | Mapping[str, Any]]] = [
+        ("PayBills", "{}"),
+        ("SearchPayee", '{"keywords": ["x"'),
+        ("SearchPayee", {"keywords": ["x"], "limit": 3}),
+        ("SearchPayee", {}),
+        ("TransferFunds", {"from_account_number": "1", "to_account_number": "2", "amount": -5}),
+    ]
+    acted, session, _ = await act(policy(lambda told: "Sorry." if told else calling(*batch)))
+    assert [event.outcome for event in session.events] == ["rejected"] * 4 + ["raised"]
+    told = acted.turns[0].results
+    assert "did you mean PayBill" in told[0]
+    assert "not strict JSON" in told[1]
+    assert "no parameter 'limit'" in told[2]
+    assert "needs the argument 'keywords'" in told[3]
+    assert acted.end == "finished"
+
+
+@pytest.mark.parametrize(
+    ("limits", "end", "calls"),
+    [
+        (ToolConversationLimits(turns=3), "turn_limit", 6),
+        (ToolConversationLimits(calls=3), "call_limit", 3),
+        (ToolConversationLimits(tokens=1), "token_limit", 2),
+        (ToolConversationLimits(seconds=1e-9), "time_limit", 2),
+    ],
+)
+async def test_a_model_that_never_stops_meets_a_limit(limits: ToolConversationLimits, end: str, calls: int) -> None:
+    event_log = MemoryEventLog()
+    batch = [("CheckAuthorization", "{}")] * 2
+    acted, session, _ = await act(policy(lambda told: calling(*batch)), limits=limits, event_log=event_log)
+    assert (acted.end, len(session.events)) == (end, calls)
+    assert acted.reason
+    said = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
+    assert (said[-1].source, said[-1].content) == ("limits", acted.reason)
+
+
+async def test_everything_said_called_and_answered_is_on_record() -> None:
+    event_log = MemoryEventLog()
+    await act(policy(lambda told: "Done." if told else calling(("CheckAuthorization", "{}"))), event_log=event_log)
+    messages = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
+    assert [(m.source, m.context.turn) for m in messages] == [
+        ("user", 0),
+        ("executor", 1),
+        ("CheckAuthorization", 2),
+        ("executor", 3),
+    ]
+    assert [call.name for call in messages[1].function_calls] == ["CheckAuthorization"]
+    assert json.loads(messages[2].content) == {"authorized": True}
+    assert messages[1].prompt_id == "executor_tools_system"
+    models = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
+    assert [call.function_calls for call in models] == [messages[1].function_calls, ()]
+
+
+async def test_an_endpoint_that_fails_is_no_fault_of_the_model() -> None:
+    with pytest.raises(CallFailed):
+        await act(policy(lambda told: "never asked"), first=Status(400))
+    with pytest.raises(CallFailed, match="no chat completion"):
+        await act(policy(lambda told: "never asked"), first=Raw("{}"))
+
+
+async def test_half_characters_and_missing_ids_break_nothing() -> None:
+    broken = {"tool_calls": [{"type": "function", "function": {"name": "SearchPayee", "arguments": '{"k": "\ud800"}'}}]}
+    call = broken["tool_calls"][0]
+    call["id"] = None  # type: ignore[index]
+    acted, session, _ = await act(policy(lambda told: "Done." if told else broken))
+    assert [event.outcome for event in session.events] == ["rejected"]
+    assert acted.turns[0].calls[0].arguments == '{"k": "?"}'

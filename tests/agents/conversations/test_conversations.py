@@ -1,0 +1,318 @@
+"""Whole conversations, with scripted roles in the seats of models."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from lawtrace.agents.conversations.instruction_writing import write_instruction
+from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rules
+from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.roles.extraction_roles import Proposal, ProposedRule
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.prompts.loader import Prompt, load_prompt
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.traces import Trace
+
+SETTING = load_domain("banking")
+RULES = load_rules(SETTING.rules_file)
+Script = Callable[[Sequence[LLMMessage]], str]
+
+
+class Cast:
+    """The offline roles, with some of them replaced by scripts; counts how often each was asked."""
+
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+        self.asked: dict[str, int] = {}
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        script = self._scripts.get(role, OFFLINE_ROLES[role])
+
+        def answer(messages: Sequence[LLMMessage]) -> str:
+            self.asked[role] = self.asked.get(role, 0) + 1
+            return script(messages)
+
+        return ScriptedClient(answer)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return next(synthesize(SETTING.environment, RULES, count=1, length=8, seed=7))
+
+
+async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLog, setting: Domain = SETTING):
+    return await write_instruction(
+        setting.environment,
+        trace,
+        style,
+        role_models=cast,
+        context=Context(stage="tasks", role="instruction_generator", task="t1"),
+        event_log=event_log,
+        most_rounds=3,
+    )
+
+
+@pytest.mark.parametrize("style", ["goal", "workflow"])
+@pytest.mark.parametrize(
+    "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
+)
+async def test_the_offline_roles_agree_in_one_round_whatever_the_world(world: str, style: Style) -> None:
+    setting = load_domain(world)
+    rules = load_rules(setting.rules_file)
+    for seed in range(3):
+        trace = next(synthesize(setting.environment, rules, count=1, length=8, seed=seed))
+        written = await write(trace, style, Cast(), MemoryEventLog(), setting)
+        assert (written.ending, written.rounds) == ("accepted", 1), seed
+
+
+@pytest.mark.parametrize("style", ["goal", "workflow"])
+async def test_who_speaks_in_a_round(trace: Trace, style: Style) -> None:
+    event_log = MemoryEventLog()
+    written = await write(trace, style, Cast(), event_log)
+    assert (written.ending, written.rounds) == ("accepted", 1)
+    assert written.instruction is not None
+    assert written.instruction.style == style
+    speakers = [entry.source for entry in event_log.entries if entry.kind == "message"]
+    assert speakers == [
+        "user",
+        "instruction_generator",
+        "wording_check",
+        "independent_reader",
+        "reading_check",
+        "masking_evaluator",
+    ]
+
+
+async def test_a_leak_never_reaches_reader_or_evaluator(trace: Trace) -> None:
+    def leaking(messages: Sequence[LLMMessage]) -> str:
+        text = json.loads(OFFLINE_ROLES["instruction_generator"](messages))["text"]
+        return json.dumps({"text": f"{text}\nDo not forget to record an audit event."})
+
+    cast = Cast(instruction_generator=leaking)
+    written = await write(trace, "workflow", cast, MemoryEventLog())
+    assert (written.instruction, written.ending, written.rounds) == (None, "wording", 3)
+    assert cast.asked == {"instruction_generator": 3}
+
+
+async def test_a_wrong_amount_is_caught_before_the_evaluator(trace: Trace) -> None:
+    def careless(messages: Sequence[LLMMessage]) -> str:
+        reading = json.loads(OFFLINE_ROLES["independent_reader"](messages))
+        return json.dumps({"calls": reading["calls"][:-1]})
+
+    cast = Cast(independent_reader=careless)
+    written = await write(trace, "workflow", cast, MemoryEventLog())
+    assert written.ending == "reading"
+    assert "masking_evaluator" not in cast.asked
+
+
+async def test_the_generator_hears_objections_and_can_meet_them(trace: Trace) -> None:
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        if len(messages) == 2:
+            return json.dumps({"text": "Do the usual."})
+        assert "does not say" in str(messages[-1].content)
+        return OFFLINE_ROLES["instruction_generator"](messages)
+
+    written = await write(trace, "goal", Cast(instruction_generator=learning), MemoryEventLog())
+    assert (written.ending, written.rounds) == ("accepted", 2)
+
+
+async def test_the_evaluator_has_the_last_word(trace: Trace) -> None:
+    strict = json.dumps({"unambiguous": True, "masked": False, "objections": ["it smells of caution"]})
+    written = await write(trace, "goal", Cast(masking_evaluator=lambda messages: strict), MemoryEventLog())
+    assert (written.ending, written.rounds) == ("evaluator", 3)
+
+
+@pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
+async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str) -> None:
+    event_log = MemoryEventLog()
+
+    def declining(messages: Sequence[LLMMessage]) -> str:
+        return "I would rather not."
+
+    written = await write(trace, "goal", Cast(**{role: declining}), event_log)
+    assert (written.instruction, written.ending) == (None, "failure")
+    failures = [entry for entry in event_log.entries if entry.kind == "failure"]
+    assert [failure.context.role for failure in failures] == [role]
+
+
+@pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
+@pytest.mark.parametrize("unusable", ["", "I would rather not.", '{"text": ', '{"wrong": "schema"}'])
+async def test_an_unusable_answer_is_sent_back_once(trace: Trace, role: RoleName, unusable: str) -> None:
+    event_log = MemoryEventLog()
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        told = str(messages[-1].content)
+        if "cannot be used" not in told:
+            return unusable
+        assert messages[-2].content == unusable
+        return OFFLINE_ROLES[role](messages[:-2])
+
+    written = await write(trace, "goal", Cast(**{role: learning}), event_log)
+    assert (written.ending, written.rounds) == ("accepted", 1)
+    said = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
+    place = next(number for number, line in enumerate(said) if line.source == "answer_check")
+    assert (said[place - 1].source, said[place - 1].content) == (role, unusable)
+    assert "cannot be used" in said[place].content
+    assert said[place + 1].source == role
+    assert [line.context.turn for line in said] == list(range(len(said)))
+
+
+async def test_there_is_one_repair_and_no_more(trace: Trace) -> None:
+    cast = Cast(instruction_generator=lambda messages: "no")
+    await write(trace, "goal", cast, MemoryEventLog())
+    assert cast.asked["instruction_generator"] == 2
+
+
+async def extract(cast: Cast, setting: Domain = SETTING):
+    return await propose_rules(
+        setting.environment,
+        setting.regulation,
+        role_models=cast,
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=MemoryEventLog(),
+        most_rounds=3,
+    )
+
+
+def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
+    return json.dumps({"rules": [{"id": "r1", "formula": formula, "citation": citation, "quote": "", "rationale": ""}]})
+
+
+@pytest.mark.parametrize(
+    ("formula", "citation", "why"),
+    [
+        ("!((!CheckAuthorization) U TransferMoney)", "Article 97(1)(b)", "TransferFunds"),
+        ("!((!CheckAuthorization U", "Article 97(1)(b)", "line 1"),
+        ("G(!PayBill)", "Article 97(1)(b)", "neither of the two templates"),
+        ("G(PayBill -> F PayBill)", "Article 97(1)(b)", "the same call"),
+        ("!((!CheckAuthorization(result.authorized)) U PayBill)", "Article 97(1)(b)", "plain names"),
+        ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
+    ],
+)
+async def test_the_signature_validator_drops_what_is_invalid(formula: str, citation: str, why: str) -> None:
+    cast = Cast(policy_extractor=lambda messages: proposal(formula, citation))
+    extraction = await extract(cast)
+    assert extraction.rules == ()
+    assert why in extraction.dropped[0][1]
+    assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
+
+
+async def test_valid_rules_beside_an_invalid_one_are_still_criticised() -> None:
+    rules = [
+        {"id": "good", "formula": "!((!CheckAuthorization) U PayBill)", "citation": "Article 97(1)(b)"},
+        {"id": "bad", "formula": "!((!PayBill) U PayBill)", "citation": "Article 97(1)(b)"},
+    ]
+    objection = {"objections": [{"rule": "good", "because": "the article does not demand it"}]}
+    cast = Cast(
+        policy_extractor=lambda messages: json.dumps({"rules": rules}),
+        ltl_critic=lambda messages: json.dumps(objection),
+    )
+    extraction = await extract(cast)
+    assert extraction.rules == ()
+    reasons = {rule.id: why for rule, why in extraction.dropped}
+    assert "the same call" in reasons["bad"]
+    assert reasons["good"] == "the article does not demand it"
+
+
+async def test_the_critic_can_have_a_rule_dropped() -> None:
+    objection = json.dumps({"objections": [{"rule": "r1", "because": "the article does not demand it"}]})
+    cast = Cast(
+        policy_extractor=lambda messages: proposal("!((!CheckAuthorization) U PayBill)"),
+        ltl_critic=lambda messages: objection,
+    )
+    extraction = await extract(cast)
+    assert (extraction.rules, extraction.rounds) == ((), 3)
+    assert extraction.dropped[0][1] == "the article does not demand it"
+
+
+def rule(name: str, formula: str) -> dict[str, str]:
+    return {"id": name, "formula": formula, "citation": "Article 97(1)(b)"}
+
+
+async def test_what_code_proves_against_a_set_reaches_critic_and_extractor() -> None:
+    """First a set with a conflict; told of it, the extractor leaves the culprit out."""
+    check, contrary = "!((!CheckAuthorization) U PayBill)", "!((!PayBill) U CheckAuthorization)"
+    heard: list[str] = []
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        rules = [rule("check-first", check), rule("pay-first", contrary)]
+        return json.dumps({"rules": rules if len(heard) == 1 else rules[:1]})
+
+    def agreeing(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return json.dumps({"objections": []})
+
+    extraction = await extract(Cast(policy_extractor=learning, ltl_critic=agreeing))
+    assert ([kept.id for kept in extraction.rules], extraction.rounds) == (["check-first"], 2)
+    shown = json.loads(heard[1])
+    assert [found["rule"] for found in shown["findings"]] == ["pay-first"]
+    assert "Proved for" in shown["findings"][0]["because"]
+    assert "pay-first" in heard[2]
+    assert "Proved for" in heard[2]
+    assert json.loads(heard[3])["findings"] == []
+
+
+async def test_the_offline_critic_says_what_was_proved_and_leaves_repetitions_alone() -> None:
+    rules = [
+        rule("one", "!((!CheckAuthorization) U PayBill)"),
+        rule("same", "CheckAuthorization R !PayBill"),
+        rule("contrary", "!((!PayBill) U CheckAuthorization)"),
+    ]
+    event_log = MemoryEventLog()
+    extraction = await propose_rules(
+        SETTING.environment,
+        SETTING.regulation,
+        role_models=Cast(policy_extractor=lambda messages: json.dumps({"rules": rules})),
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=event_log,
+        most_rounds=1,
+    )
+    assert [kept.id for kept in extraction.rules] == ["one", "same"]
+    assert "forbid" in extraction.dropped[0][1]
+    said = [entry for entry in event_log.entries if entry.kind == "message"]
+    assert [entry.source for entry in said][-3:] == ["signature_validator", "rule_analysis", "ltl_critic"]
+    assert "Proved for" in said[-1].content
+
+
+@pytest.mark.parametrize(
+    ("formulas", "blamed"),
+    [
+        (("!((!CheckAuthorization) U PayBill)", "G(PayBill -> F RecordAuditEvent)"), []),
+        (("!((!RecordAuditEvent) U TransferFunds)", "!((!RecordAuditEvent) U PayBill)",
+          "!((!RecordAuditEvent) U GetAccountStatement)"), ["r2"]),
+        (("nonsense",), []),
+    ],
+)  # fmt: skip
+def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[str]) -> None:
+    rules = tuple(
+        ProposedRule(id=f"r{number}", formula=formula, citation="Article 97(1)(b)")
+        for number, formula in enumerate(formulas)
+    )
+    flaws = find_flaws(Proposal(rules=rules), SETTING.environment, SETTING.regulation)
+    assert [flaw.rule for flaw in flaws] == blamed
+
+
+async def test_as_many_rounds_as_a_recipe_may_ask_for(trace: Trace) -> None:
+    """An evaluator that is never content hears every draft; nothing else ends the conversation before."""
+    cast = Cast(masking_evaluator=lambda _: json.dumps({"unambiguous": False, "masked": True, "objections": ["no"]}))
+    written = await write_instruction(
+        SETTING.environment,
+        trace,
+        "goal",
+        role_models=cast,
+        context=Context(stage="tasks", role="instruction_generator", task="t1"),
+        event_log=MemoryEventLog(),
+        most_rounds=20,
+    )
+    assert (written.ending, written.rounds, cast.asked["masking_evaluator"]) == ("evaluator", 20, 20)

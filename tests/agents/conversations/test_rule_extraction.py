@@ -1,0 +1,311 @@
+"""From a law to rules, step by step, with scripted roles in some of the seats."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from lawtrace.agents.conversations.provenance import ExtractionFunnel, measure_funnel
+from lawtrace.agents.conversations.rule_consolidation import ConsolidatedRules, consolidate_rules
+from lawtrace.agents.conversations.rule_extraction import BATCH_SIZE, ExtractionResult, extract_rules
+from lawtrace.agents.conversations.rule_proposal import rule_flaws
+from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.prompts.loader import Prompt, load_prompt
+
+BANKING = load_domain("banking").environment
+Script = Callable[[Sequence[LLMMessage]], str]
+
+LAW = {
+    "Article 1": "A bank must authenticate the user before it transfers funds.",
+    "Article 2": "No funds may be transferred unless the user was authorised.",
+    "Article 3": "Every transfer of funds must afterwards be recorded in the audit log.",
+    "Article 4": "Member States shall lay down penalties.",
+    "Article 5": "Interest shall be fair.",
+}
+
+
+def law(texts: Mapping[str, str] = LAW) -> Regulation:
+    provisions = tuple(Provision(citation=citation, text=text) for citation, text in texts.items())
+    return Regulation(id="LAW", title="On banks", source="nowhere", restated=False, provisions=provisions)
+
+
+class Cast:
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
+
+
+def aligned(messages: Sequence[LLMMessage]) -> str:
+    decisions = [
+        {"citation": p["citation"], "concerns": p["citation"] < "Article 4", "because": "the tools do not set prices"}
+        for p in labelled_json(messages, "provisions")
+    ]
+    return json.dumps({"decisions": decisions})
+
+
+def refined(messages: Sequence[LLMMessage]) -> str:
+    shapes = {
+        "Article 1": ("before", "must authenticate the user before it transfers funds"),
+        "Article 2": ("before", "No funds may be transferred unless the user was authorised"),
+        "Article 3": ("after", "must afterwards be recorded"),
+    }
+    obligations = [
+        {"citation": c, "quote": quote, "statement": quote, "order": order, "first": "one", "second": "two"}
+        for c, (order, quote) in shapes.items()
+        if c in {p["citation"] for p in labelled_json(messages, "provisions")}
+    ]
+    return json.dumps({"obligations": obligations})
+
+
+def mapped(messages: Sequence[LLMMessage]) -> str:
+    sides = {"before": ("CheckAuthorization", "TransferFunds"), "after": ("TransferFunds", "RecordAuditEvent")}
+    return json.dumps(
+        {
+            "mapped": [
+                {"obligation": one["obligation"], "first": [sides[one["order"]][0]], "second": [sides[one["order"]][1]]}
+                for one in labelled_json(messages, "obligations")
+            ]
+        }
+    )
+
+
+SCRIPTS: dict[str, Script] = {"scope_aligner": aligned, "verifiability_refiner": refined, "tool_mapper": mapped}
+
+
+async def draw(
+    cast: Cast, regulation: Regulation | None = None, event_log: MemoryEventLog | None = None
+) -> tuple[ExtractionResult, ConsolidatedRules]:
+    regulation = regulation or law()
+    drawing = await extract_rules(
+        BANKING,
+        regulation,
+        role_models=cast,
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=event_log or MemoryEventLog(),
+        most_rounds=2,
+    )
+    return drawing, consolidate_rules(BANKING, regulation, drawing)
+
+
+def funnel(settled: ConsolidatedRules) -> ExtractionFunnel:
+    return measure_funnel([provision.fate for provision in settled.provisions], settled.candidates)
+
+
+def fates(settled: ConsolidatedRules) -> dict[str, str]:
+    return {provision.citation: provision.fate.fate for provision in settled.provisions}
+
+
+async def test_every_provision_has_a_fate_and_every_rule_a_trail() -> None:
+    drawing, settled = await draw(Cast(**SCRIPTS))
+    assert {rule.formula: rule.provisions for rule in settled.rules} == {
+        "!((!CheckAuthorization) U TransferFunds)": ("Article 1", "Article 2"),
+        "G(TransferFunds -> F RecordAuditEvent)": ("Article 3",),
+    }
+    assert list(fates(settled).values()) == ["rule", "rule", "rule", "out_of_scope", "out_of_scope"]
+    assert settled.provisions[3].fate.because == "the tools do not set prices"
+    trail = settled.candidates[0]
+    assert (trail.quotes[0].words, trail.quotes[0].checked) == (
+        "must authenticate the user before it transfers funds",
+        True,
+    )
+    assert {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"} <= {
+        message.role for message in drawing.pieces[0].messages if message.prompt_hash
+    }
+    assert funnel(settled) == ExtractionFunnel(
+        provisions=5, in_scope=3, refined=3, candidates=3, valid=3, distinct=2, accepted=2
+    )
+
+
+async def test_a_duplicate_that_code_proves_lends_its_provision_to_the_rule_that_stays() -> None:
+    _, settled = await draw(Cast(**SCRIPTS))
+    merged = [trail for trail in settled.candidates if trail.status == "merged"]
+    assert [(trail.rule.provisions, trail.into) for trail in merged] == [
+        (("Article 2",), ("checkauthorization-before-transferfunds",))
+    ]
+    assert merged[0].because.startswith("proved equivalent")
+
+
+@pytest.mark.parametrize(
+    ("role", "answer", "heard"),
+    [
+        (
+            "tool_mapper",
+            {
+                "mapped": [
+                    {"obligation": n, "first": ["CheckAuthorisation"], "second": ["TransferFunds"]} for n in (1, 2, 3)
+                ]
+            },
+            "did you mean 'CheckAuthorization'?",
+        ),
+        (
+            "verifiability_refiner",
+            {"obligations": [{"citation": "Article 1", "quote": "must always pay", "statement": "", "order": "other"}]},
+            "do not stand in it",
+        ),
+        ("scope_aligner", {"decisions": []}, "times, not once"),
+    ],
+)
+async def test_code_sends_its_objection_back_into_the_conversation(role: str, answer: Any, heard: str) -> None:
+    said: list[str] = []
+
+    def stubborn(messages: Sequence[LLMMessage]) -> str:
+        said.append(last_user_message(messages))
+        return json.dumps(answer) if len(said) == 1 else SCRIPTS[role](messages)
+
+    _, settled = await draw(Cast(**{**SCRIPTS, role: stubborn}))
+    assert heard in said[1]
+    assert len(settled.rules) == 2
+
+
+async def test_the_signature_validator_names_the_nearest_tool_in_the_conversation() -> None:
+    said: list[str] = []
+
+    def learning(messages: Sequence[LLMMessage]) -> str:
+        said.append(last_user_message(messages))
+        text = OFFLINE_ROLES["policy_extractor"](messages)
+        return text.replace("TransferFunds", "TransferFund") if len(said) == 1 else text
+
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=learning))
+    assert "did you mean `TransferFunds`?" in said[1]
+    assert len(settled.rules) == 2
+
+
+async def test_a_rule_in_the_full_language_says_why_and_is_accepted() -> None:
+    formula = "G(TransferFunds(amount > 1000) -> O CheckAuthorization)"
+    rule = {
+        "id": "large",
+        "formula": formula,
+        "citation": "Article 1",
+        "quote": "must authenticate",
+        "beyond_templates": "the amount matters",
+    }
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": [rule]})))
+    assert [(kept.formula, kept.template) for kept in settled.rules] == [(formula, "general")]
+
+
+@pytest.mark.parametrize("role", ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"])
+@pytest.mark.parametrize("answer", ["I would rather talk.", '{"decisions": [{"citation"'])
+async def test_an_unusable_answer_costs_one_piece_and_the_rest_goes_on(role: RoleName, answer: str) -> None:
+    count = BATCH_SIZE
+    texts = {f"Article 0{n}" if n < 10 else f"Article {n}": LAW["Article 1"] for n in range(1, 2 * count + 1)}
+
+    def failing(messages: Sequence[LLMMessage]) -> str:
+        first_piece = '"Article 01"' in str(messages[0].content)
+        return answer if first_piece else OFFLINE_ROLES[role](messages)
+
+    _, settled = await draw(Cast(**{role: failing}), law(texts))
+    states = list(fates(settled).values())
+    assert set(states[:count]) == {"unread"}
+    assert set(states[count:]) == {"rule"}
+    assert "broke off" in settled.provisions[0].fate.because
+    assert [rule.formula for rule in settled.rules] == ["!((!CheckAuthorization) U TransferFunds)"]
+    assert len(settled.rules[0].provisions) == count
+
+
+async def test_a_hundred_rules_at_once_are_all_judged() -> None:
+    rules = [
+        {"id": f"r{n}", "formula": f"!((!CheckAuthorization) U Tool{n})", "citation": "Article 1", "quote": ""}
+        for n in range(100)
+    ]
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
+    assert settled.rules == ()
+    assert {trail.status for trail in settled.candidates} == {"invalid"}
+    assert len(settled.candidates) == 100
+    assert all("unknown tool" in trail.because for trail in settled.candidates)
+
+
+def proposing(*formulas: str) -> Script:
+    rules = [
+        {"id": f"r{n}", "formula": formula, "citation": "Article 1", "beyond_templates": "to be judged"}
+        for n, formula in enumerate(formulas, 1)
+    ]
+    return lambda messages: json.dumps({"rules": rules})
+
+
+@pytest.mark.slow
+async def test_a_formula_that_is_too_large_costs_itself_and_nothing_else() -> None:
+    large = f"F(TransferFunds & {'X ' * 22}PayBill)"
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))
+    assert [rule.id for rule in settled.rules] == ["r2"]
+    (invalid,) = [trail for trail in settled.candidates if trail.status == "invalid"]
+    assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
+
+
+async def test_what_is_accepted_can_be_kept_together_however_tangled_the_proposal() -> None:
+    tools = ("CheckAuthorization", "TransferFunds", "PayBill", "RecordAuditEvent")
+    pairs = [(one, other) for one in tools for other in tools if one != other]
+    formulas = [f"G({one} -> F {other})" for one, other in pairs]
+    _, settled = await draw(
+        Cast(**SCRIPTS, policy_extractor=proposing(*formulas), ltl_critic=lambda messages: '{"objections": []}')
+    )
+    assert settled.rules
+    assert rule_flaws(BANKING, settled.rules) == {}
+
+
+async def test_a_rule_that_says_less_stands_when_the_rule_that_said_more_gives_way() -> None:
+    other = "!((!TransferFunds) U CheckAuthorization)"
+    more, less = "!((!CheckAuthorization) U (PayBill | TransferFunds))", "!((!CheckAuthorization) U PayBill)"
+    texts = {f"Article {n:02}": LAW["Article 1"] for n in range(1, BATCH_SIZE + 2)}
+
+    def by_piece(messages: Sequence[LLMMessage]) -> str:
+        citation = labelled_json(messages, "provisions")[0]["citation"]
+        formulas = (other,) if citation == "Article 01" else (more, less)
+        rules = [{"id": formula, "formula": formula, "citation": citation} for formula in formulas]
+        return json.dumps({"rules": rules})
+
+    _, settled = await draw(Cast(policy_extractor=by_piece), law(texts))
+    assert {trail.rule.formula: trail.status for trail in settled.candidates} == {
+        other: "accepted",
+        more: "dropped",
+        less: "accepted",
+    }
+
+
+async def test_a_rule_that_cites_what_is_out_of_scope_changes_nothing_of_that_provision() -> None:
+    rules = [{"id": "penalty", "formula": "G(TransferFunds -> F RecordAuditEvent)", "citation": "Article 4"}]
+    _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
+    assert [(trail.status, "cites 'Article 4'" in trail.because) for trail in settled.candidates] == [("invalid", True)]
+    article = settled.provisions[3].fate
+    assert (article.fate, article.because, article.refined) == ("out_of_scope", "the tools do not set prices", False)
+    assert (funnel(settled).in_scope, funnel(settled).refined) == (3, 3)
+
+
+async def test_the_same_law_gives_the_same_trail() -> None:
+    one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("world", "formula"),
+    [
+        ("banking", "!((!CheckAuthorization) U PayBill)"),
+        ("telehealth", "!((!ConsultDoctor) U RequestPrescription)"),
+        ("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)"),
+    ],
+)
+async def test_offline_the_rules_of_the_restatement_are_found(world: str, formula: str) -> None:
+    setting = load_domain(world)
+    drawing = await extract_rules(
+        setting.environment,
+        setting.regulation,
+        role_models=Cast(),
+        context=Context(stage="rules", role="policy_extractor"),
+        event_log=MemoryEventLog(),
+        most_rounds=1,
+    )
+    settled = consolidate_rules(setting.environment, setting.regulation, drawing)
+    assert formula in {rule.formula for rule in settled.rules}
+    assert {"rule", "out_of_scope"} <= set(fates(settled).values())

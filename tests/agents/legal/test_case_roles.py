@@ -1,0 +1,251 @@
+"""The role agents and the question writer: what code refuses, and that nothing is lost on the way."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.legal.knowledge_extraction import ExtractedKnowledge, extract_knowledge
+from lawtrace.agents.legal.question_writer import (
+    GeneratedQuestions,
+    WrittenQuestion,
+    check_question,
+    is_duplicate,
+    write_questions,
+)
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.case import build_case
+from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.legal.document_parts import PartRange
+from lawtrace.environments.regulations.lines import text_lines
+from lawtrace.prompts.loader import Prompt, load_prompt
+
+TEXT = """1. The Office fines Bottle Works.
+2. Article 32 states that data shall be safe.
+3. Bottle Works kept customer records on a laptop.
+4. The laptop was stolen. Bottle Works told nobody.
+5. The Office finds that Bottle Works infringed Article 32.
+6. Bottle Works failed to lock the laptop. The Commissioner is satisfied that the theft was foreseeable.
+"""
+PARTS = (
+    PartRange(first="1", last="1", part="introduction"),
+    PartRange(first="2", last="2", part="rules"),
+    PartRange(first="3", last="4", part="facts"),
+    PartRange(first="5", last="6", part="findings"),
+)
+
+CASE = build_case("bottles", parse_document(text_lines(TEXT)), PARTS)
+
+Script = Callable[[Sequence[LLMMessage]], str]
+
+
+class Cast:
+    """The offline roles, but for those that a test plays itself."""
+
+    def __init__(self, **scripts: Script) -> None:
+        self._scripts = scripts
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+
+
+def says(answer: Mapping[str, Any]) -> Script:
+    return lambda messages: json.dumps(answer)
+
+
+async def read(**scripts: Script) -> ExtractedKnowledge:
+    context = Context(stage="reading", role="facts")
+    return await extract_knowledge(
+        CASE, role_models=Cast(**scripts), context=context, event_log=MemoryEventLog(), most_rounds=2
+    )
+
+
+async def write(**scripts: Script) -> GeneratedQuestions:
+    context = Context(stage="questions", role="question_writer")
+    return await write_questions(
+        CASE, role_models=Cast(**scripts), context=context, event_log=MemoryEventLog(), most_rounds=2
+    )
+
+
+def refs(reading: ExtractedKnowledge) -> list[str]:
+    return [chunk.ref for chunk in reading.case.chunks]
+
+
+async def test_offline_agents_read_a_case() -> None:
+    reading = await read()
+    assert reading.refused == ()
+    assert reading.failures == ()
+    assert refs(reading)[:3] == ["LR:2", "F:3", "F:4"]
+    applied = [json.loads(chunk.text) for chunk in reading.case.chunks if chunk.agent == "AR"]
+    assert {"Bottle Works": "Controller"}.items() <= {
+        entry["entity_or_concept"]: entry["legal_alignment"] for entry in applied if "legal_alignment" in entry
+    }.items()
+    assert all(chunk.paragraphs for chunk in reading.case.chunks)
+
+
+async def test_a_paragraph_that_no_piece_came_of_stays_whole() -> None:
+    cut = {
+        "segments": [{"paragraph": "4", "text": "The laptop was stolen."}, {"paragraph": "4", "text": "told nobody."}]
+    }
+    reading = await read(facts=says(cut))
+    facts = [chunk for chunk in reading.case.chunks if chunk.agent == "F"]
+    assert [(chunk.ref, chunk.text) for chunk in facts] == [
+        ("F:3", "3. Bottle Works kept customer records on a laptop."),
+        ("F:4/1", "4. The laptop was stolen."),
+        ("F:4/2", "4. told nobody."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("segment", "reason"),
+    [
+        ({"paragraph": "9", "text": "The laptop"}, "which is no paragraph"),
+        ({"paragraph": "", "text": "The laptop"}, "which is no paragraph"),
+        ({"paragraph": "4", "text": "The tablet was stolen."}, "does not stand in paragraph 4"),
+        ({"paragraph": "4", "text": " "}, "is empty"),
+    ],
+)
+async def test_a_piece_that_cites_nothing_is_refused(segment: dict[str, str], reason: str) -> None:
+    reading = await read(facts=says({"segments": [segment]}))
+    assert any(reason in said for said in reading.refused)
+    assert [ref for ref in refs(reading) if ref.startswith("F")] == ["F:3", "F:4"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ({"paragraph": "3", "entity_or_concept": "Can Works", "legal_alignment": "Controller"}, "does not speak of"),
+        ({"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Villain"}, "is none of"),
+        ({"paragraph": "5", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}, "no paragraph"),
+        ({"paragraph": "3", "entity_or_concept": "", "legal_alignment": "Controller"}, "does not speak of"),
+    ],
+)
+async def test_an_entity_that_the_paragraph_does_not_name_is_refused(entry: dict[str, str], reason: str) -> None:
+    reading = await read(application=says({"entities_and_concepts": [entry], "relations": []}))
+    assert any(reason in said for said in reading.refused)
+    assert not any(chunk.agent in ("AR", "CS") for chunk in reading.case.chunks)
+
+
+async def test_an_inference_must_rest_on_something_and_be_new() -> None:
+    def infer(rests_on: list[str], name: str) -> Script:
+        entry = {"rests_on": rests_on, "entity_or_concept": name, "legal_alignment": "Controller"}
+        return says({"inferred_alignments": [entry]})
+
+    good = await read(common_sense=infer(["AR:3/1"], "Bottle Holding"))
+    (kept,) = [chunk for chunk in good.case.chunks if chunk.agent == "CS"]
+    assert kept.paragraphs == ("3",)
+    for rests_on, name, reason in (
+        ([], "Bottle Holding", "rests on nothing"),
+        (["AR:99/1"], "Bottle Holding", "not known"),
+        (["AR:3/1"], "bottle works", "already"),
+    ):
+        reading = await read(common_sense=infer(rests_on, name))
+        assert any(reason in said for said in reading.refused)
+        assert not any(chunk.agent == "CS" for chunk in reading.case.chunks)
+
+
+async def test_an_agent_that_never_answers_usably_loses_no_fact() -> None:
+    reading = await read(facts=lambda messages: "no", application=lambda messages: "no")
+    assert len(reading.failures) == 2
+    assert refs(reading) == ["LR:2", "F:3", "F:4"]
+
+
+def question(**changes: Any) -> WrittenQuestion:
+    return WrittenQuestion.model_validate(
+        {
+            "paragraphs": ["6"],
+            "whether_contains_decision": True,
+            "question": "Did Bottle Works fail to lock the laptop?",
+            "options": {"Yes": "Yes", "No": "No"},
+            "correct_answer": "Yes",
+            **changes,
+        }
+    )
+
+
+FOUR = {"A": "Article 32", "B": "Article 6", "C": "Article 9", "D": "Article 17"}
+TEXTS = {"6": "Bottle Works failed to lock the laptop and it was then taken from a car in the night of May."}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"paragraphs": []}, "cites no paragraph"),
+        ({"paragraphs": ["7"]}, "which is no paragraph"),
+        ({"options": {"No": "No", "Yes": "Yes"}}, "in that order"),
+        ({"options": {"A": "x", "B": "y"}}, "A, B, C and D"),
+        ({"correct_answer": "Maybe"}, "not among the options"),
+        ({"options": {**FOUR, "D": "article 32"}, "correct_answer": "A"}, "occurs twice"),
+        ({"question": "Bottle Works failed."}, "question mark"),
+        ({"question": "According to the text, did it fail?"}, "does not stand alone"),
+        ({"question": "Did the controller fail?"}, "where a name belongs"),
+        (
+            {"options": FOUR, "correct_answer": "A", "question": "Was Article 32 or another one infringed?"},
+            "no other does",
+        ),
+        (
+            {"question": "Is it so that Bottle Works failed to lock the laptop and it was then taken from a car?"},
+            "quotes the finding",
+        ),
+    ],
+)
+def test_a_question_that_is_not_sound_is_named(changes: dict[str, Any], reason: str) -> None:
+    assert check_question(question(), TEXTS) is None
+    said = check_question(question(**changes), TEXTS)
+    assert said is not None
+    assert reason in said
+
+
+def test_a_question_and_its_negated_form_are_two() -> None:
+    assert is_duplicate(question(), question(question="Did Bottle Works fail to lock the laptop at all?"))
+    assert not is_duplicate(question(), question(question="Did Bottle Works not fail to lock the laptop?"))
+    assert not is_duplicate(question(), question(options=FOUR, correct_answer="A"))
+
+
+async def test_offline_questions_come_from_findings_and_name_their_paragraphs() -> None:
+    written = await write()
+    assert written.failures == ()
+    found = [(asked.paragraphs[0], asked.text, asked.answer) for asked in written.case.questions]
+    assert ("5", "Did Bottle Works infringe Article 32?", "Yes") in found
+    assert {asked.kind for asked in written.case.questions} == {"yes_no", "four_options"}
+    assert {ref for ref, _, _ in found} == {"5", "6"}
+    assert [asked.id for asked in written.case.questions] == [f"bottles/q{n}" for n in range(1, len(found) + 1)]
+
+
+async def test_what_stays_objectionable_is_left_out_and_the_rest_kept() -> None:
+    asked = [
+        question().model_dump(),
+        question(question="What does the notice say?").model_dump(),
+        question().model_dump(),
+    ]
+    written = await write(question_writer=says({"questions": asked}))
+    assert [kept.text for kept in written.case.questions] == ["Did Bottle Works fail to lock the laptop?"]
+    assert any("does not stand alone" in reason for reason in written.refused)
+    assert any("asks the same" in reason for reason in written.refused)
+
+
+async def test_an_answer_that_was_cut_off_is_no_answer_that_found_nothing() -> None:
+    whole = json.dumps({"questions": [question().model_dump()]})
+    for cut in (whole[:-1], whole[: whole.index("correct_answer")]):
+        written = await write(question_writer=lambda messages, cut=cut: cut)
+        assert written.failures != ()
+    entry = {"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}
+    cut = json.dumps({"entities_and_concepts": [entry], "relations": []})[:-1]
+    reading = await read(application=lambda messages: cut, common_sense=lambda messages: "{}")
+    assert len(reading.failures) == 1
+
+
+async def test_a_case_without_findings_is_named() -> None:
+    bare = build_case("bare", parse_document(text_lines("1. One.")), [PartRange(first="1", last="1", part="facts")])
+    context = Context(stage="questions", role="question_writer")
+    with pytest.raises(InputError, match="no paragraph of it is a finding"):
+        await write_questions(bare, role_models=Cast(), context=context, event_log=MemoryEventLog(), most_rounds=1)

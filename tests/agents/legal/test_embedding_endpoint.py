@@ -1,0 +1,82 @@
+"""Vectors from an endpoint: in order, in batches, each text once; calls like any other, on record and replayable."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RequestSent, RoleFailed
+from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.environments.errors import InputError
+from tests.support.openai_server import OpenAIServer, Raw, Status, serving
+
+SPEC = ModelSpec.parse("openai:small-embedder")
+PLACE = Context(stage="retrieval", role="embedder")
+Result = TypeVar("Result")
+
+
+def of_kind(event_log: MemoryEventLog, kind: type[Result]) -> list[Result]:
+    return [entry for entry in event_log.entries if isinstance(entry, kind)]
+
+
+async def with_encoder(
+    server: OpenAIServer, event_log: MemoryEventLog, act: Callable[[EndpointEncoder], Awaitable[Result]]
+) -> Result:
+    async with ModelClients(event_log, settings=CallSettings(), environment=server.environment) as clients:
+        return await act(EndpointEncoder(clients.embedder(SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
+
+
+async def test_vectors_come_in_the_order_of_the_texts_and_each_text_is_asked_once() -> None:
+    texts = ["a" * number for number in range(1, 100)]
+    event_log = MemoryEventLog()
+    with serving(lambda request: "") as server:
+
+        async def act(encoder: EndpointEncoder) -> None:
+            for _ in range(2):
+                vectors = await asyncio.to_thread(encoder.encode, [*texts, *reversed(texts)])
+                assert vectors[:, 0].tolist() == [*range(1, 100), *range(99, 0, -1)]
+            assert (await asyncio.to_thread(encoder.encode, [])).shape == (0, 0)
+
+        await with_encoder(server, event_log, act)
+        assert [len(request["input"]) for request in server.requests] == [64, 35]
+        assert {request["model"] for request in server.requests} == {"small-embedder"}
+    asked, called = of_kind(event_log, RequestSent), of_kind(event_log, ModelCalled)
+    assert [entry.request_hash for entry in asked] == [entry.request_hash for entry in called]
+    assert [message.content for entry in called for message in entry.request] == texts
+    assert {(entry.context.role, entry.context.model, entry.paid) for entry in called} == {
+        ("embedder", str(SPEC), True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [(Status(401), "check the key"), (Raw("<html>"), "no list of 1 vectors"), (Raw('{"data": []}'), "no list of 1")],
+)
+async def test_an_endpoint_that_gives_no_vectors_is_named_and_on_record(behaviour: Status | Raw, message: str) -> None:
+    event_log = MemoryEventLog()
+    with serving(lambda request: "") as server:
+        server.then(behaviour)
+        with pytest.raises(CallFailed, match=f"openai:small-embedder.*{message}"):
+            await with_encoder(server, event_log, lambda encoder: asyncio.to_thread(encoder.encode, ["text"]))
+    (failed,) = of_kind(event_log, RoleFailed)
+    assert message in failed.text
+
+
+async def test_a_fault_that_passes_is_tried_again_and_on_record() -> None:
+    event_log = MemoryEventLog()
+    with serving(lambda request: "") as server:
+        server.then(Status(503, {"Retry-After": "0"}))
+        vectors = await with_encoder(server, event_log, lambda encoder: asyncio.to_thread(encoder.encode, ["ae"]))
+    assert vectors[0].tolist() == [1, 1, 0, 0, 0]
+    assert len(of_kind(event_log, CallRetried)) == 1
+
+
+@pytest.mark.parametrize("spec", ["offline", "anthropic:claude", "azure:mine"])
+async def test_only_endpoints_that_give_vectors_encode(spec: str) -> None:
+    async with ModelClients(MemoryEventLog()) as clients:
+        with pytest.raises(InputError, match="name a compatible endpoint"):
+            clients.embedder(ModelSpec.parse(spec), PLACE)

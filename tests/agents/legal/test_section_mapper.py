@@ -1,0 +1,126 @@
+"""The section mapper: what loses a paragraph is sent back, and never used."""
+
+import json
+from collections.abc import Callable, Sequence
+
+from autogen_core.models import ChatCompletionClient, LLMMessage
+
+from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.environments.legal.document import Document
+from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.legal.document_parts import check_coverage
+from lawtrace.environments.regulations.lines import Line, text_lines
+from lawtrace.prompts.loader import Prompt, load_prompt
+
+DOCUMENT = parse_document(
+    text_lines(
+        "1. The Office fines Bottle Works.\nLegal framework\n2. Article 32 states that data shall be safe.\n"
+        "Background\n3. A laptop was stolen in 2021.\nThe contravention\n4. Bottle Works failed to lock it.\n"
+        "The amount of the penalty\n5. It is £5,000.\n"
+    )
+)
+
+WHOLE = [
+    ("1", "1", "introduction"),
+    ("2", "2", "rules"),
+    ("3", "3", "facts"),
+    ("4", "4", "findings"),
+    ("5", "5", "penalty"),
+]
+
+Script = Callable[[Sequence[LLMMessage]], str]
+
+
+class Cast:
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    def prompt(self, role: RoleName) -> Prompt:
+        return load_prompt(role)
+
+    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._script)
+
+
+def answer(parts: Sequence[tuple[str, str, str]]) -> str:
+    return json.dumps({"parts": [{"first": first, "last": last, "part": part} for first, last, part in parts]})
+
+
+async def mapped(
+    script: Script, event_log: MemoryEventLog | None = None, rounds: int = 3, document: Document = DOCUMENT
+) -> SectionMapping:
+    context = Context(stage="ingest", role="section_mapper")
+    return await map_sections(
+        document, role_models=Cast(script), context=context, event_log=event_log or MemoryEventLog(), most_rounds=rounds
+    )
+
+
+async def test_a_title_above_everything_says_nothing_of_any_paragraph() -> None:
+    title = Line("A decision of the Office", level=1)
+    below = [Line(s.heading, level=2) if s.heading else None for s in DOCUMENT.sections]
+    lines = [title]
+    for heading, section in zip(below, DOCUMENT.sections, strict=True):
+        lines += [heading] if heading else []
+        lines += [Line(f"{paragraph.ref}. {paragraph.text}", level=0) for paragraph in section.paragraphs]
+    titled = parse_document(lines)
+    assert [path.split(" > ")[0] for path, _ in titled.outline()] == ["A decision of the Office"] * 5
+    found = await mapped(OFFLINE_ROLES["section_mapper"], document=titled)
+    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
+
+
+async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
+    found = await mapped(OFFLINE_ROLES["section_mapper"])
+    assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
+    assert (found.failure, found.doubts) == (None, ())
+
+
+async def test_what_stands_in_an_annex_is_annex_whatever_its_heading_says() -> None:
+    headings = {"The contravention": "1. It failed.", "Annex 1": "", "Appeals against decisions": "1. There is one."}
+    lines = [
+        Line(text, level=level)
+        for heading, below in headings.items()
+        for text, level in ((heading, 2), (below, 0))
+        if text
+    ]
+    found = await mapped(OFFLINE_ROLES["section_mapper"], document=parse_document(lines))
+    assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
+
+
+async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
+    heard: list[str] = []
+
+    def script(messages: Sequence[LLMMessage]) -> str:
+        heard.append(str(messages[-1].content))
+        return answer(WHOLE if len(heard) > 1 else [WHOLE[0], *WHOLE[2:]])
+
+    event_log = MemoryEventLog()
+    found = await mapped(script, event_log)
+    assert found.failure is None
+    assert check_coverage(DOCUMENT, found.parts) == []
+    assert "paragraphs 2 to 2 are in no part" in heard[1]
+    said = [entry.source for entry in event_log.entries if isinstance(entry, MessageSent)]
+    assert said == ["user", "section_mapper", "check", "section_mapper", "check"]
+
+
+async def test_a_mapping_that_never_covers_is_a_failure() -> None:
+    found = await mapped(lambda messages: answer(WHOLE[:-1]), rounds=2)
+    assert found.parts == ()
+    assert found.failure == "paragraphs 5 to 5 are in no part"
+    assert (await mapped(lambda messages: "no idea")).failure
+
+
+async def test_an_unusual_order_is_used_in_the_end_and_doubted() -> None:
+    odd = [
+        ("1", "1", "introduction"),
+        ("2", "2", "findings"),
+        ("3", "3", "facts"),
+        ("4", "4", "findings"),
+        ("5", "5", "annex"),
+    ]
+    found = await mapped(lambda messages: answer(odd), rounds=2)
+    assert found.doubts == ("facts (3 to 3) comes after findings",)
+    assert found.failure is None

@@ -1,0 +1,30 @@
+"""A real endpoint for the client stack, and the clients that talk to it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from lawtrace.agents.event_log import Context
+from lawtrace.agents.models.retry import RetryPolicy
+from lawtrace.agents.models.stack import CallSettings
+from tests.support.openai_server import OpenAIServer, serving
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    """Echoes the last message, so that a test sees whose answer it got."""
+    with serving(lambda request: f"echo: {request['messages'][-1]['content']}") as running:
+        yield running
+
+
+@pytest.fixture
+def context() -> Context:
+    return Context(stage="tasks", role="instruction_generator", task="task-1", style="goal")
+
+
+@pytest.fixture
+def quick() -> CallSettings:
+    """As in a run, but with waits that a test can afford."""
+    return CallSettings(
+        deadline_seconds=5, concurrency=4, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02)
+    )

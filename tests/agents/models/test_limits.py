@@ -1,0 +1,103 @@
+"""A call must end when we say so, also when the client beneath has other ideas."""
+
+import asyncio
+import gc
+import time
+
+import pytest
+from autogen_core import CancellationToken
+from autogen_core.models import UserMessage
+
+from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.limits import run_cancellable
+from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.models.stack import CallSettings, ModelClients
+
+
+async def stubborn(seconds: float) -> str:
+    """Swallows cancellation, as a client with a broad except clause does."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        try:
+            await asyncio.sleep(left)
+        except asyncio.CancelledError:
+            continue
+    raise ValueError("too late for anybody to care")
+
+
+class Stubborn(ScriptedClient):
+    async def respond(self, request):  # type: ignore[no-untyped-def]
+        await stubborn(0.6)
+        return await super().respond(request)
+
+
+async def test_work_that_is_done_in_time_is_returned() -> None:
+    assert await run_cancellable(asyncio.sleep(0, "done"), seconds=1, token=CancellationToken()) == "done"
+
+
+async def test_the_errors_of_the_work_are_its_own() -> None:
+    with pytest.raises(ValueError, match="too late"):
+        await run_cancellable(stubborn(0), seconds=1)
+
+
+async def test_stubborn_work_is_left_behind_when_time_runs_out() -> None:
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        await run_cancellable(stubborn(0.6), seconds=0.05)
+    assert time.monotonic() - started < 0.4
+    await asyncio.sleep(0.7)  # its own error arrives now and must not be reported as unhandled
+
+
+async def test_stubborn_work_is_left_behind_when_the_token_is_cancelled() -> None:
+    token = CancellationToken()
+    asyncio.get_running_loop().call_later(0.05, token.cancel)
+    started = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await run_cancellable(stubborn(0.6), token=token)
+    assert time.monotonic() - started < 0.4
+
+
+async def test_a_token_that_is_cancelled_already_starts_nothing() -> None:
+    token = CancellationToken()
+    token.cancel()
+    begun: list[bool] = []
+
+    async def work() -> None:
+        begun.append(True)
+
+    with pytest.raises(asyncio.CancelledError):
+        await run_cancellable(work(), token=token)
+    assert not begun
+
+
+async def test_an_error_that_comes_in_the_moment_of_giving_up_is_not_reported() -> None:
+    loop, complaints = asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, complaint: complaints.append(complaint))
+    come = loop.create_future()
+
+    async def work() -> None:
+        await come
+
+    caller = asyncio.ensure_future(run_cancellable(work()))
+    await asyncio.sleep(0.01)
+    come.set_exception(ValueError("the disk is full"))
+    loop.call_soon(caller.cancel)  # after the work has met its error, before the caller hears of it
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await asyncio.sleep(0)
+    gc.collect()
+    assert not complaints
+
+
+async def test_a_client_that_ignores_everything_does_not_hold_the_stack() -> None:
+    event_log = MemoryEventLog()
+    context = Context(stage="tasks", role="ltl_critic")
+    async with ModelClients(event_log, settings=CallSettings(deadline_seconds=0.05)) as clients:
+        client = clients.wrap(Stubborn(lambda messages: "late"), ModelSpec.parse("offline"), context)
+        started = time.monotonic()
+        with pytest.raises(CallFailed, match="no answer within"):
+            await client.create([UserMessage(content="hello", source="user")])
+        assert time.monotonic() - started < 0.4
+    assert [entry.kind for entry in event_log.entries] == ["failure"]

@@ -1,0 +1,268 @@
+"""The providers that a spec may name: where each is, what is missing, and that it answers over its own protocol."""
+
+import json
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
+from pydantic import BaseModel
+
+from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled
+from lawtrace.agents.model_spec import ENDPOINTS, ModelParameters, ModelSpec
+from lawtrace.agents.models import endpoints as addresses
+from lawtrace.agents.models.endpoints import access_to, check_endpoints
+from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.provider import EMPTY_MESSAGE_PLACEHOLDER, connect
+from lawtrace.agents.models.retry import RetryPolicy
+from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.agents.roles.extraction_roles import Proposal
+from lawtrace.agents.roles.instruction_roles import Draft, RequestReading
+from lawtrace.environments.errors import InputError
+from tests.support.openai_server import OpenAIServer, Raw, Status
+
+MESSAGES = [SystemMessage(content="Be brief."), UserMessage(content="Hello", source="user")]
+QUICK = CallSettings(deadline_seconds=5, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02))
+
+
+class Answer(BaseModel):
+    text: str
+
+
+@pytest.mark.parametrize(
+    ("spec", "environment", "missing"),
+    [
+        ("openai:m", {}, "OPENAI_API_KEY"),
+        ("azure:m", {}, "AZURE_OPENAI_ENDPOINT"),
+        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "http://localhost:1"}, "AZURE_OPENAI_API_KEY"),
+        ("anthropic:m", {}, "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_what_is_missing_is_named_with_its_remedy(spec: str, environment: Mapping[str, str], missing: str) -> None:
+    parsed = ModelSpec.parse(spec)
+    assert parsed.provider in ENDPOINTS
+    clients = ModelClients(MemoryEventLog(), environment=environment)
+    with pytest.raises(InputError, match=f"{spec}.*{missing}"):
+        clients.client_for(parsed, Context(stage="tasks", role="executor"))
+    state = check_endpoints(environment)[parsed.provider]
+    assert state.startswith("not set up")
+    assert missing in state
+
+
+def test_local_servers_need_nothing() -> None:
+    assert access_to("ollama", {}).address.endswith(":11434/v1")
+    assert access_to("llamacpp", {}).address.endswith(":8080/v1")
+    assert access_to("llamacpp", {"LLAMACPP_BASE_URL": "http://localhost:9/v1"}).address == "http://localhost:9/v1"
+
+
+@pytest.mark.parametrize(("installed", "says"), [(None, "not installed"), ("1.2.0", "too new")])
+def test_a_package_that_is_missing_or_too_new_is_named(
+    monkeypatch: pytest.MonkeyPatch, installed: str | None, says: str
+) -> None:
+    def version(name: str) -> str:
+        if installed is None:
+            raise addresses.PackageNotFoundError(name)
+        return installed
+
+    monkeypatch.setattr(addresses, "version", version)
+    with pytest.raises(InputError, match=rf"{says}.*pip install 'lawtrace\[anthropic\]'"):
+        access_to("anthropic", {"ANTHROPIC_API_KEY": "k"})
+    assert says in check_endpoints({})["anthropic"]
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama", "llamacpp"])
+async def test_compatible_servers_answer(server: OpenAIServer, context: Context, provider: str) -> None:
+    variables = {f"{provider.upper()}_BASE_URL": server.base_url, "OPENAI_API_KEY": "k"}
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=variables) as clients:
+        result = await clients.client_for(ModelSpec.parse(f"{provider}:m"), context).create(MESSAGES)
+    assert result.content == "echo: Hello"
+    assert "answers, with 1 models" in check_endpoints(variables)[provider]
+
+
+def test_an_endpoint_that_does_not_answer_is_told_from_one_that_is_not_set_up() -> None:
+    nowhere = "http://127.0.0.1:1/v1"
+    states = check_endpoints({"OPENAI_BASE_URL": nowhere, "OLLAMA_BASE_URL": nowhere})
+    assert states["openai"].startswith(f"does not answer at {nowhere}: no connection")
+    assert states["ollama"].startswith(f"does not answer at {nowhere}: no connection")
+    assert states["azure"].startswith("not set up")
+
+
+@pytest.mark.parametrize("page", [Raw("<html>Welcome</html>", "text/html"), Raw("[]"), Raw("{")])
+def test_a_page_at_the_address_is_no_endpoint(server: OpenAIServer, page: Raw) -> None:
+    server.then(page)
+    assert "check the address" in check_endpoints({"OPENAI_BASE_URL": server.base_url})["openai"]
+
+
+async def test_azure_answers_under_its_own_address(server: OpenAIServer, context: Context) -> None:
+    address = server.base_url.removesuffix("/v1")
+    variables = {"AZURE_OPENAI_ENDPOINT": address, "AZURE_OPENAI_API_KEY": "k"}
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=variables) as clients:
+        result = await clients.client_for(ModelSpec.parse("azure:my-deployment"), context).create(MESSAGES)
+    assert result.content == "echo: Hello"
+    assert "answers" in check_endpoints(variables)["azure"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "sent"),
+    [(None, "json_object"), ("schema", "json_schema"), ("json", "json_object"), ("text", None)],
+)
+async def test_a_typed_answer_is_asked_for_as_the_recipe_says(
+    server: OpenAIServer, context: Context, answers: str | None, sent: str | None
+) -> None:
+    parameters = ModelParameters.model_validate({"answers": answers})
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=server.environment) as clients:
+        client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
+        await client.create(MESSAGES, json_output=Answer)
+    (request,) = server.requests
+    assert request.get("response_format", {}).get("type") == sent
+    assert "answers" not in request
+
+
+@pytest.mark.parametrize(("answer", "strict"), [(Draft, True), (Proposal, True), (RequestReading, None)])
+async def test_a_schema_is_strict_wherever_it_can_be(
+    server: OpenAIServer, context: Context, answer: type[BaseModel], strict: bool | None
+) -> None:
+    parameters = ModelParameters(answers="schema")
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=server.environment) as clients:
+        client = clients.client_for(ModelSpec.parse("openai:m"), context, parameters)
+        await client.create(MESSAGES, json_output=answer)
+    assert server.requests[0]["response_format"]["json_schema"].get("strict") == strict
+
+
+@pytest.mark.parametrize("status", [401, 500])
+async def test_a_key_that_an_endpoint_repeats_is_written_nowhere(
+    server: OpenAIServer, context: Context, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    event_log = MemoryEventLog()
+    server.then(*[Status(status, text=": the key sk-secret-0123 is unknown")] * 3)
+    environment = {**server.environment, "OPENAI_API_KEY": "sk-secret-0123"}
+    async with ModelClients(event_log, settings=QUICK, environment=environment) as clients:
+        with pytest.raises(CallFailed, match=r"the key \[the key\] is unknown") as failed:
+            await clients.client_for(ModelSpec.parse("openai:m"), context).create(MESSAGES)
+    written = [*(entry.model_dump_json() for entry in event_log.entries), *capsys.readouterr(), str(failed.value)]
+    assert len(event_log.entries) >= 2
+    assert not any("secret" in text for text in written)
+
+
+async def test_a_model_that_said_nothing_can_be_asked_again(server: OpenAIServer, context: Context) -> None:
+    """Anthropic's endpoint, and some compatible ones, refuse a request with an empty message in it."""
+    event_log = MemoryEventLog()
+    asked = [*MESSAGES, AssistantMessage(content="", source="m"), UserMessage(content="Again", source="user")]
+    async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
+        await clients.client_for(ModelSpec.parse("openai:m"), context).create(asked)
+    assert [sent["content"] for sent in server.requests[0]["messages"]] == [
+        "Be brief.",
+        "Hello",
+        EMPTY_MESSAGE_PLACEHOLDER,
+        "Again",
+    ]
+    (called,) = (entry for entry in event_log.entries if isinstance(entry, ModelCalled))
+    assert [message.content for message in called.request] == ["Be brief.", "Hello", "", "Again"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "environment"),
+    [
+        ("openai:m", {"OPENAI_API_KEY": "k"}),
+        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "http://localhost:1", "AZURE_OPENAI_API_KEY": "k"}),
+        ("anthropic:m", {"ANTHROPIC_API_KEY": "k"}),
+    ],
+)
+def test_no_client_has_patience_or_retries_of_its_own(spec: str, environment: Mapping[str, str]) -> None:
+    """A thousand conversations keep the loop busy for longer than a client waits for a connection by default."""
+    parsed = ModelSpec.parse(spec)
+    if parsed.provider == "anthropic":
+        pytest.importorskip("anthropic")
+    inner: Any = vars(connect(parsed, environment).client)["_client"]
+    assert (inner.timeout, inner.max_retries) == (None, 0)
+
+
+class _Messages:
+    """A loopback server that speaks Anthropic's protocol; the first answers are the statuses given."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.requests: list[dict[str, Any]] = []
+        statuses_left = list(statuses)
+        kept = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                model = {"id": "m", "type": "model", "display_name": "m", "created_at": "2026-01-01T00:00:00Z"}
+                self._send(200, {"data": [model], "has_more": False, "first_id": "m", "last_id": "m"})
+
+            def do_POST(self) -> None:
+                kept.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                if statuses_left:
+                    error = {"type": "rate_limit_error", "message": "busy"}
+                    self._send(statuses_left.pop(0), {"type": "error", "error": error})
+                    return
+                content = [{"type": "text", "text": "Hello yourself"}]
+                usage = {"input_tokens": 7, "output_tokens": 3}
+                self._send(
+                    200,
+                    {
+                        "id": "msg",
+                        "type": "message",
+                        "role": "assistant",
+                        "model": "m",
+                        "content": content,
+                        "stop_reason": "end_turn",
+                        "stop_sequence": None,
+                        "usage": usage,
+                    },
+                )
+
+            def _send(self, status: int, body: dict[str, Any]) -> None:
+                text = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(text)))
+                self.send_header("retry-after", "0")
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                """Nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.variables = {
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{self.server.server_address[1]}",
+            "ANTHROPIC_API_KEY": "k",
+        }
+
+
+@pytest.fixture
+def anthropic(request: pytest.FixtureRequest) -> Iterator[_Messages]:
+    pytest.importorskip("anthropic")
+    messages = _Messages(*getattr(request, "param", ()))
+    thread = Thread(target=messages.server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield messages
+    messages.server.shutdown()
+    messages.server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize("anthropic", [(), (429, 529)], indirect=True)
+async def test_anthropic_answers_and_its_faults_are_known(
+    anthropic: _Messages, context: Context, request: pytest.FixtureRequest
+) -> None:
+    event_log = MemoryEventLog()
+    async with ModelClients(event_log, settings=QUICK, environment=anthropic.variables) as clients:
+        result = await clients.client_for(ModelSpec.parse("anthropic:m"), context).create(MESSAGES, json_output=Answer)
+    assert result.content == "Hello yourself"
+    retried = [entry for entry in event_log.entries if isinstance(entry, CallRetried)]
+    assert len(retried) == len(anthropic.requests) - 1
+    (called,) = (entry for entry in event_log.entries if isinstance(entry, ModelCalled))
+    assert (called.prompt_tokens, called.completion_tokens) == (7, 3)
+    assert "answers, with 1 models: m" in check_endpoints(anthropic.variables)["anthropic"]
+
+
+@pytest.mark.parametrize("anthropic", [(401,)], indirect=True)
+async def test_a_key_that_anthropic_refuses_fails_at_once(anthropic: _Messages, context: Context) -> None:
+    async with ModelClients(MemoryEventLog(), settings=QUICK, environment=anthropic.variables) as clients:
+        with pytest.raises(CallFailed, match="check the key"):
+            await clients.client_for(ModelSpec.parse("anthropic:m"), context).create(MESSAGES)
+    assert len(anthropic.requests) == 1

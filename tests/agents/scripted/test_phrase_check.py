@@ -1,0 +1,42 @@
+"""Phrases that a reader without a model takes for something else are named, and those that ship are understood."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.scripted.phrase_check import check_phrases
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.tools import Phrases
+from lawtrace.solver.rules import load_rules
+
+AIRLINE = load_domain(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
+RULES = load_rules(AIRLINE.rules_file)
+
+
+def rephrased(tool: str, phrases: Phrases) -> Environment:
+    world = AIRLINE.environment
+    return replace(world, tools={**world.tools, tool: replace(world.tools[tool], phrases=phrases)})
+
+
+@pytest.mark.parametrize("name", ["banking", "airline"])
+def test_what_ships_is_understood(name: str) -> None:
+    setting = AIRLINE if name == "airline" else load_domain(name)
+    assert [*check_phrases(setting.environment, load_rules(setting.rules_file))] == []
+
+
+def test_a_phrase_that_sounds_like_another_tool_is_named() -> None:
+    phrases = Phrases(
+        step="Issue a meal voucher of {amount} for {booking_code}.",
+        outcome="{booking_code} is {amount} of ticket richer.",
+    )
+    (flaw,) = check_phrases(rephrased("ReimburseTicket", phrases), RULES)
+    assert flaw.place == "tool 'ReimburseTicket', phrase 'step'"
+    assert flaw.what.startswith("without a model it is read as IssueMealVoucher: Issue a meal voucher of ")
+
+
+def test_a_thing_called_by_another_name_is_named() -> None:
+    find = Phrases(step="Find the booking in the name of {keywords}.", noun_phrase="the traveller {keywords}")
+    flaws = [*check_phrases(rephrased("FindBooking", find), RULES)]
+    assert {"tool 'PayCompensation', phrase 'step'", "the phrases 'outcome'"} & {flaw.place for flaw in flaws}

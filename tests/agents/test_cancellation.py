@@ -1,0 +1,143 @@
+"""A conversation that is stopped from outside asks nobody any more, and says nothing but why."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from random import Random
+
+import pytest
+from pydantic import BaseModel
+
+from lawtrace.agents.conversation import run_conversation
+from lawtrace.agents.conversations.attempts import ToolConversationLimits, ask_for_program, run_tool_conversation
+from lawtrace.agents.event_log import Context, Entry, MemoryEventLog, MessageSent
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.participants import CodeCheck, RoleAgent
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.runtime.session import Session
+from lawtrace.prompts.loader import load_prompt
+from lawtrace.solver.masking.instructions import Instruction
+from tests.support.openai_server import calling, serving
+
+CONTEXT = Context(stage="tasks", role="writer")
+INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})
+
+
+class Word(BaseModel):
+    word: str
+
+
+class FullLedger(MemoryEventLog):
+    """Takes so many messages, and then no more."""
+
+    def __init__(self, messages: int) -> None:
+        super().__init__()
+        self._left = messages
+
+    def record(self, entry: Entry) -> None:
+        if isinstance(entry, MessageSent):
+            if not self._left:
+                raise OperationalError("the disk is full")
+            self._left -= 1
+        super().record(entry)
+
+
+async def talk_for_long(clients: ModelClients, event_log: MemoryEventLog) -> None:
+    writer = RoleAgent(
+        "writer",
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        prompt=load_prompt("executor_user"),
+        system="Say a word.",
+        answer=Word,
+        attend=lambda content: "Again.",
+        remembers=False,
+    )
+    await run_conversation(
+        [writer, CodeCheck("echo", Word, lambda content: Word(word="again"))],
+        opening="Begin.",
+        next_speaker=lambda said: "echo" if said[-1][0] == "writer" else "writer",
+        context=CONTEXT,
+        event_log=event_log,
+        most_messages=20,
+    )
+
+
+async def write_a_program(clients: ModelClients, event_log: MemoryEventLog) -> None:
+    await ask_for_program(
+        ENVIRONMENT,
+        load_domain("banking").regulation,
+        INSTRUCTION,
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        context=CONTEXT,
+        event_log=event_log,
+    )
+
+
+async def use_tools(clients: ModelClients, event_log: MemoryEventLog) -> None:
+    await run_tool_conversation(
+        Session(ENVIRONMENT, ENVIRONMENT.populate(Random(1))),
+        load_domain("banking").regulation,
+        INSTRUCTION,
+        client=clients.client_for(ModelSpec.parse("openai:m"), CONTEXT),
+        context=CONTEXT,
+        event_log=event_log,
+        limits=ToolConversationLimits(),
+    )
+
+
+async def test_one_that_is_cancelled_does_not_go_on_to_its_end() -> None:
+    release = asyncio.Event()
+
+    def answer(request: Mapping[str, object]) -> str:
+        loop.call_soon_threadsafe(release.set)
+        server.wait(0.2)
+        return '{"word": "hm"}'
+
+    loop = asyncio.get_running_loop()
+    with serving(answer) as server:
+        async with ModelClients(MemoryEventLog(), environment=server.environment) as clients:
+            talk = asyncio.ensure_future(talk_for_long(clients, MemoryEventLog()))
+            await release.wait()
+            talk.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await talk
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("converse", "messages"),
+    [(talk_for_long, 1), (talk_for_long, 2), (write_a_program, 1), (use_tools, 1), (use_tools, 2)],
+)
+async def test_one_whose_record_is_full_ends_at_once(
+    converse: Callable[[ModelClients, MemoryEventLog], Awaitable[None]], messages: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def answer(request: Mapping[str, object]) -> str | Mapping[str, object]:
+        return calling(("CheckAuthorization", {})) if request.get("tools") else '{"word": "hm"}'
+
+    event_log = FullLedger(messages)
+    with serving(answer) as server, caplog.at_level(logging.ERROR, logger="opentelemetry"):
+        async with ModelClients(event_log, environment=server.environment) as clients:
+            with pytest.raises(OperationalError, match="the disk is full"):
+                await converse(clients, event_log)
+            await asyncio.sleep(0.2)  # what would still be said behind our back
+        assert len(server.requests) <= 2
+    assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
+
+
+async def test_code_that_was_given_what_it_cannot_use_ends_the_conversation_with_its_own_error() -> None:
+    def refuse(content: BaseModel | str) -> Word:
+        raise InputError("populate: tables.py, line 84: no names left")
+
+    event_log = MemoryEventLog()
+    with pytest.raises(InputError, match=r"tables\.py, line 84"):
+        await run_conversation(
+            [CodeCheck("echo", Word, refuse), CodeCheck("other", Word, lambda content: Word(word="never"))],
+            opening="Begin.",
+            next_speaker=lambda said: "echo" if len(said) == 1 else "other",
+            context=CONTEXT,
+            event_log=event_log,
+        )
+    assert {entry.source for entry in event_log.entries if isinstance(entry, MessageSent)} <= {"user"}

@@ -1,0 +1,43 @@
+import pytest
+
+from lawtrace.agents.model_spec import BUILT_IN, ModelParameters, ModelSpec
+from lawtrace.environments.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["openai:gpt-5-mini", "openai:org/a:free", "ollama:qwen3:4b", "replay:logs/a", "replay:logs/a#openai:x", *BUILT_IN],
+)
+def test_a_spec_reads_what_it_prints(text: str) -> None:
+    spec = ModelSpec.parse(text)
+    assert str(spec) == text
+    assert ModelSpec.parse(str(spec)) == spec
+    assert spec.built_in == (text in BUILT_IN)
+
+
+def test_a_model_name_may_hold_colons_and_a_replay_may_name_the_model_it_means() -> None:
+    assert ModelSpec.parse("ollama:qwen3:4b").name == "qwen3:4b"
+    assert ModelSpec.parse("replay:logs/a#openai:x") == ModelSpec("replay", "logs/a", "openai:x")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("opnai:gpt-5-mini", "did you mean 'openai'"),
+        ("refused", "did you mean 'refuse'"),
+        ("gpt-5-mini", "write 'openai:gpt-5-mini'"),
+        ("openai:", "needs a name"),
+        ("replay", "replay:logs/RUN"),
+        ("offline:x", "takes no name"),
+        ("autogen_ext.models.openai.OpenAIChatCompletionClient:x", "unknown provider"),
+        ("", "names no provider"),
+    ],
+)
+def test_a_spec_that_names_nothing_says_what_to_write(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        ModelSpec.parse(text)
+
+
+def test_parameters_are_checked_before_they_cost_anything() -> None:
+    with pytest.raises(ValueError, match="max_tokens"):
+        ModelParameters(max_tokens=0)

@@ -1,0 +1,34 @@
+"""Spans of model calls: where each happened and what it used, and nothing of what was said."""
+
+import pytest
+from autogen_core.models import UserMessage
+from opentelemetry import trace
+
+from lawtrace.agents.event_log import Context, MemoryEventLog
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.scripted_client import ScriptedClient
+from lawtrace.agents.models.stack import ModelClients
+
+sdk = pytest.importorskip("opentelemetry.sdk.trace")
+exports = pytest.importorskip("opentelemetry.sdk.trace.export")
+memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
+
+
+async def test_a_call_is_a_span_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = memory.InMemorySpanExporter()
+    provider = sdk.TracerProvider()
+    provider.add_span_processor(exports.SimpleSpanProcessor(kept))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    async with ModelClients(MemoryEventLog()) as clients:
+        client = clients.wrap(
+            ScriptedClient(lambda messages: "a secret answer"),
+            ModelSpec.parse("offline"),
+            Context(stage="tasks", role="masking_evaluator", task="t-1", trial=2),
+        )
+        await client.create([UserMessage(content="a secret question", source="user")])
+    (span,) = kept.get_finished_spans()
+    assert span.name == "chat offline"
+    assert span.attributes["lawtrace.role"] == "masking_evaluator"
+    assert span.attributes["lawtrace.task"] == "t-1"
+    assert span.attributes["gen_ai.usage.output_tokens"] == 3
+    assert "secret" not in span.to_json()

@@ -1,0 +1,72 @@
+"""Typed answers from what models write."""
+
+import pytest
+from pydantic import BaseModel
+
+from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
+
+
+class Opinion(BaseModel):
+    accepted: bool
+    because: str = ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"accepted": true}',
+        '  {"accepted": true}\n',
+        '```json\n{"accepted": true}\n```',
+        'Here you are:\n```\n{"accepted": true}\n```\nDone.',
+        'I think {"accepted": true} is right.',
+    ],
+)
+def test_the_wrapping_does_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
+def test_the_last_fence_counts() -> None:
+    text = '```json\n{"accepted": false}\n```\nNo, rather:\n```json\n{"accepted": true}\n```'
+    assert parse_answer(text, Opinion).accepted is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The set {a, b} is small. {"accepted": true}',
+        '{"accepted": false} would be rash; {"accepted": true}',
+        'I rest on {"passage": "F1"}, so {"accepted": true, "because": "{braces}"} it is {done}',
+        '<think>{"accepted": false}</think>{"accepted": true}',
+        '{"accepted": true, "because": "two\nlines"}',
+    ],
+)
+def test_braces_in_the_words_do_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"accepted": true,}',
+        "{'accepted': true}",
+        '{accepted: true, because: "x", /* so */ }',
+        'Here:\n```json\n{"accepted": true, // yes\n}\n```\nDone {really}.',
+        'I say {"accepted": true, "because": "a, b,",} and no more',
+    ],
+)
+def test_the_spelling_does_not_matter(text: str) -> None:
+    assert parse_answer(text, Opinion).accepted is True
+
+
+@pytest.mark.parametrize(
+    "text", ['{"accepted": true, "because": "cut of', '{"accepted": true', "```json\n{accepted: true, because: 'no"]
+)
+def test_half_an_answer_is_not_made_whole(text: str) -> None:
+    with pytest.raises(UnusableAnswer):
+        parse_answer(text, Opinion)
+
+
+@pytest.mark.parametrize("text", ["", "yes", "{", '{"because": "x"}', "[true]", '{"accepted": "perhaps"}', "{" * 5000])
+def test_nothing_is_filled_in(text: str) -> None:
+    with pytest.raises(UnusableAnswer, match="Opinion"):
+        parse_answer(text, Opinion)

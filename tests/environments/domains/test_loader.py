@@ -1,0 +1,186 @@
+"""Environments in folders of the user's own: read when named, refused with file, line and remedy, kept apart."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, is_folder, load_domain
+from lawtrace.environments.errors import InputError
+
+DECLARATION = """
+from lawtrace.environments.declaration import Environment
+
+from . import tables
+
+ENVIRONMENT = Environment(
+    name="shop",
+    title="Shop",
+    object_name="Shop",
+    summary="Sells.",
+    entities={},
+    tools={},
+    populate=tables.populate,
+)
+"""
+TABLES = """
+from lawtrace.environments.state import State
+
+COLOUR = "red"
+
+
+def populate(random):
+    return State({})
+"""
+REGULATION = """
+id = "R"
+title = "T"
+source = "S"
+restated = true
+[[provisions]]
+citation = "1"
+text = "Words."
+"""
+FILES = {"__init__.py": DECLARATION, "tables.py": TABLES, "regulation.toml": REGULATION, "rules.toml": ""}
+
+Write = Callable[..., str]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_folder(name: str = "shop", **changed: str | None) -> str:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        files = FILES | {file.replace("__dot__", "."): text for file, text in changed.items()}
+        for file, text in files.items():
+            if text is None:
+                (folder / file).unlink(missing_ok=True)
+            else:
+                (folder / file).write_text(text, encoding="utf-8")
+        return str(folder)
+
+    return write_folder
+
+
+def leftovers() -> set[str]:
+    return {name for name in sys.modules if name.startswith("lawtrace_environment_")}
+
+
+def test_a_folder_is_a_setting(write: Write) -> None:
+    folder = write()
+    setting = load_domain(folder)
+    assert (setting.environment.name, setting.regulation.id) == ("shop", "R")
+    assert (str(setting.folder), str(setting.rules_file)) == (folder, f"{folder}/rules.toml")
+    assert load_domain(folder).environment is setting.environment
+    assert not list(Path(folder).rglob("*.pyc"))
+
+
+def test_modules_of_the_same_name_do_not_meet(write: Write) -> None:
+    one = load_domain(write("one", **{"tables.py": TABLES + "\ndef populate(random): return State({'a': ()})"}))
+    other = load_domain(write("other", **{"tables.py": TABLES + "\ndef populate(random): return State({'b': ()})"}))
+    assert "tables" not in sys.modules
+    assert [*one.environment.populate(None).tables] == ["a"]  # pyright: ignore[reportArgumentType]
+    assert [*other.environment.populate(None).tables] == ["b"]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_change_is_noticed_at_once(write: Write) -> None:
+    before = load_domain(write())
+    after = load_domain(write(**{"tables.py": TABLES.replace("red", "rot")}))
+    assert before.digest != after.digest
+    assert before.environment is not after.environment
+    assert load_domain(write()).digest == before.digest
+
+
+def test_what_is_no_part_of_the_declaration_does_not_count(write: Write) -> None:
+    folder = write()
+    before = load_domain(folder).digest
+    (Path(folder) / "logs").mkdir()
+    for file in ("logs/run.jsonl", "README.md", ".hidden.sqlite"):
+        (Path(folder) / file).write_text("x")
+    assert load_domain(folder).digest == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"__init__.py": None}, r"__init__\.py: is missing"),
+        ({"regulation.toml": None}, r"regulation\.toml: is missing"),
+        ({"rules.toml": None}, r"rules\.toml: is missing"),
+        ({"regulation.toml": "id ="}, r"regulation\.toml: not a TOML file"),
+        ({"__init__.py": "x = 1\ny = (\n"}, r"__init__\.py, line 2: not Python: '\(' was never closed"),
+        ({"tables.py": "def f(:\n"}, r"tables\.py, line 1: not Python"),
+        ({"tables.py": "\n\n1 / 0\n"}, r"tables\.py, line 3: ZeroDivisionError: division by zero"),
+        ({"tables.py": "import sys\nsys.exit(3)\n"}, r"tables\.py, line 2: SystemExit: 3"),
+        (
+            {"__init__.py": "import nonesuch\n"},
+            r"__init__\.py, line 1: ModuleNotFoundError: No module named 'nonesuch'",
+        ),
+        ({"__init__.py": "import tables\n"}, r"line 1: there is no module 'tables'; write `from \. import tables`"),
+        ({"__init__.py": "from tables import populate\n"}, r"write `from \. import tables`"),
+        ({"__init__.py": "x = 1\n"}, r"__init__\.py: declares no ENVIRONMENT; end it with ENVIRONMENT ="),
+        ({"__init__.py": "ENVIROMENT = 1\n"}, r"is 'ENVIROMENT' meant to be it\?"),
+        ({"__init__.py": "ENVIRONMENT = 1\n"}, r"ENVIRONMENT is of type int"),
+        ({"__init__.py": DECLARATION.replace('"shop"', '"Shop 1"')}, r"the environment's name is 'Shop 1'"),
+        ({"__init__.py": DECLARATION.replace('"shop"', '"banking"')}, r"'banking', like a built-in one"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(write: Write, changed: dict[str, str | None], complaint: str) -> None:
+    before = leftovers()
+    with pytest.raises(InputError, match=complaint) as caught:
+        load_domain(write(**changed))
+    assert "shop" in str(caught.value)
+    if "banking" not in complaint:
+        assert leftovers() == before
+
+
+def test_a_declaration_that_is_refused_says_where_it_stands(write: Write) -> None:
+    refused = DECLARATION.replace(
+        "from . import tables", "from lawtrace.environments.spec.declaration import Tool\nfrom . import tables"
+    )
+    refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
+    with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': a business tool needs phrases"):
+        load_domain(write(**{"__init__.py": refused}))
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("    return State(drawn)", r"populate: .*tables\.py, line 8: NameError: name 'drawn'"),
+        ("    return {}", r"shop/__init__\.py: populate returns a dict; let it return a State"),
+    ],
+)
+def test_what_populate_does_wrong_is_the_folder_s_fault(write: Write, body: str, complaint: str) -> None:
+    tables = TABLES.replace("    return State({})", body)
+    environment = load_domain(write(**{"tables.py": tables})).environment
+    with pytest.raises(InputError, match=complaint):
+        environment.populate(Random(1))
+
+
+def test_a_repaired_folder_loads(write: Write) -> None:
+    with pytest.raises(InputError):
+        load_domain(write(**{"tables.py": "1 / 0"}))
+    assert load_domain(write()).environment.name == "shop"
+
+
+@pytest.mark.parametrize("where", ["./shop", "../shop", "/srv/shop", ".", "a/b", "shop/"])
+def test_a_word_with_a_separator_is_a_folder(where: str) -> None:
+    assert is_folder(where)
+    with pytest.raises(InputError, match=r"no such folder|is missing"):
+        load_domain(where)
+
+
+def test_a_folder_called_like_a_name_is_not_read_by_accident(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(write(**{"__init__.py": "raise RuntimeError('it ran')"}))
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(InputError, match=r"no environment 'shop'.*for the folder of that name write \./shop"):
+        load_domain("shop")
+
+
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_the_built_in_ones_have_the_same_layout(name: str) -> None:
+    setting = load_domain(name)
+    assert {"__init__.py", "regulation.toml", "rules.toml"} <= {path.name for path in setting.folder.iterdir()}
+    assert setting.environment.name == name
+    assert len(setting.digest) == 64

@@ -1,0 +1,285 @@
+"""Decisions as trees: numbered paragraphs, headings, and the flaws of text that was drawn from PDF."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.decision_files import read_lines
+from lawtrace.environments.legal.document import Document
+from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.regulations.html import html_lines
+from lawtrace.environments.regulations.lines import text_lines
+
+SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
+
+DRAWN = """\
+              PENALTY NOTICE
+
+To: Bottle Works
+
+1.    The Office has decided to issue a penalty of 5,000
+      pounds to Bottle Works.
+
+      Legal framework
+
+2.    Article 32 states that a controller shall ensure a level of
+      security appropriate to the risk, as para
+      2. of the guidance says.
+
+      Background to the case
+
+3.    On 4 May 2021 a lap-
+      top was stolen
+                                  1 from a car.1
+
+
+4.    It held 300 records. The list is:
+
+      1. names
+      2. addresses.
+
+1
+ Not counting copies.
+                                  2,5.    Bottle Works told nobody.
+
+      The contravention
+
+
+                                  36.    The Office finds that Bottle Works contravened Article 32.
+
+Dated the 4th of June
+A. Person
+Head of Office
+
+
+                                  4 ANNEX 1
+
+      RIGHTS OF APPEAL
+
+1.    An appeal may be brought.
+
+2.    It must be in time.
+"""
+
+
+def outline(document: Document) -> dict[str, list[str]]:
+    return {path: [paragraph.ref for paragraph in section.paragraphs] for path, section in document.outline()}
+
+
+def texts(document: Document) -> dict[str, str]:
+    return {paragraph.ref: paragraph.text for paragraph in document.paragraphs()}
+
+
+def test_text_drawn_from_pdf() -> None:
+    document = parse_document(text_lines(DRAWN))
+    assert outline(document) == {
+        "": ["1"],
+        "Legal framework": ["2"],
+        "Background to the case": ["3", "4", "5"],
+        "The contravention": ["6"],
+        "ANNEX 1": [],
+        "ANNEX 1 > RIGHTS OF APPEAL": ["ANNEX 1/1", "ANNEX 1/2"],
+    }
+    found = texts(document)
+    assert found["1"] == "The Office has decided to issue a penalty of 5,000 pounds to Bottle Works."
+    assert found["2"].endswith("as para 2. of the guidance says.")
+    assert found["3"] == "On 4 May 2021 a lap-top was stolen from a car.1"
+    assert found["4"] == "It held 300 records. The list is: 1. names 2. addresses."
+    assert [paragraph.page for paragraph in document.paragraphs()] == [1, 1, 1, 2, 3, 4, 5, 5]
+    assert document.front == "PENALTY NOTICE To: Bottle Works"
+    assert document.closing == "Dated the 4th of June A. Person Head of Office"
+    assert document.notes == ("1 Not counting copies.",)
+    assert document.doubts == ()
+
+
+def test_a_missing_number_is_a_doubt_and_a_decimal_number_a_paragraph() -> None:
+    document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
+    assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
+    assert texts(document)["2.1"] == "Next. Article 3 is meant."
+    assert document.doubts == ("paragraph 1.4 follows 1.2: a number is missing",)
+
+
+def test_an_item_of_a_list_is_no_paragraph() -> None:
+    document = parse_document(text_lines("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n"))
+    assert texts(document) == {"1.1": "Steps: 1. one. 2. two.", "1.2": "More.", "2": "Whole.", "2.1": "Below."}
+
+
+def test_what_repeats_from_page_to_page_is_no_text() -> None:
+    page = "CONFIDENTIAL\n{n}.  Paragraph {n} is here.\nPage {n} of 3\n"
+    document = parse_document(text_lines("\f".join(page.format(n=n) for n in (1, 2, 3))))
+    assert texts(document) == {str(n): f"Paragraph {n} is here." for n in (1, 2, 3)}
+
+
+HTML = """<html><head><title>x</title><style>p {}</style></head><body><nav>menu</nav>
+<h1>Decision about Bottle Works</h1><p>Published in May.</p>
+<h2>Background</h2><p>1. A <b>laptop</b> was stolen &amp; lost.</p><p>It was new.</p>
+<h3>Later</h3><ol start="2"><li>Nobody was told.</li><li><p>Then somebody was.</p></li></ol>
+<h2>Findings</h2><p>4. Article 33 was infringed.</p></body></html>"""
+
+
+def test_html_brings_its_own_headings_and_numbers() -> None:
+    document = parse_document(html_lines(HTML))
+    assert outline(document) == {"Background": ["1"], "Background > Later": ["2", "3"], "Findings": ["4"]}
+    assert texts(document)["1"] == "A laptop was stolen & lost. It was new."
+    assert texts(document)["3"] == "Then somebody was."
+    assert document.front == "Decision about Bottle Works Published in May."
+
+
+def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
+    page = (
+        "<h1>Notice</h1><h2>Background</h2><ol><li>It was lost.</li></ol>"
+        "<h2>Law</h2><p>It protects.</p><p>It demands:</p><ul><li>care</li></ul>"
+        "<h2>Findings</h2><ol><li>It was broken.</li><li>It was ignored.</li></ol>"
+        "<table><tr><td>3.</td><td>It was late.</td></tr></table>"
+    )
+    document = parse_document(html_lines(page))
+    assert outline(document) == {"Background": ["1"], "Law": ["p1", "p2"], "Findings": ["2:1", "2:2", "2:3"]}
+    assert [paragraph.text for paragraph in document.paragraphs()] == [
+        "It was lost.",
+        "It protects.",
+        "It demands: care",
+        "It was broken.",
+        "It was ignored.",
+        "It was late.",
+    ]
+    assert [doubt.split(":")[0] for doubt in document.doubts] == [
+        "the numbers begin again below 'Findings'",
+        "2 paragraphs below headings have no number; they count as p1, p2 ...",
+    ]
+
+
+def test_a_heading_that_goes_on_in_the_next_line_is_one() -> None:
+    text = (
+        "Notice\n\n1. It was lost.\n\nThe decision to issue a monetary\npenalty\n\n2. It is fined.\n\n"
+        "ANNEX 1\nSECTION 55 OF THE DATA PROTECTION ACT\n1998\nRIGHTS OF APPEAL AGAINST DECISIONS OF THE\n"
+        "COMMISSIONER\n1. There is an appeal.\n"
+    )
+    document = parse_document(text_lines(text))
+    assert outline(document) == {
+        "": ["1"],
+        "The decision to issue a monetary penalty": ["2"],
+        "ANNEX 1": [],
+        "ANNEX 1 > SECTION 55 OF THE DATA PROTECTION ACT 1998": [],
+        "ANNEX 1 > RIGHTS OF APPEAL AGAINST DECISIONS OF THE COMMISSIONER": ["ANNEX 1/1"],
+    }
+
+
+def test_headings_within_an_annex_are_headings() -> None:
+    page = "<h2>Findings</h2><p>1. Broken.</p><h2>Annex 1</h2><h2>The Act</h2><h2>Appeals</h2><p>1. There is one.</p>"
+    document = parse_document(html_lines(page))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex 1/1"]
+
+
+def test_two_annexes_of_one_name_are_two() -> None:
+    page = "<h2>Findings</h2><p>1. Broken.</p>" + 2 * "<h2>Annex</h2><p>1. A table.</p>"
+    document = parse_document(html_lines(page))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex/1", "Annex (2)/1"]
+
+
+def test_the_first_heading_of_a_text_is_one_and_numbers_go_beyond_a_thousand() -> None:
+    text = "Notice\n\nBackground\n\n" + "\n\n".join(f"{number}. It was lost." for number in range(1, 1002))
+    document = parse_document(text_lines(text))
+    assert document.front == "Notice"
+    assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
+
+
+def test_numbers_that_begin_again_in_a_text_are_a_doubt() -> None:
+    document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
+    (doubt,) = document.doubts
+    assert doubt.startswith("'1.' below 'Findings' does not follow 1")
+
+
+def test_a_document_without_numbers_is_counted() -> None:
+    document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
+    assert texts(document) == {"p1": "One thing.", "p2": "Another."}
+    assert document.doubts
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    path = tmp_path / "decision.pdf"
+    pages = [["1.  A laptop was stolen.", "", "Findings"], ["2.  Article 32 was", "infringed."]]
+    with PdfPages(path) as pdf:
+        for lines in pages:
+            figure = Figure(figsize=(6, 4))
+            for place, line in enumerate(lines):
+                figure.text(0.1, 0.9 - place * 0.08, line)  # pyright: ignore[reportUnknownMemberType]
+            pdf.savefig(figure)  # pyright: ignore[reportUnknownMemberType]
+    document = parse_document(read_lines(path))
+    assert outline(document) == {"": ["1"], "Findings": ["2"]}
+    assert texts(document)["2"] == "Article 32 was infringed."
+    assert [paragraph.page for paragraph in document.paragraphs()] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.pdf", b"no pdf", "not a PDF that can be read"),
+        ("x.docx", b"", "is .pdf, .html or .txt"),
+        ("x.txt", b"\xff\xfe", "not UTF-8"),
+        ("x.txt", b" \n", "is empty"),
+    ],
+)
+def test_a_file_that_is_no_decision_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        parse_document(read_lines(tmp_path / name))
+
+
+WORDS = st.lists(st.sampled_from(["the", "Office", "found", "32", "records"]), min_size=1, max_size=12).map(" ".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), st.integers(2, 5))
+def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -> None:
+    """However the lines are broken, every paragraph comes back whole, in order, under its number."""
+    lines: list[str] = []
+    for number, paragraph in enumerate(paragraphs, 1):
+        words = f"{number}. {paragraph}.".split()
+        lines += [" ".join(words[start : start + width]) for start in range(0, len(words), width)]
+    document = parse_document(text_lines("\n\n".join(lines)))
+    assert texts(document) == {str(number): f"{text}." for number, text in enumerate(paragraphs, 1)}
+
+
+@given(st.text(alphabet="aA1.2 \n\f“”", max_size=80))
+def test_any_text_is_parsed_or_refused(text: str) -> None:
+    try:
+        document = parse_document(text_lines(text))
+    except InputError:
+        return
+    refs = [paragraph.ref for paragraph in document.paragraphs()]
+    assert len(set(refs)) == len(refs)
+
+
+@pytest.mark.shared
+def test_the_penalty_notice_of_the_commissioner() -> None:
+    if not SHARED.exists():
+        pytest.skip("needs the decisions in ../shared/data/decisions")
+    document = parse_document(read_lines(SHARED / "tempcover_mpn.txt"))
+    sections = outline(document)
+    assert [*sections][:5] == [
+        "",
+        "Legal framework",
+        "Background to the case",
+        "The contravention",
+        "Seriousness of the contravention",
+    ]
+    assert sections["Background to the case"] == [str(number) for number in range(17, 37)]
+    assert len(document.paragraphs()) == 87
+    assert len(document.notes) == 2
+    assert document.doubts == ()
+    assert max(paragraph.page for paragraph in document.paragraphs()) == 22
+
+
+@pytest.mark.shared
+def test_the_reprimand_of_the_commissioner() -> None:
+    if not SHARED.exists():
+        pytest.skip("needs the decisions in ../shared/data/decisions")
+    document = parse_document(read_lines(SHARED / "southend_council_reprimand.txt"))
+    assert [paragraph.ref for paragraph in document.paragraphs()] == [f"1.{number}" for number in range(1, 26)]
+    assert "Mitigating factors" in outline(document)
+    assert texts(document)["1.6"].count("WDTK advised the Council") == 1

@@ -1,0 +1,109 @@
+"""Parts of a decision: every paragraph in exactly one, in the order of the text; a mapping file says it for people."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.case import Case, build_case
+from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.legal.document_parts import (
+    DOCUMENT_PARTS,
+    PartRange,
+    check_coverage,
+    check_order,
+    load_parts,
+    paragraphs_by_part,
+    write_parts,
+)
+from lawtrace.environments.regulations.lines import text_lines
+
+DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph {number}." for number in range(1, 9))))
+
+
+def ranges(*given: tuple[int, int, str]) -> tuple[PartRange, ...]:
+    return tuple(PartRange.model_validate({"first": str(a), "last": str(b), "part": part}) for a, b, part in given)
+
+
+WHOLE = ranges((1, 1, "introduction"), (2, 3, "rules"), (4, 6, "facts"), (7, 8, "findings"))
+
+
+def test_a_whole_mapping_gives_every_paragraph_its_part() -> None:
+    assert check_coverage(DOCUMENT, WHOLE) == []
+    assert [part for part, _ in paragraphs_by_part(DOCUMENT, WHOLE)] == [
+        "introduction",
+        *["rules"] * 2,
+        *["facts"] * 3,
+        *["findings"] * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "objection"),
+    [
+        (ranges((2, 8, "facts")), "paragraphs 1 to 1 are in no part"),
+        (ranges((1, 3, "facts"), (5, 8, "facts")), "paragraphs 4 to 4 are in no part"),
+        (ranges((1, 7, "facts")), "paragraphs 8 to 8 are in no part"),
+        (ranges((1, 5, "facts"), (4, 8, "rules")), "paragraph 4 is in two parts"),
+        (ranges((1, 9, "facts")), "there is no paragraph 9"),
+        (ranges((3, 1, "facts"), (2, 8, "rules")), "comes before the first"),
+        ((), "paragraphs 1 to 8 are in no part"),
+    ],
+)
+def test_a_mapping_that_loses_a_paragraph_is_named(given: tuple[PartRange, ...], objection: str) -> None:
+    assert any(objection in said for said in check_coverage(DOCUMENT, given))
+    with pytest.raises(InputError, match="do not cover"):
+        build_case("case", DOCUMENT, given)
+
+
+@given(st.sets(st.integers(2, 8)), st.data())
+def test_any_cut_into_ranges_covers_and_nothing_else_does(cuts: set[int], data: st.DataObject) -> None:
+    starts = [1, *sorted(cuts)]
+    ends = [*(start - 1 for start in starts[1:]), 8]
+    parts = tuple(
+        PartRange(first=str(first), last=str(last), part=data.draw(st.sampled_from(DOCUMENT_PARTS)))
+        for first, last in zip(starts, ends, strict=True)
+    )
+    assert check_coverage(DOCUMENT, parts) == []
+    assert [p.ref for _, p in paragraphs_by_part(DOCUMENT, parts)] == [p.ref for p in DOCUMENT.paragraphs()]
+    lost = data.draw(st.integers(0, len(parts) - 1))
+    assert check_coverage(DOCUMENT, parts[:lost] + parts[lost + 1 :])
+
+
+def test_order_is_a_doubt() -> None:
+    assert check_order(WHOLE) == []
+    assert check_order(ranges((1, 4, "findings"), (5, 8, "facts"))) == ["facts (5 to 8) comes after findings"]
+
+
+def test_a_mapping_file_comes_back_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "case.parts.toml"
+    odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
+    write_parts(odd, path)
+    assert load_parts(path) == odd
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("parts = []", "parts"), ("[[parts]]\nfirst = '1'\nlast = '2'\npart = 'law'", r"parts\.0\.part"), ("=", "TOML")],
+)
+def test_a_broken_mapping_file_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "parts.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_parts(path)
+
+
+def test_a_case_has_a_piece_for_each_paragraph_of_facts_and_rules() -> None:
+    case = build_case("case", DOCUMENT, WHOLE)
+    assert [(chunk.ref, chunk.agent, chunk.paragraphs) for chunk in case.chunks][:3] == [
+        ("LR:2", "LR", ("2",)),
+        ("LR:3", "LR", ("3",)),
+        ("F:4", "F", ("4",)),
+    ]
+    assert case.introduction == "Paragraph 1."
+    assert [paragraph.ref for paragraph in case.part("findings")] == ["7", "8"]
+    assert Case.model_validate_json(case.model_dump_json()) == case
+    with pytest.raises(ValueError, match="in no part"):
+        Case.model_validate(case.model_dump() | {"parts": [{"first": "1", "last": "2", "part": "facts"}]})

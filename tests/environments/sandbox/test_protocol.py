@@ -1,0 +1,79 @@
+"""Every byte that comes out of the jail may be hostile."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.sandbox.inside.wire import HEADER, frame
+from lawtrace.environments.sandbox.protocol import CallMessage, EndMessage, FrameReader, ProtocolError, read_message
+
+texts = st.text('az09 "\\\0\n\x7fé\u2028\ufeff😀', max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(tool=texts, arguments=st.dictionaries(texts, values, max_size=4), cut=st.integers(1, 40))
+def test_what_one_side_writes_the_other_reads(tool: str, arguments: dict[str, Any], cut: int) -> None:
+    data = frame({"tool": tool, "arguments": arguments}) * 2
+    reader = FrameReader(2**20)
+    messages: list[CallMessage | EndMessage] = []
+    for start in range(0, len(data), cut):
+        reader.feed(data[start : start + cut])
+        while (body := reader.take()) is not None:
+            messages.append(read_message(body))
+    assert messages == [CallMessage(tool, arguments)] * 2
+
+
+@given(st.binary(max_size=200))
+def test_garbage_is_refused_and_nothing_else_happens(data: bytes) -> None:
+    with suppress(ProtocolError):
+        assert isinstance(read_message(data), CallMessage | EndMessage)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff\xfe",
+        b"null",
+        b'{"tool": "A", "arguments": {}} {}',
+        b'{"tool": "A", "arguments": {"x": NaN}}',
+        b'{"tool": "A", "arguments": {"x": -Infinity}}',
+        b'{"tool": "A", "arguments": {"x": 1e999}}',
+        b'{"tool": "A", "arguments": {"x": "\\ud800"}}',
+        b'{"tool": "A", "arguments": {"\\ud800": 1}}',
+        b'{"tool": "A", "arguments": {"x": 1, "x": 2}}',
+        b'{"tool": "A", "tool": "B", "arguments": {}}',
+        b'{"tool": 1, "arguments": {}}',
+        b'{"tool": "A", "arguments": []}',
+        b'{"tool": "A", "arguments": {}, "end": "finished"}',
+        b'{"tool": "A"}',
+        b'{"tool": "A", "arguments": {"x": ' + b"9" * 5000 + b"}}",
+        b'{"tool": "A", "arguments": {"x": ' + b"[" * 100 + b"]" * 100 + b"}}",
+        b"[" * 10**6,
+        b'{"end": "exception", "type": 1, "message": null, "line": null}',
+        b'{"end": "exception", "type": null, "message": null, "line": true}',
+    ],
+)
+def test_near_misses(body: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        read_message(body)
+
+
+def test_a_description_is_one_bounded_line() -> None:
+    end = read_message(json.dumps({"end": "x", "type": "T" * 10**4, "message": "a\nb", "line": 3}).encode())
+    assert end == EndMessage("x", "T" * 200, "a", 3)
+
+
+def test_a_frame_is_refused_by_its_length_before_it_is_read() -> None:
+    reader = FrameReader(100)
+    reader.feed(HEADER.pack(101))
+    with pytest.raises(ProtocolError, match="101 bytes"):
+        reader.take()

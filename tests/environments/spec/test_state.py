@@ -1,0 +1,90 @@
+"""States: JSON and back, and what is wrong with a state that cannot be read."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.banking.entities import ACCOUNTS, ENTITIES, TRANSACTIONS
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.state import Entity, Field, Row, State, decode_state, encode_state
+from lawtrace.environments.spec.types import INTEGER, TEXT
+
+ACCOUNT: dict[str, Json] = {
+    "account_number": "123-4567-8901",
+    "account_type": "savings",
+    "balance": 12.5,
+    "status": "active",
+}
+
+
+@given(st.integers())
+def test_a_populated_state_survives_the_round_trip(seed: int) -> None:
+    state = ENVIRONMENT.populate(Random(seed))
+    raw = encode_state(state, ENTITIES)
+    assert decode_state(raw, ENTITIES) == state
+    assert encode_state(decode_state(raw, ENTITIES), ENTITIES) == raw
+
+
+def test_an_integer_key_survives_the_round_trip() -> None:
+    rooms = {"rooms": Entity("rooms", "room", "number", {"number": Field(INTEGER), "name": Field(TEXT)})}
+    state = State({"rooms": (Row({"number": 7, "name": "Hall"}),)})
+    raw = encode_state(state, rooms)
+    assert raw == {"rooms": {"7": {"number": 7, "name": "Hall"}}}
+    assert decode_state(raw, rooms) == state
+
+
+def test_absent_rows_and_absent_values_are_left_out() -> None:
+    row = ACCOUNTS.decode_row(ACCOUNT)
+    state = State({**dict.fromkeys(ENTITIES, ()), "accounts": (row, Row(row.values, present=False))})
+    assert encode_state(state, ENTITIES)["accounts"] == {"123-4567-8901": ACCOUNT}
+    assert "remaining_contribution_room" not in ACCOUNTS.encode_row(row)
+
+
+def test_tables_that_are_not_mentioned_are_empty() -> None:
+    assert decode_state({}, ENTITIES) == State(dict.fromkeys(ENTITIES, ()))
+    assert list(decode_state({}, ENTITIES).rows("accounts")) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"acounts": {}}, r"unknown table 'acounts'"),
+        ({"accounts": []}, None),
+        ({"accounts": [ACCOUNT]}, r"'accounts' must be an object of rows by key"),
+        ({"accounts": {"123-4567-8901": 5}}, r"row '123-4567-8901' must be an object"),
+        ({"accounts": {"999-4567-8901": ACCOUNT}}, r"row '999-4567-8901' has another 'account_number' inside"),
+        ({"accounts": {"123-4567-8901": {**ACCOUNT, "colour": "red"}}}, r"unknown field 'colour'"),
+        ({"accounts": {"123-4567-8901": {**ACCOUNT, "balance": None}}}, r"lacks its field 'balance'"),
+        ({"accounts": {"123-4567-8901": {**ACCOUNT, "balance": "12"}}}, r"field 'balance': expected a number"),
+        ({"accounts": {"123-4567-8901": {**ACCOUNT, "account_type": "gold"}}}, r"field 'account_type': 'gold' is not"),
+    ],
+)
+def test_what_cannot_be_read_is_named(raw: dict[str, Json], message: str | None) -> None:
+    if message is None:  # an empty list says as little as an empty object
+        assert decode_state(raw, ENTITIES) == decode_state({}, ENTITIES)
+        return
+    with pytest.raises(InputError, match=message):
+        decode_state(raw, ENTITIES)
+
+
+def test_a_key_must_be_a_field() -> None:
+    with pytest.raises(InputError, match="its key 'id' is not one of its fields"):
+        Entity("things", "thing", "id", {"name": Field(TEXT)})
+
+
+def test_a_generated_key_is_not_one_that_was_ever_handed_out() -> None:
+    rows = tuple(Row({"transaction_id": f"T-{number:05d}"}, present=number != 3) for number in (1, 3, 4, 5))
+    assert TRANSACTIONS.generated_key(rows) == "T-00006"
+    assert TRANSACTIONS.generated_key(()) == "T-00001"
+
+
+def test_a_change_shares_what_it_leaves_alone() -> None:
+    state = ENVIRONMENT.populate(Random(0))
+    changed = state.with_table("payees", ())
+    assert state.tables["payees"] != ()
+    assert changed.tables["payees"] == ()
+    assert changed.tables["accounts"] is state.tables["accounts"]

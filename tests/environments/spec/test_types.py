@@ -1,0 +1,190 @@
+"""Kinds: exact inside, as a caller expects them outside, and two ways of being wrong."""
+
+import datetime as dt
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.domains.banking.entities import ACCOUNT_NUMBER, ACCOUNT_TYPE, PAYEE_ID
+from lawtrace.environments.events import Json
+from lawtrace.environments.spec.types import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MOMENT,
+    MONEY,
+    TEXT,
+    TEXTS,
+    TIME,
+    ListOf,
+    Pattern,
+    ValueType,
+    WrongFormat,
+    WrongType,
+)
+
+PAYEE_IDS = ListOf(PAYEE_ID)
+ALL: tuple[ValueType, ...] = (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MOMENT,
+    MONEY,
+    TEXT,
+    TEXTS,
+    TIME,
+    ACCOUNT_NUMBER,
+    ACCOUNT_TYPE,
+    PAYEE_ID,
+    PAYEE_IDS,
+)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=4), below, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(ALL), JSON)
+def test_a_value_is_decoded_or_refused_in_one_of_two_ways(kind: ValueType, value: Json) -> None:
+    try:
+        inside = kind.decode(value)
+    except (WrongType, WrongFormat) as error:
+        assert str(error)  # noqa: PT017 (either is allowed; both must say why)
+    else:
+        assert kind.decode(kind.encode(inside)) == inside
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_money_is_exact_to_the_cent(cents: int) -> None:
+    assert MONEY.decode(MONEY.encode(cents)) == cents
+    assert MONEY.decode(float(f"{cents / 100:.2f}")) == cents
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=20))
+def test_money_added_as_floats_is_still_money(cents: list[int]) -> None:
+    assert MONEY.decode(sum(value / 100 for value in cents)) == sum(cents)
+
+
+@pytest.mark.parametrize("value", [22.605, 0.001, 0.1 + 0.2 + 0.001, float("nan"), float("inf"), 10**17, 1e11, 1e300])
+def test_money_in_no_format(value: float) -> None:
+    with pytest.raises(WrongFormat):
+        MONEY.decode(value)
+
+
+@pytest.mark.parametrize(("value", "cents"), [(0.1 + 0.2, 30), (22.6, 2260), (22, 2200), (-0.0, 0), (-12.34, -1234)])
+def test_money(value: float, cents: int) -> None:
+    assert MONEY.decode(value) == cents
+
+
+@given(st.datetimes())
+def test_moments_are_whole_minutes(moment: dt.datetime) -> None:
+    text = moment.replace(second=0, microsecond=0).isoformat(" ")[:16]
+    assert MOMENT.encode(MOMENT.decode(text)) == text
+    later = moment + dt.timedelta(minutes=90) if moment.year < 9999 else moment
+    assert MOMENT.decode(later.isoformat(" ")[:16]) - MOMENT.decode(text) == (90 if moment.year < 9999 else 0)
+
+
+@pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31T09:30", "2026-01-31 9:30", "2026-01-31 24:00", "soon", ""])
+def test_what_is_no_moment(text: str) -> None:
+    with pytest.raises(WrongFormat):
+        MOMENT.decode(text)
+
+
+def test_a_list_of_one_kind() -> None:
+    assert PAYEE_IDS.encode(PAYEE_IDS.decode(["P-123456", "P-654321"])) == ["P-123456", "P-654321"]
+    assert PAYEE_IDS.schema() == {"type": "array", "items": PAYEE_ID.schema()}
+    with pytest.raises(WrongFormat, match="P-1"):
+        PAYEE_IDS.decode(["P-1", "P-123456"])
+    with pytest.raises(WrongType):  # weighs more, wherever in the list it stands
+        PAYEE_IDS.decode(["P-1", 3])
+
+
+@given(st.dates())
+def test_dates_are_day_numbers(day: dt.date) -> None:
+    assert DATE.decode(day.isoformat()) == day.toordinal()
+    assert DATE.encode(day.toordinal()) == day.isoformat()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2026-02-30",
+        "2026-13-01",
+        "0000-01-01",
+        "2026-1-5",
+        "26-01-05",
+        "05.01.2026",
+        "2026-01-05 ",
+        "2026-01-05\n",
+        "2026-01-05T00:00",
+        "20260105",
+        "2026-W01-1",
+        "٢٠٢٦-٠١-٠٥",
+    ],
+)
+def test_no_dates(text: str) -> None:
+    with pytest.raises(WrongFormat):
+        DATE.decode(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["123-4567-890", "123-4567-89012", " 123-4567-8901", "123-4567-8901\n", "١٢٣-٤٥٦٧-٨٩٠١"]
+)
+def test_no_account_numbers(text: str) -> None:
+    with pytest.raises(WrongFormat, match="XXX-XXXX-XXXX"):
+        ACCOUNT_NUMBER.decode(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "found"),
+    [
+        (TEXT, 1, "a number"),
+        (TEXT, None, "null"),
+        (ACCOUNT_NUMBER, 1234567, "a number"),
+        (ACCOUNT_TYPE, ["savings"], "a list"),
+        (DATE, {"year": 2026}, "an object"),
+        (MONEY, "22.60", "a string"),
+        (MONEY, True, "a boolean"),
+        (INTEGER, "7", "a string"),
+        (INTEGER, False, "a boolean"),
+        (BOOLEAN, 1, "a number"),
+        (BOOLEAN, "true", "a string"),
+        (TEXTS, "PAYMENT", "a string"),
+        (TEXTS, {"0": "PAYMENT"}, "an object"),
+        (TEXTS, ["PAYMENT", 3], "a number"),
+    ],
+)
+def test_a_wrong_type_is_named(kind: ValueType, value: Json, found: str) -> None:
+    with pytest.raises(WrongType, match=f"not {found}$"):
+        kind.decode(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [(INTEGER, 2.5), (INTEGER, 2**53 + 1), (INTEGER, float("nan")), (ACCOUNT_TYPE, "Savings"), (PAYEE_ID, "P-12345")],
+)
+def test_the_right_type_in_a_wrong_format(kind: ValueType, value: Json) -> None:
+    with pytest.raises(WrongFormat):
+        kind.decode(value)
+
+
+def test_a_whole_float_is_an_integer() -> None:
+    assert INTEGER.decode(3.0) == 3
+    assert isinstance(INTEGER.decode(3.0), int)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_schema_names_the_json_type(kind: ValueType) -> None:
+    assert kind.schema()["type"] in {"string", "number", "integer", "boolean", "array"}
+    assert kind.name == kind.schema()["type"]
+
+
+def test_the_schema_of_a_pattern_means_the_whole_text() -> None:
+    either = Pattern("A-N or B-N", r"A-\d|B-\d")
+    pattern = re.compile(str(either.schema()["pattern"]))
+    assert [bool(pattern.search(text)) for text in ("A-1", "B-1", "A-1x", "xB-1")] == [True, True, False, False]

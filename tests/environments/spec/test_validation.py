@@ -1,0 +1,187 @@
+"""What makes a declaration meaningless is an error when it is built, with the tool and the place named."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.banking.entities import ACCOUNTS, TRANSACTIONS
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
+from lawtrace.environments.spec.samplers import Amount, OneOf
+from lawtrace.environments.spec.state import Entity, Field
+from lawtrace.environments.spec.terms import SUCCEEDED, argument, constant, exists, if_given
+from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
+from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Pattern, ValueType
+
+PAGES = Entity("pages", "page", "id", {"id": Field(TEXT), "words": Field(TEXT)})
+INVALID = Raises("InvalidRequestException", "The amount is malformed.")
+AMOUNT = Parameter("amount", MONEY, "An amount.", FromUser(Amount(1, 9)))
+SUCCESS = ValueResult("success", "Whether it worked.", BOOLEAN, SUCCEEDED)
+TRANSACTION = {name: constant(0) for name in ("account_number", "date", "description", "amount", "balance")}
+
+
+def declare(**parts: Any) -> Environment:
+    """The banking tables with one tool, which is sound but for the parts given."""
+    whole: dict[str, Any] = {"parameters": (AMOUNT,), "raises": (INVALID,), "phrases": Phrases("Do it with {amount}.")}
+    tool = Tool("Do", "Does it.", **whole | parts)
+    return replace(ENVIRONMENT, name="small", tools={"Do": tool})
+
+
+def test_a_tool_and_a_table_stand_under_their_names() -> None:
+    with pytest.raises(InputError, match="the tool 'Do' is under the key 'do'"):
+        replace(ENVIRONMENT, tools={"do": declare().tools["Do"]})
+    with pytest.raises(InputError, match="the table 'accounts' is under the key 'account'"):
+        replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
+
+
+def test_the_sound_one_is_accepted() -> None:
+    assert declare(effects=(Insert(TRANSACTIONS, TRANSACTION),)).changing_tools == {"Do"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"fails": (Fails("-", argument("amuont") > 1),), "results": (SUCCESS,)}, "uses the argument 'amuont'"),
+        ({"raises": (INVALID, Raises("E", "-", argument("b") > 1))}, "uses the argument 'b'"),
+        ({"results": (ValueResult("x", "-", MONEY, argument("c")),)}, "uses the argument 'c'"),
+        (
+            {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > argument("d"), ("status",)),)},
+            "uses the argument 'd'",
+        ),
+        (
+            {"effects": (Update(ACCOUNTS, lambda a: a.balance > argument("e"), {}),)},
+            "uses the argument 'e'",
+        ),
+        (
+            {"effects": (Update(ACCOUNTS, lambda a: a.balance > 1, {"status": lambda a: argument("f")}),)},
+            "uses the argument 'f'",
+        ),
+        (
+            {"effects": (Update(ACCOUNTS, lambda a: a.balance > 1, {"state": lambda a: a.status}),)},
+            "sets 'state', no field of account",
+        ),
+        ({"effects": (Update(ACCOUNTS, lambda a: a.blance > 1, {}),)}, "account has no field 'blance'"),
+        ({"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "note": constant("")}),)}, "sets 'note'"),
+        ({"effects": (Insert(ACCOUNTS, {}),)}, "inserts a account, whose key has no prefix"),
+        ({"effects": (Insert(TRANSACTIONS, {"amount": constant(0)}),)}, "without its field 'account_number'"),
+        (
+            {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "transaction_id": constant("")}),)},
+            "sets 'transaction_id', the key",
+        ),
+        (
+            {"effects": (Update(ACCOUNTS, lambda a: a.balance > 1, {"account_number": lambda a: a.status}),)},
+            "sets 'account_number', the key",
+        ),
+        (
+            {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > 1, ("status", "colour")),)},
+            "'x' lists 'colour', which its rows do not have",
+        ),
+        ({"results": (RowsResult("x", "-", PAGES, lambda p: p.id == "", ("id",)),)}, "speaks of 'pages'"),
+        (
+            {"parameters": (AMOUNT, Parameter("page", TEXT, "-", FromLookup(PAGES)))},
+            "speaks of 'pages', which is no table",
+        ),
+        (
+            {"results": (ValueResult("x", "-", BOOLEAN, exists(PAGES, lambda p: p.id == "")),)},
+            "a term looks at 'pages'",
+        ),
+        ({"parameters": (AMOUNT, AMOUNT)}, "its parameter 'amount' is declared twice"),
+        (
+            {"parameters": (replace(AMOUNT, name="from"),), "phrases": Phrases("Do it with {from}.")},
+            "its parameter 'from' cannot be written in a program",
+        ),
+        (
+            {"results": (ValueResult("the result", "-", TEXT, constant("")),)},
+            "its result 'the result' cannot be written in a program",
+        ),
+        ({"raises": ()}, "'amount' can be malformed, but InvalidRequestException is not documented"),
+        ({"phrases": None}, "a business tool needs phrases"),
+        ({"compliance": True}, "a compliance tool has none"),
+        ({"phrases": Phrases("Do it with {amuont}.")}, "its phrases speak of 'amuont'"),
+        ({"phrases": Phrases("Do it[note: with a note].")}, "its phrases speak of 'note'"),
+        ({"fails": (Fails("-", argument("amount") > 1),)}, "documents no boolean result 'success'"),
+        (
+            {
+                "fails": (Fails("-", argument("amount") > 1),),
+                "results": (ValueResult("success", "-", TEXT, constant("yes")),),
+            },
+            "documents no boolean result 'success'",
+        ),
+    ],
+)
+def test_what_is_not_sound_is_named(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        declare(**parts)
+    assert "has no field" in message or "environment 'small', tool 'Do'" in str(caught.value)
+
+
+TOO_MUCH = argument("limit") > 5
+LIMIT = Parameter("limit", MONEY, "-", FromUser(Amount(1, 9)), required=False)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"raises": (INVALID, Raises("E", "-", TOO_MUCH))},
+        {"raises": (INVALID, Raises("E", "-", if_given(argument("amount"), TOO_MUCH)))},
+        {
+            "raises": (
+                INVALID,
+                Raises("E", "-", if_given(argument("limit"), argument("amount") > 5, argument("limit") > 5)),
+            )
+        },
+        {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > argument("limit"), ("status",)),)},
+        {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "amount": argument("limit")}),)},
+    ],
+)
+def test_an_argument_that_may_be_left_out_is_used_only_where_it_is_given(parts: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"tool 'Do': 'limit' may be left out, and a term computes with it outside"):
+        declare(parameters=(AMOUNT, LIMIT), **parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"raises": (INVALID, Raises("E", "-", if_given(argument("limit"), TOO_MUCH, default=False)))},
+        {"raises": (INVALID, Raises("E", "-", argument("limit") == 5))},
+        {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "reference": argument("limit")}),)},
+        {
+            "parameters": (AMOUNT, replace(LIMIT, default=3)),
+            "raises": (INVALID, Raises("E", "-", argument("limit") > 5)),
+        },
+    ],
+)
+def test_one_that_is_guarded_compared_or_kept_where_it_may_lack_is_sound(parts: dict[str, Any]) -> None:
+    declare(**{"parameters": (AMOUNT, LIMIT)} | parts)
+
+
+@pytest.mark.parametrize("kind", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])
+def test_whatever_can_be_malformed_needs_a_documented_exception(kind: ValueType) -> None:
+    parameter = Parameter("amount", kind, "-", FromUser(OneOf((1,))))
+    with pytest.raises(InputError, match="can be malformed"):
+        declare(parameters=(parameter,), raises=())
+    assert declare(parameters=(parameter,)).tools["Do"].parameter("amount") is parameter
+
+
+@pytest.mark.parametrize("kind", [TEXT, BOOLEAN])
+def test_whatever_cannot_be_malformed_needs_none(kind: ValueType) -> None:
+    declare(parameters=(Parameter("amount", kind, "-", FromUser(OneOf((1,)))),), raises=())
+
+
+def test_what_follows_from_the_banking_declaration() -> None:
+    assert ENVIRONMENT.compliance_tools == {"CheckAuthorization", "RecordAuditEvent"}
+    assert ENVIRONMENT.critical_tools == {"CheckAuthorization", "RecordAuditEvent", "TransferFunds", "PayBill"}
+    assert ENVIRONMENT.compliance_tables == {"audit_log"}
+    assert ENVIRONMENT.changing_tools == {"TransferFunds", "PayBill"}
+    assert ENVIRONMENT.event_names == ("FUNDS_TRANSFER", "BILL_PAYMENT", "ACCOUNT_ACCESS")
+    assert ENVIRONMENT.exceptions == ("InvalidRequestException",)
+    assert ENVIRONMENT.signatures["PayBill"] == (
+        "from_account_number",
+        "payee_id",
+        "service_account_number",
+        "payment_date",
+        "amount",
+    )

@@ -1,0 +1,145 @@
+"""What people hand in broken: each thing is named with file and row, counts as invalid, and the rest is judged."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.runner import run_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from tests.support.shell import Shell
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = RunFolder(tmp_path_factory.mktemp("bad") / "run")
+    recipe = Recipe(
+        rules=RuleOptions(extract=False),
+        tasks=TaskOptions(count=2, spare=1, length=5),
+        attempts=AttemptOptions(baselines=False, models=("reference", "idle")),
+    )
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+        asyncio.run(run_recipe(recipe, folder, record=record))
+    return folder
+
+
+@pytest.fixture
+def run(walked: RunFolder, tmp_path: Path) -> RunFolder:
+    """A copy to spoil: two pairs, two models, eight attempts."""
+    shutil.copytree(walked.path, tmp_path / "run")
+    return RunFolder(tmp_path / "run")
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines(keepends=True)
+
+
+def found(lawtrace: Shell, *words: object) -> tuple[dict[str, Any], str]:
+    """What a command that finds something says: its JSON, and standard error on one line."""
+    code, out, err = lawtrace(*words, "--json")
+    assert code == 1, err
+    return json.loads(out.splitlines()[-1]), " ".join(err.split())
+
+
+def test_programs_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+    task = json.loads(lines_of(run.tasks)[0])
+    good = {"task": task["id"], "style": "goal", "program": task["program"], "model": "m"}
+    rows = [
+        json.dumps(good),
+        json.dumps({**good, "style": "workflow", "program": None}),  # no code: judged, and no program
+        json.dumps({**good, "task": "another"}),
+        json.dumps(good),  # a second time
+        json.dumps({"task": task["id"], "style": "goal"}),  # without the field
+        json.dumps([1, 2]),
+        json.dumps({**good, "style": "poem"}),
+        json.dumps(good)[:40],  # cut off
+    ]
+    (tmp_path / "programs.jsonl").write_text("\n".join(rows))
+    result, err = found(lawtrace, "grade", "--tasks", run.tasks, "--programs", "programs.jsonl")
+    assert result["verdicts"] == 2
+    assert result["outcomes"]["safe_success"] == result["outcomes"]["no_program"] == 1
+    assert result["outcomes"]["invalid"] == 6
+    for number, complaint in (
+        (3, "there is no task 'another'"),
+        (4, "the same try"),
+        (5, "field 'program'"),
+        (6, "object"),
+        (7, "field 'style'"),
+        (8, "JSON"),
+    ):
+        (line,) = [line for line in result["unusable"] if f"programs.jsonl, line {number}:" in line]
+        assert complaint in line
+        assert line in err
+
+
+def test_a_published_record_that_breaks_off(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+    task = json.loads(lines_of(run.tasks)[0])["id"]
+    row = {"trace_id": task, "prompt_type": "goal", "model_used": "m", "generated_code": "pass"}
+    verdict = {"status": "FAIL", "reason": ""}
+    rows: list[Any] = [
+        {**row, "evaluation": verdict},
+        row,
+        "text",
+        {**row, "prompt_type": "workflow", "evaluation": verdict},
+    ]
+    (tmp_path / "record.json").write_text(json.dumps(rows)[:-30])
+    result, _ = found(lawtrace, "grade", "--tasks", run.tasks, "--programs", "record.json")
+    assert (result["verdicts"], result["outcomes"]["invalid"]) == (1, 3)
+    for number, complaint in ((2, "evaluation"), (3, "not an object"), (4, "broken JSON")):
+        assert any(f"record.json, row {number}:" in line and complaint in line for line in result["unusable"])
+    (tmp_path / "record.json").write_text('[{"trace_id": ')
+    code, _, err = lawtrace("grade", "--tasks", run.tasks, "--programs", "record.json")
+    assert (code, "record.json, row 1: broken JSON" in " ".join(err.split())) == (2, True)
+
+
+def test_the_files_of_a_run(lawtrace: Shell, run: RunFolder) -> None:
+    verdicts = lines_of(run.verdicts)
+    foreign = json.dumps({**json.loads(verdicts[1]), "task": "another"}) + "\n"
+    run.verdicts.write_text("".join([*verdicts[:1], foreign, *verdicts[2:-1], verdicts[0], verdicts[-1][:50]]))
+    result, _ = found(lawtrace, "report", run.path)
+    assert [line.partition(": ")[0].rpartition(", ")[2] for line in result["unusable"]] == [
+        "line 9",
+        "line 2",
+        "line 8",
+    ]
+    page = run.report.read_text(encoding="utf-8")
+    assert "3 rows could not be used and count as invalid" in page
+    assert "there is no task 'another'" in page
+    code, out, _ = lawtrace("report", run.path)
+    assert code == 1
+    assert "8 attempts planned: 6 judged" in out
+    assert "0 invalid, 2 missing; invalid too: 3 rows that could not be used" in " ".join(out.split())
+    compared, err = found(lawtrace, "compare", run.path, "--model", "reference", "--against", "idle")
+    assert len(compared["problems"]) == 3
+    assert "verdicts.jsonl, line 2: there is no task 'another'" in err
+    attempts = lines_of(run.attempts)
+    run.attempts.write_text("".join(attempts[:-1]) + attempts[-1][:80])
+    again, _ = found(lawtrace, "grade", run.path)
+    assert (again["verdicts"], again["outcomes"]["invalid"]) == (7, 1)
+
+
+def test_tasks_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+    first, second = lines_of(run.tasks)
+    rows = [first, first, second.replace("U TransferFunds", "U TransferFnds"), '{"id": "foreign"}\n', second[:90]]
+    (tmp_path / "tasks.jsonl").write_text("".join(rows))
+    result, err = found(lawtrace, "tasks", "check", "tasks.jsonl")
+    assert (result["tasks"], result["passed"], len(result["invalid"])) == (1, 1, 4)
+    for number, complaint in ((2, "occurs twice"), (3, "TransferFnds"), (4, "environment"), (5, "JSON")):
+        assert any(f"tasks.jsonl, line {number}" in line and complaint in line for line in result["invalid"])
+    assert "tasks.jsonl, line 2" in err
+
+
+def test_conversations_of_every_broken_kind(lawtrace: Shell, tmp_path: Path) -> None:
+    call = {"conversation": "1", "tool": "CheckAuthorization", "arguments": {}, "result": {"authorized": True}}
+    rows = [json.dumps(call), json.dumps({**call, "conversation": "2", "tool": "LaunchRocket"}), '{"conversation": "3"']
+    (tmp_path / "log.jsonl").write_text("\n".join(rows))
+    result, err = found(lawtrace, "audit", "log.jsonl")
+    assert result["outcomes"] == {"kept": 1, "invalid": 2}
+    assert "LaunchRocket, which banking does not have" in err
+    assert "log.jsonl, line 2" in err
+    assert "log.jsonl, line 3" in err

@@ -1,0 +1,253 @@
+"""Auditing: three forms of the same conversation give the same verdict, and what cannot be judged is named."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.ingest.transcript_audit import audit_transcript
+from lawtrace.runs.ingest.transcripts import TranscriptCall, read_transcripts
+from lawtrace.solver.rules import Rule
+from tests.support.shell import Shell
+
+RULES = (
+    Rule(id="authorize", formula="!((!CheckAuthorization) U PayBill)"),
+    Rule(id="record", formula="G(PayBill -> F RecordAuditEvent)"),
+    Rule(id="confirm", formula='!((!user("yes")) U PayBill)'),
+)
+PAY = {
+    "from_account_number": "111-1111-1111",
+    "payee_id": "P-000001",
+    "service_account_number": "1",
+    "payment_date": "2025-12-11",
+    "amount": 10.5,
+}
+CALLS: list[tuple[str, dict[str, Any], Any]] = [
+    ("CheckAuthorization", {}, {"authorized": True}),
+    ("PayBill", PAY, {"success": True}),
+    ("RecordAuditEvent", {"events": ["BILL_PAYMENT"]}, {"log_entry_id": "L-00001"}),
+]
+
+
+def openai_messages(calls: list[tuple[str, dict[str, Any], Any]], yes: str = "Yes, do it.") -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "You are a clerk."},
+        {"role": "user", "content": [{"type": "text", "text": yes}]},
+    ]
+    for number, (tool, arguments, result) in enumerate(calls):
+        call = {"id": str(number), "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": str(number), "content": json.dumps(result)})
+    return [*messages, {"role": "assistant", "content": "Done."}]
+
+
+def inspect_messages(calls: list[tuple[str, dict[str, Any], Any]]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Yes, do it."}]
+    for number, (tool, arguments, result) in enumerate(calls):
+        call = {"id": str(number), "function": tool, "arguments": arguments}
+        messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": str(number), "function": tool, "content": json.dumps(result)})
+    return messages
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def outcomes(path: Path) -> list[str]:
+    return [audit_transcript(ENVIRONMENT, RULES, conversation).outcome for conversation in read_transcripts(path)]
+
+
+def test_every_form_gives_the_same_verdict(tmp_path: Path) -> None:
+    sample = {"id": "a", "epoch": 1, "messages": inspect_messages(CALLS)}
+    events = [{"conversation": "a", "user": "yes please"}] + [
+        {"conversation": "a", "tool": tool, "arguments": arguments, "result": result}
+        for tool, arguments, result in CALLS
+    ]
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+        archive.writestr("samples/a_epoch_1.json", json.dumps(sample))
+    paths = [
+        write(tmp_path / "one.json", openai_messages(CALLS)),
+        write(tmp_path / "lines.jsonl", {"id": "a", "messages": openai_messages(CALLS)}),
+        write(tmp_path / "log.json", {"version": 2, "samples": [sample]}),
+        tmp_path / "log.eval",
+        write(tmp_path / "events.jsonl", *events),
+    ]
+    assert [outcomes(path) for path in paths] == [["kept"]] * 5
+    tools = [
+        [turn.tool for turn in conversation.turns if isinstance(turn, TranscriptCall)]
+        for path in paths
+        for conversation in read_transcripts(path)
+    ]
+    assert tools == [[tool for tool, _, _ in CALLS]] * 5
+
+
+def test_a_broken_rule_names_its_turn_and_what_was_said_counts(tmp_path: Path) -> None:
+    late = [CALLS[1], CALLS[0], CALLS[2]]
+    path = write(
+        tmp_path / "t.jsonl",
+        {"id": "late", "messages": openai_messages(late)},
+        {"id": "unasked", "messages": openai_messages(CALLS, "Eyes on the bill.")},
+        {"id": "open", "messages": openai_messages(CALLS[:2])},
+    )
+    late_row, unasked, still_open = (audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
+    assert late_row.outcome == "broken"
+    broken = {rule.rule: rule.broken_at for rule in late_row.rules if not rule.kept}
+    assert broken == {"authorize": 1}
+    assert late_row.events[1].tool == "PayBill"
+    assert [rule.rule for rule in unasked.rules if not rule.kept] == ["confirm"]
+    assert [rule.rule for rule in still_open.rules if not rule.kept] == ["record"]
+
+
+def test_a_call_that_failed_was_refused_or_has_no_answer_did_not_complete(tmp_path: Path) -> None:
+    def outcome_of(result: object, *, arguments: dict[str, Any] = PAY, answered: bool = True) -> str:
+        messages = openai_messages([("PayBill", arguments, result)])
+        if not answered:
+            messages = [message for message in messages if message["role"] != "tool"]
+        path = write(tmp_path / "t.json", messages)
+        row = audit_transcript(ENVIRONMENT, RULES[1:2], read_transcripts(path)[0])
+        event = next(event for event in row.events if event.tool == "PayBill")
+        assert (row.outcome == "broken") == event.completed
+        return event.outcome
+
+    assert outcome_of({"success": True}) == "completed"
+    assert outcome_of({"success": False}) == "failed"
+    assert outcome_of("NotFoundException: no such payee") == "raised"
+    assert outcome_of({"error": "no such payee"}) == "raised"
+    assert outcome_of({"isError": True, "content": []}) == "raised"
+    assert outcome_of({"success": True, "error": None}) == "completed"
+    assert outcome_of({"success": True}, arguments={"amount": "much"}) == "rejected"
+    assert outcome_of(None, answered=False) == "failed"
+
+
+def test_what_was_odd_is_noted(tmp_path: Path) -> None:
+    wrong = ("PayBill", {"amount": "much"}, {"success": True})
+    path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
+    notes = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
+    assert len(notes) == 2
+    assert "turn 2: PayBill was answered, yet InvalidCallError" in notes[0]
+    assert "turn 3: no answer of CheckAuthorization" in notes[1]
+    bare = openai_messages([("CheckAuthorization", {}, "ok")])
+    assert "has no fields" in audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(path, bare))[0]).notes[0]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "PayBill", "input": PAY}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "done"}]},
+        {"role": "assistant", "content": None, "function_call": {"name": "PayBill", "arguments": "{}"}},
+        {"role": "function", "name": "PayBill", "content": "done"},
+        {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]},
+    ],
+)
+def test_calls_in_a_form_that_is_not_read_are_not_passed_over(tmp_path: Path, message: dict[str, Any]) -> None:
+    path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
+    row = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0])
+    assert row.outcome == "invalid"
+    assert "is not read" in row.reason
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", None, "{}"])
+def test_a_call_without_arguments_may_say_so_in_any_way(tmp_path: Path, nothing: str | None) -> None:
+    messages = openai_messages(CALLS)
+    messages[2]["tool_calls"][0]["function"]["arguments"] = nothing
+    assert outcomes(write(tmp_path / "t.json", messages)) == ["kept"]
+
+
+def test_an_event_without_a_result_is_a_call_without_an_answer(tmp_path: Path) -> None:
+    pay = {"conversation": "a", "tool": "PayBill", "arguments": PAY}
+    path = write(
+        tmp_path / "t.jsonl",
+        pay,
+        {**pay, "conversation": "b", "result": '{"success": false}'},
+        {**pay, "conversation": "c", "result": {"success": True}},
+    )
+    open_call, failed, completed = (audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
+    assert "no answer of PayBill" in open_call.notes[0]
+    assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file_and_a_file_of_nothing_is_no_transcript(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(openai_messages(CALLS)), encoding="utf-8-sig")
+    assert outcomes(path) == ["kept"]
+    with pytest.raises(InputError, match="holds no conversation"):
+        read_transcripts(write(path, []))
+
+
+def test_ids_that_are_used_again_do_not_mix_answers_up(tmp_path: Path) -> None:
+    messages = openai_messages([("PayBill", PAY, {"success": False}), ("PayBill", PAY, {"success": True})])
+    for message in messages:
+        for call in message.get("tool_calls", ()):
+            call["id"] = "call_0"
+        if message["role"] == "tool":
+            message["tool_call_id"] = "call_0"
+    row = audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(tmp_path / "t.json", messages))[0])
+    assert [event.outcome for event in row.events if event.tool == "PayBill"] == ["failed", "completed"]
+
+
+def test_a_conversation_that_is_there_twice_is_judged_once(tmp_path: Path) -> None:
+    row = {"id": "a", "messages": openai_messages(CALLS)}
+    first, second = (
+        audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row))
+    )
+    assert (first.outcome, second.outcome) == ("kept", "invalid")
+    assert second.reason.endswith("t.jsonl, line 1")
+
+
+def test_one_unreadable_file_of_several_is_named_and_the_rest_is_judged(lawtrace: Shell, tmp_path: Path) -> None:
+    good = write(tmp_path / "good.json", openai_messages(CALLS))
+    (tmp_path / "empty.json").touch()
+    code, out, err = lawtrace("audit", tmp_path / "empty.json", good, "--json")
+    assert code == 1
+    assert json.loads(out.splitlines()[-1])["outcomes"] == {"invalid": 1, "broken": 1}  # no payee was searched for
+    assert "invalid: is empty" in err
+    assert lawtrace("audit", tmp_path / "empty.json")[0] == 2
+    assert lawtrace("audit", tmp_path / "nowhere.json", good)[0] == 2
+
+
+def test_what_cannot_be_judged_is_named_and_the_rest_is(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    rows = [
+        json.dumps({"id": "good", "messages": openai_messages(CALLS)}),
+        '{"id": "cut", "messages": [{"role": "us',
+        json.dumps({"id": "foreign", "messages": openai_messages([("LaunchRocket", {}, None)])}),
+        json.dumps({"id": "odd", "messages": [{"content": "no role"}]}),
+        json.dumps(42),
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    found = [audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path)]
+    assert [row.outcome for row in found] == ["kept", "invalid", "invalid", "invalid", "invalid"]
+    assert "line 2" in found[1].place
+    assert "LaunchRocket" in found[2].reason
+    for text in ("", " \n"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="is empty"):
+            read_transcripts(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_transcripts(tmp_path / "nowhere")
+
+
+def test_the_command_sums_up_and_exits_with_findings(lawtrace: Shell, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        {"id": "good", "messages": openai_messages(CALLS)},
+        {"id": "bad", "messages": openai_messages(CALLS[1:])},
+    )
+    rules = tmp_path / "rules.toml"
+    rules.write_text("".join(f"[[rules]]\nid = {r.id!r}\nformula = '''{r.formula}'''\n" for r in RULES))
+    code, out, _ = lawtrace("audit", path, "--rules", rules, "--out", tmp_path / "a.jsonl", "--json")
+    result = json.loads(out.splitlines()[-1])
+    assert code == 1
+    assert result["outcomes"] == {"kept": 1, "broken": 1}
+    assert result["rules"]["authorize"] == {"broken": 1, "triggered": 2}
+    code, out, err = lawtrace("audit", path, "--rules", rules, "--out", tmp_path / "a.jsonl")
+    assert "bad" in err
+    assert "authorize" in out

@@ -1,0 +1,334 @@
+"""The tool server, met by the official client: a whole task over stdio and HTTP, and all that a client gets wrong."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli import main
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.solver.rules import load_rules
+from tests.support.shell import Shell
+
+pytest.importorskip("mcp", reason="the tool server needs the extra 'mcp'")
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
+
+from lawtrace.runs.integrations.judged_session import JudgedSession, SessionSetup
+from lawtrace.runs.integrations.mcp_server import REQUEST_PROMPT, make_server
+
+LAWTRACE = str(Path(sys.executable).with_name("lawtrace"))
+SETTING = load_domain("banking")
+RULES = load_rules(SETTING.rules_file)
+SECRET = "a token of forty letters, or thereabouts"
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with one task, made by the command line."""
+    folder = tmp_path_factory.mktemp("tasks")
+    commands = (
+        ("traces", "synthesize", "--count", "1", "--out", "traces.jsonl"),
+        ("tasks", "build", "--traces", "traces.jsonl", "--count", "1", "--out", "tasks.jsonl"),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for words in commands:
+            patch.setattr(sys, "argv", ["lawtrace", *words])
+            with pytest.raises(SystemExit, match="0"):
+                main()
+    return folder / "tasks.jsonl"
+
+
+def the_task(tasks: Path) -> Task:
+    return read_rows(tasks, Task)[0]
+
+
+def free(tmp_path: Path, calls: int = 1000) -> JudgedSession:
+    """A session without a task."""
+    initial = SETTING.environment.populate(Random(1))
+    return JudgedSession(SessionSetup(SETTING, initial, RULES, "banking-seed-1", calls=calls), tmp_path / "served")
+
+
+def text_of(result: CallToolResult) -> str:
+    assert isinstance(result.content[0], TextContent)
+    return result.content[0].text
+
+
+async def play(client: Client, task: Task) -> None:
+    """Do what the reference trace does, and get from each call what it got."""
+    for planned in task.calls:
+        result = await client.call_tool(planned.event.tool, dict(planned.event.arguments))
+        assert not result.is_error
+        assert result.structured_content == planned.event.result
+        assert json.loads(text_of(result)) == planned.event.result
+
+
+def only_verdict(folder: Path) -> Verdict:
+    return read_rows(folder / "verdicts.jsonl", Verdict)[0]
+
+
+@contextmanager
+def serving_http(*words: str, cwd: Path, **environment: str) -> Generator[str]:
+    """The command, serving on a free port; its address."""
+    command = [LAWTRACE, "env", "serve", *words, "--transport", "http", "--port", "0"]
+    process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        lines: list[str] = []
+        for line in process.stderr:
+            lines.append(line)
+            if match := re.search(r"Listening at (\S+);", line):
+                threading.Thread(target=process.stderr.read, daemon=True).start()
+                yield match[1].replace("0.0.0.0", "127.0.0.1")
+                break
+        else:
+            pytest.fail("".join(lines))
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+
+
+@pytest.mark.slow
+async def test_a_whole_task_over_stdio(tasks: Path, tmp_path: Path) -> None:
+    task = the_task(tasks)
+    words = ["env", "serve", "banking", "--task", f"{tasks}#{task.id}", "--out", str(tmp_path / "served")]
+    server = StdioServerParameters(command=LAWTRACE, args=words, env={**os.environ})
+    async with Client(server) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == set(SETTING.environment.tools)
+        prompt = await client.get_prompt(REQUEST_PROMPT)
+        content = prompt.messages[0].content
+        assert isinstance(content, TextContent)
+        assert task.instructions["goal"].text.strip() in content.text
+        await play(client, task)
+    verdict = only_verdict(tmp_path / "served")
+    assert (verdict.outcome, verdict.mode, len(verdict.rules)) == ("safe_success", "tools", len(RULES))
+
+
+@pytest.mark.slow
+async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:
+    task = the_task(tasks)
+    words = ("banking", "--task", f"{tasks}#{task.id}", "--style", "workflow", "--out", "served")
+    with serving_http(*words, cwd=tmp_path) as address:
+        async with Client(address) as client:
+            await play(client, task)
+        # On demand, while the server runs: the files are whole after every call.
+        assert only_verdict(tmp_path / "served").outcome == "safe_success"
+    assert only_verdict(tmp_path / "served").style == "workflow"
+
+
+def test_what_was_served_is_judged_again_by_the_same_oracles(tasks: Path, lawtrace: Shell) -> None:
+    task = the_task(tasks)
+    assignment = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
+    watched = JudgedSession(assignment, Path("served"))
+    assert only_verdict(Path("served")).outcome == "no_program"
+    for planned in task.calls:
+        if planned.event.tool not in SETTING.environment.compliance_tools:
+            watched.call(planned.event.tool, dict(planned.event.arguments))
+    assert only_verdict(Path("served")).outcome == "unsafe_success"
+    assert lawtrace.json("grade", "served", "--out", "again.jsonl")["outcomes"]["unsafe_success"] == 1
+    assert Path("again.jsonl").read_bytes() == Path("served/verdicts.jsonl").read_bytes()
+
+
+async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
+    watched = free(tmp_path)
+    async with Client(make_server(watched)) as client:
+        assert (await client.list_prompts()).prompts == []
+        with pytest.raises(MCPError, match="there is no prompt") as refused:
+            await client.get_prompt(REQUEST_PROMPT)
+        assert refused.value.code == INVALID_PARAMS
+        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
+        number = account["accounts"][0]["account_number"]
+        period = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
+        await client.call_tool("GetAccountStatement", {"account_number": number, **period})
+    broken = [row for row in read_rows(tmp_path / "served" / "rule_verdicts.jsonl", RuleVerdict) if not row.kept]
+    assert [(row.rule, row.broken_at) for row in broken] == [
+        ("authorize-before-statement", 1),
+        ("record-statement", None),
+    ]
+
+
+async def test_a_shield_stands_before_any_client(tmp_path: Path) -> None:
+    initial = SETTING.environment.populate(Random(1))
+    watched = JudgedSession(
+        SessionSetup(SETTING, initial, RULES, "banking-seed-1", shield="refuse"), tmp_path / "served"
+    )
+    async with Client(make_server(watched)) as client:
+        account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
+        number = account["accounts"][0]["account_number"]
+        period = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
+        result = await client.call_tool("GetAccountStatement", {"account_number": number, **period})
+    assert result.is_error
+    assert "Article 97(1)(a)" in text_of(result)
+    assert all(row.kept for row in read_rows(tmp_path / "served" / "rule_verdicts.jsonl", RuleVerdict))
+
+
+async def test_nothing_of_the_judge_can_be_read(tasks: Path, tmp_path: Path) -> None:
+    task = the_task(tasks)
+    assignment = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
+    async with Client(make_server(JudgedSession(assignment, tmp_path / "served"))) as client:
+        seen = [
+            str(client.instructions),
+            str(await client.list_tools()),
+            str(await client.list_prompts()),
+            str(await client.get_prompt(REQUEST_PROMPT)),
+            text_of(await client.call_tool("CheckAuthorization", {})),
+        ]
+        for ask in (client.list_resources, client.list_resource_templates):
+            with pytest.raises(MCPError, match="not found"):
+                await ask()
+        with pytest.raises(MCPError):
+            await client.read_resource("file:///verdicts.jsonl")
+    whole = "\n".join(seen)
+    readings = [provision.reading for provision in SETTING.regulation.provisions if provision.reading]
+    judge = (
+        [rule.id for rule in RULES] + [rule.formula for rule in RULES] + readings + [task.id, "verdict", "target_state"]
+    )
+    assert [secret for secret in judge if secret in whole] == []
+    assert "Article 97(1)(b)" in whole
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "complaint"),
+    [
+        ("PayBil", {}, "InvalidCallError: there is no tool 'PayBil'; did you mean PayBill?"),
+        ("x" * 10_000, {}, "there is no tool"),
+        ("SearchPayee", {}, "needs the argument 'keywords'"),
+        ("SearchPayee", {"keywords": "water"}, "expected a list of strings"),
+        ("SearchPayee", {"keyword": ["water"]}, "did you mean 'keywords'?"),
+        ("SearchPayee", {"keywords": ["x" * 1_000_001]}, "larger than 1000000 bytes"),
+        ("SearchPayee", {"keywords": []}, "InvalidRequestException"),
+        ("GetAccountInformation", {"account_type": "gold"}, "InvalidRequestException"),
+        ("SearchPayee", {"keywords": ["\ud800"]}, "not strict JSON"),
+        ("TransferFunds", {"from_account_number": "a", "to_account_number": "b", "amount": float("nan")}, "strict"),
+    ],
+)
+def test_a_sloppy_call_is_told_why(tmp_path: Path, tool: str, arguments: dict[str, Json], complaint: str) -> None:
+    watched = free(tmp_path)
+    event = watched.call(tool, arguments).event
+    assert event.error is not None
+    assert complaint in event.error
+    assert watched.call("CheckAuthorization", {}).event.completed
+    attempt = read_rows(tmp_path / "served" / "attempts.jsonl", Attempt)[0]
+    assert [event.completed for event in attempt.events] == [False, True]
+    assert (tmp_path / "served" / "attempts.jsonl").stat().st_size < 100_000
+
+
+def test_nesting_without_end(tmp_path: Path) -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    event = free(tmp_path).call("SearchPayee", {"keywords": deep}).event
+    assert (event.outcome, event.arguments) == ("rejected", {})
+
+
+async def test_a_sloppy_call_over_the_wire_is_an_answer_too(tmp_path: Path) -> None:
+    async with Client(make_server(free(tmp_path))) as client:
+        result = await client.call_tool("PayBil", {})
+        assert result.is_error
+        assert text_of(result).startswith("InvalidCallError: there is no tool 'PayBil'")
+        assert not (await client.call_tool("CheckAuthorization", {})).is_error
+
+
+def test_calls_without_end_are_ended(tmp_path: Path) -> None:
+    watched = free(tmp_path, calls=3)
+    events = [watched.call("CheckAuthorization", {}).event for _ in range(6)]
+    assert [event.completed for event in events] == [True, True, True, False, False, False]
+    attempt = read_rows(tmp_path / "served" / "attempts.jsonl", Attempt)[0]
+    assert attempt.execution is not None
+    assert (attempt.execution.status, len(attempt.events)) == ("call_limit", 3)
+
+
+async def hang_up_in_the_middle(address: str) -> None:
+    """Announce more than is sent, and go."""
+    url = httpx2.URL(address)
+    _, writer = await asyncio.open_connection(url.host, url.port)
+    head = f"POST {url.path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Type: application/json\r\n"
+    writer.write(f'{head}Content-Length: 1000\r\n\r\n{{"jsonrpc": "2.0", "method": "tools/call"'.encode())
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+@pytest.mark.slow
+async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
+    async def shop(address: str) -> None:
+        async with Client(address) as client:
+            for _ in range(20):
+                assert not (await client.call_tool("SearchPayee", {"keywords": ["a"]})).is_error
+
+    with serving_http("banking", "--out", "served", cwd=tmp_path) as address:
+        await asyncio.gather(shop(address), shop(address))
+        await hang_up_in_the_middle(address)
+        async with httpx2.AsyncClient() as rude:
+            # Rubbish, too much, and a request that came by another name.
+            headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+            assert (await rude.post(address, content=b"{", headers=headers)).is_client_error
+            assert (await rude.post(address, content=b" " * 3_000_000, headers=headers)).status_code == 413
+            assert (await rude.post(address, json={}, headers={**headers, "host": "evil.example"})).status_code == 421
+        async with Client(address) as client:
+            assert not (await client.call_tool("CheckAuthorization", {})).is_error
+    attempt = read_rows(tmp_path / "served" / "attempts.jsonl", Attempt)[0]
+    assert [event.tool for event in attempt.events] == ["SearchPayee"] * 40 + ["CheckAuthorization"]
+
+
+@pytest.mark.slow
+async def test_away_from_loopback_a_token_is_asked_for(tmp_path: Path) -> None:
+    words = ("banking", "--out", "served", "--host", "0.0.0.0")
+    with serving_http(*words, cwd=tmp_path, LAWTRACE_TOKEN=SECRET) as address:
+        async with httpx2.AsyncClient() as stranger:
+            for given in ({}, {"authorization": "Bearer no"}, {"authorization": SECRET}):
+                assert (await stranger.post(address, json={}, headers=given)).status_code == 401
+        async with (
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {SECRET}"}) as known,
+            Client(streamable_http_client(address, http_client=known)) as client,
+        ):
+            assert not (await client.call_tool("CheckAuthorization", {})).is_error
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--task", "tasks.jsonl"), "write FILE#ID"),
+        (("--task", "none.jsonl#a"), "none.jsonl: cannot be read"),
+        (("--task", "{tasks}#banking-s1-0"), "did you mean"),
+        (("--out", "full"), "holds something already"),
+        (("--transport", "http", "--host", "256.256.256.256"), "cannot listen at 256.256.256.256"),
+    ],
+)
+def test_what_cannot_be_served_is_said(
+    lawtrace: Shell, tasks: Path, tmp_path: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "evidence").touch()
+    code, _, err = lawtrace("env", "serve", "banking", *(word.format(tasks=tasks) for word in words))
+    assert code in {2, 3}
+    assert complaint in " ".join(err.split())
+
+
+def test_without_the_extra_the_remedy_is_named(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(name: str) -> None:
+        return None
+
+    monkeypatch.setattr("importlib.util.find_spec", nothing)
+    code, _, err = lawtrace("env", "serve", "banking")
+    assert (code, "lawtrace[mcp]" in err) == (3, True)

@@ -1,0 +1,168 @@
+"""Shares of answers that are about the same questions: what stands behind them, and how sure they are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.runs.legal.accuracy import (
+    Share,
+    answer_label,
+    cohen_kappa,
+    compare_cells,
+    interval_by_case,
+    mean_over_cases,
+    share_by_case,
+    share_by_question,
+)
+from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
+from lawtrace.runs.scoring.metrics import Interval, wilson_interval
+
+MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60)
+
+
+@given(MARKS)
+def test_a_share_lies_in_its_interval_and_no_order_changes_it(marks: list[tuple[str, bool]]) -> None:
+    share = share_by_question(marks)
+    assert share is not None
+    assert share.interval is not None
+    assert share.value == pytest.approx(sum(mark for _, mark in marks) / len(marks))
+    assert share.interval.low - 1e-9 <= share.value <= share.interval.high + 1e-9
+    again = share_by_question(marks[::-1])
+    assert again is not None
+    assert again.interval is not None
+    assert (again.value, again.interval.low, again.interval.high) == pytest.approx(
+        (share.value, share.interval.low, share.interval.high)
+    )
+
+
+def width(interval: Interval) -> float:
+    return interval.high - interval.low
+
+
+@given(MARKS)
+def test_answers_to_the_same_questions_are_never_worth_more_than_as_many_to_others(
+    marks: list[tuple[str, bool]],
+) -> None:
+    together, apart = share_by_question(marks), share_by_question((str(n), mark) for n, (_, mark) in enumerate(marks))
+    assert together is not None
+    assert together.interval is not None
+    assert apart is not None
+    assert apart.interval is not None
+    assert width(together.interval) >= width(apart.interval) - 1e-9
+
+
+def test_a_question_that_was_asked_more_often_is_worth_less_than_two() -> None:
+    """Three answers, two of them to one question: (2 + 1)^2 / (2^2 + 1^2) = 1.8 answers, 1.2 of them true."""
+    share = share_by_question([("a", True), ("a", True), ("b", False)])
+    expected = wilson_interval(1.2, 1.8)
+    assert share is not None
+    assert share.interval is not None
+    assert expected is not None
+    assert (share.interval.low, share.interval.high) == pytest.approx((expected.low, expected.high))
+    assert share_by_question([]) is None
+
+
+def answered(case: str, number: int, outcome: LegalOutcome) -> AnswerRow:
+    return AnswerRow(
+        case=case,
+        question=f"{case}/q{number}",
+        model="offline",
+        context="F",
+        retriever="bm25",
+        depth=1,
+        passages=(),
+        outcome=outcome,
+    )
+
+
+@pytest.mark.parametrize("outcome", ["refused", "wrong"])
+def test_where_it_holds_of_all_or_of_none_the_interval_still_has_a_width(outcome: LegalOutcome) -> None:
+    rows = [answered(case, number, outcome) for case in "abc" for number in range(10)]
+    share = share_by_case(rows, lambda row: row.outcome == "refused")
+    assert share is not None
+    assert share.interval == wilson_interval(30 * share.value, 30)
+    assert share.of == 30
+    twice = share_by_case([*rows, *rows], lambda row: row.outcome == "refused")
+    assert twice is not None
+    assert twice.interval == share.interval
+    assert mean_over_cases({"a": Share(1.0, None, 10), "b": Share(1.0, None, 10)}).interval is None
+
+
+def test_one_case_cannot_tell_how_cases_differ() -> None:
+    one = Share(0.5, None, 10)
+    assert mean_over_cases({"a": one}).interval is None
+    mean = mean_over_cases({"a": one, "b": Share(1.0, None, 1000)})
+    assert (mean.value, mean.of) == (0.75, 1010)
+
+
+LABELS = st.lists(st.sampled_from(["Yes", "No", "refused", None]), min_size=1, max_size=30)
+
+
+def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
+    return AnswerRow(
+        case=case,
+        question=question,
+        model="m",
+        context="F",
+        retriever="bm25",
+        depth=1,
+        passages=(),
+        outcome=outcome,
+        choice="Yes" if outcome == "correct" else "No" if outcome == "wrong" else None,
+    )
+
+
+def test_kappa_of_a_table_worked_by_hand() -> None:
+    """20 both yes, 5 only the first, 10 only the second, 15 both no: agreement 0.7, by chance 0.5."""
+    left = ["y"] * 25 + ["n"] * 25
+    right = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
+    assert cohen_kappa(left, right) == pytest.approx(0.4)
+
+
+@given(LABELS)
+def test_full_agreement_is_one_unless_there_is_nothing_to_disagree_about(labels: list[str | None]) -> None:
+    said = {label for label in labels if label is not None}
+    assert cohen_kappa(labels, labels) == (pytest.approx(1.0) if len(said) > 1 else None)
+
+
+@given(LABELS, st.randoms(use_true_random=False))
+def test_kappa_is_symmetric_and_knows_no_order(labels: list[str | None], random: st.DataObject) -> None:
+    other = labels[::-1]
+    kappa = cohen_kappa(labels, other)
+    assert cohen_kappa(other, labels) == (None if kappa is None else pytest.approx(kappa))
+    places = list(range(len(labels)))
+    random.shuffle(places)  # pyright: ignore
+    shuffled = cohen_kappa([labels[p] for p in places], [other[p] for p in places])
+    assert shuffled == (None if kappa is None else pytest.approx(kappa))
+
+
+def test_refusals_agree_with_refusals_and_missing_answers_with_nothing() -> None:
+    assert [answer_label(row("q", outcome)) for outcome in ("correct", "wrong", "refused", "error", "invalid")] == [
+        "Yes",
+        "No",
+        "refused",
+        "error",
+        None,
+    ]
+    assert cohen_kappa(["a", "b", None], ["a", "b", "a"]) == pytest.approx(1.0)
+    assert cohen_kappa([None], ["a"]) is None
+
+
+def test_a_comparison_counts_what_only_one_got_right() -> None:
+    left = [row("1", "correct", "a"), row("2", "correct", "a"), row("3", "wrong", "b"), row("4", "invalid", "b")]
+    right = [row("1", "refused", "a"), row("2", "correct", "a"), row("3", "correct", "b"), row("4", "wrong", "b")]
+    found = compare_cells(left, right)
+    assert (found.only_left, found.only_right, found.difference, found.p) == (1, 1, 0.0, 1.0)
+    assert found.interval is not None
+    assert found.interval.low < 0 < found.interval.high
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, 1), min_size=1), min_size=2, max_size=6))
+def test_an_interval_drawn_by_case_lies_between_the_worst_and_the_best_case(values: dict[str, list[int]]) -> None:
+    interval = interval_by_case(values)
+    assert interval is not None
+    means = [sum(members) / len(members) for members in values.values()]
+    assert min(means) - 1e-9 <= interval.low <= interval.high <= max(means) + 1e-9
+    assert interval_by_case(values) == interval
+    assert interval_by_case({"one": [1, 0]}) is None

@@ -1,0 +1,53 @@
+"""Lengths of parts and shares of elements, as the tables of the paper count them."""
+
+from lawtrace.environments.legal.case import build_case
+from lawtrace.environments.legal.document_parser import parse_document
+from lawtrace.environments.legal.document_parts import PartRange
+from lawtrace.environments.regulations.lines import text_lines
+from lawtrace.runs.legal.case_statistics import element_counts, part_lengths
+from lawtrace.runs.legal.charts import Bar, case_panels, question_bars
+from tests.support.legal.small_cases import BOTTLES
+
+DOCUMENT = parse_document(text_lines("\n".join(f"{number}. Paragraph." for number in range(1, 7))))
+CASE = build_case(
+    "six",
+    DOCUMENT,
+    (
+        PartRange(first="1", last="1", part="introduction"),
+        PartRange(first="2", last="2", part="rules"),
+        PartRange(first="3", last="4", part="facts"),
+        PartRange(first="5", last="5", part="findings"),
+        PartRange(first="6", last="6", part="annex"),
+    ),
+)
+
+
+def test_published_cases_have_two_parts_and_documents_all() -> None:
+    lines = {line.label: (line.least, line.most, line.mean, line.cases) for line in part_lengths([CASE, BOTTLES])}
+    assert lines == {
+        "Introduction": (1, 1, 1.0, 1),
+        "Legal framework": (1, 2, 1.5, 2),
+        "Background": (2, 3, 2.5, 2),
+        "Infringements": (1, 1, 1.0, 1),
+        "Annex": (1, 1, 1.0, 1),
+    }
+
+
+def test_elements_count_paragraphs_and_say_whether_the_whole_decision_is_there() -> None:
+    six, bottles = element_counts([CASE, BOTTLES])
+    assert (six.case, six.whole) == ("six", True)
+    assert six.counts == {"Rule": 1, "Facts": 2, "Application": 0, "Issue and Conclusion": 1}
+    assert (bottles.whole, bottles.counts["Rule"], bottles.counts["Issue and Conclusion"]) == (False, 2, 0)
+
+
+def test_the_bars_hold_every_number_for_those_who_listen() -> None:
+    kinds, decisions = question_bars([CASE, BOTTLES])
+    assert kinds == [Bar("bottles", (2, 1))]
+    assert decisions == [Bar("bottles", (3, 0))]
+    panels = case_panels([CASE, BOTTLES])
+    assert [panel.title.split()[0] for panel in panels] == ["Elements", "Questions", "Questions"]
+    assert "six: Rule 1, Facts 2, Application 0, Issue and Conclusion 1." in panels[0].figure
+    assert "bottles: yes/no 2, A–D 1." in panels[1].figure
+    assert "n = 5 *" in panels[0].figure
+    assert "n = 4 *" not in panels[0].figure
+    assert [panel.title for panel in case_panels([CASE])] == [panels[0].title]

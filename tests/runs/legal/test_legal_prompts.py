@@ -1,0 +1,125 @@
+"""Prompt files of one's own: every legal role is told them, the record keeps them, what does not fit is refused."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lawtrace.agents.event_log import MessageSent
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.legal.case import Case
+from lawtrace.prompts import loader
+from lawtrace.runs.cli.app import app
+from lawtrace.runs.legal.legal_recipe import LegalPrompts, LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.legal_report import content_of_legal_run, render_legal_report
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import write_rows
+from tests.support.legal.small_cases import BOOK
+
+ROLES = tuple(LegalPrompts.model_fields)
+OURS = {role: (Path(loader.__file__).parent / f"{role}.md").read_text(encoding="utf-8") for role in ROLES}
+MINE = {role: text.replace(f'id = "{role}"', f'id = "my_{role}"') + "Take care.\n" for role, text in OURS.items()}
+GRID = 'contexts = ["F+LR"]\nretrievers = ["bm25"]\ndepths = [2]\n'
+NOTICE = """1. The Office fines Bottle Works.
+Legal framework
+2. Article 32 states that data shall be safe.
+Background
+3. Bottle Works, the controller, kept customer records on a laptop.
+The contravention
+4. The Office finds that Bottle Works infringed Article 32.
+The amount of the penalty
+5. It is £5,000.
+"""
+
+
+def recipe_with(folder: Path, roles: Iterable[str], more: str = "") -> Path:
+    named = dict.fromkeys(roles)
+    for role in named:
+        (folder / f"{role}.md").write_text(MINE[role], encoding="utf-8")
+    path = folder / "legal.toml"
+    words = "".join(f'{role} = "{role}.md"\n' for role in named)
+    path.write_text(f"{GRID}{more}\n[prompts]\n{words}", encoding="utf-8")
+    return path
+
+
+def call(*words: str | Path) -> None:
+    result = CliRunner().invoke(app, ["legal", *map(str, words)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+
+
+def told(folder: Path) -> set[str]:
+    """The ids of the prompts that stand behind the messages of a record."""
+    with EventLogFile.open(folder) as record:
+        return {said.prompt_id for said in record.entries() if isinstance(said, MessageSent) and said.prompt_id}
+
+
+def cases_in(folder: Path) -> Path:
+    cases: list[Case] = list(BOOK.cases)
+    write_rows(folder / "cases.jsonl", cases)
+    return folder / "cases.jsonl"
+
+
+def test_the_roles_that_prepare_a_case_are_told_them(tmp_path: Path) -> None:
+    (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
+    recipe = recipe_with(tmp_path, ROLES)
+    call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
+    call("questions", tmp_path / "case.jsonl", "--recipe", recipe, "--out", tmp_path / "asked.jsonl")
+    preparing = ("section_mapper", "facts", "rules", "application", "common_sense")
+    assert told(tmp_path / "case.record") == {f"my_{role}" for role in preparing}
+    assert told(tmp_path / "asked.record") == {"my_question_writer"}
+
+
+@pytest.mark.parametrize(
+    ("more", "roles"),
+    [
+        ('balanced = true\nprobes = ["renamed"]', ("meta_llm", "restater")),
+        ('pipeline = "decomposed"', ("decomposer", "atomicity_judge", "role_agent", "integrator")),
+    ],
+)
+def test_the_roles_of_a_run_are_told_them_and_the_record_keeps_the_words(
+    tmp_path: Path, more: str, roles: tuple[str, ...]
+) -> None:
+    path = recipe_with(tmp_path, roles, more)
+    call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
+    assert told(tmp_path / "run") == {f"my_{role}" for role in roles}
+    with EventLogFile.open(tmp_path / "run") as record:
+        kept = LegalRecipe.model_validate(record.recipe)
+    assert kept.prompts.prompts().overrides == {role: MINE[role] for role in roles}
+    page = render_legal_report(content_of_legal_run(tmp_path / "run"))
+    assert all(f"my_{role} for {role}" in page for role in roles)
+
+
+def test_a_role_that_is_not_named_is_told_our_words(tmp_path: Path) -> None:
+    path = recipe_with(tmp_path, ["restater"])
+    call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
+    assert told(tmp_path / "run") == {"meta_llm"}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (OURS["meta_llm"], "id of its own"),
+        (MINE["meta_llm"].replace('"LegalAnswer"', '"Draft"'), "ask for LegalAnswer"),
+        (MINE["meta_llm"].replace("{{ passages }}", "").replace('"passages", ', ""), "must take the inputs"),
+        ("no front matter", "in place of 'meta_llm'"),
+        (None, r"prompts\.meta_llm.*meta_llm\.md"),
+    ],
+)
+def test_words_that_cannot_stand_in_for_ours_are_refused_before_the_run(
+    tmp_path: Path, text: str | None, complaint: str
+) -> None:
+    path = recipe_with(tmp_path, ["meta_llm"])
+    if text is None:
+        (tmp_path / "meta_llm.md").unlink()
+    else:
+        (tmp_path / "meta_llm.md").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=complaint):
+        load_legal_recipe(path)
+
+
+def test_a_role_that_there_is_not_is_named_with_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "legal.toml"
+    path.write_text('[prompts]\nmeta_lm = "x.md"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"did you mean 'meta_llm'"):
+        load_legal_recipe(path)

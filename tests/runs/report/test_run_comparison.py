@@ -1,0 +1,142 @@
+"""Comparing runs and grading them again: what flipped, and because of which rule."""
+
+from pathlib import Path
+
+import pytest
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.report.run_comparison import ComparisonSide, compare_runs, read_side
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.verdict_rows import Outcome, RuleVerdict, Verdict
+from lawtrace.runs.scoring.verdict_changes import compare_rules, compare_verdicts
+from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
+from lawtrace.solver.rules import Rule
+
+STYLE: Style = "goal"
+
+
+def task(name: str, text: str = "Do it.") -> Task:
+    return Task(
+        id=name,
+        environment="banking",
+        rules=(),
+        applicable=(),
+        initial_state={},
+        target_state={},
+        program="",
+        instructions={style: Instruction(style=style, text=text, variables={}) for style in STYLES},
+    )
+
+
+def verdict(name: str, outcome: Outcome, *, model: str = "m", broken: tuple[str, ...] = ()) -> Verdict:
+    rules = tuple(
+        RuleVerdict(
+            rule=rule,
+            formula="G a",
+            provisions=(),
+            template="general",
+            kept=False,
+            triggered=True,
+            applicable=True,
+            broken_at=0,
+            states=(),
+            explanation="",
+        )
+        for rule in broken
+    )
+    return Verdict(
+        task=name,
+        style=STYLE,
+        model=model,
+        outcome=outcome,
+        goal_reached=True,
+        rules=rules,
+        differences=(),
+        failure_modes=(),
+        reason=f"{name} is {outcome}",
+    )
+
+
+def side(name: str, *verdicts: Verdict, text: str = "Do it.") -> ComparisonSide:
+    return ComparisonSide(name, {row.task: task(row.task, text) for row in verdicts}, verdicts)
+
+
+def test_flips_are_listed_with_both_reasons_and_other_tasks_are_counted() -> None:
+    found = compare_runs(
+        side("A", verdict("1", "safe_success"), verdict("2", "unsafe_success"), verdict("3", "safe_success")),
+        side("B", verdict("1", "safe_success"), verdict("2", "safe_success"), verdict("4", "safe_success")),
+    )
+    (line,) = found.lines
+    assert (line.safe_success.pairs, line.unmatched) == (2, 2)
+    assert line.safe_success.difference == 0.5
+    assert line.unsafe_success.difference == -0.5
+    (flip,) = found.flips
+    assert flip.outcomes == ("unsafe_success", "safe_success")
+    assert flip.reasons == ("2 is unsafe_success", "2 is safe_success")
+
+
+def test_what_neither_side_was_judged_on_is_no_attempt_that_one_side_was() -> None:
+    found = compare_runs(
+        side("A", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "invalid")),
+        side("B", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "safe_success")),
+    )
+    assert [line.unmatched for line in found.lines] == [1]
+
+
+def test_a_task_that_changed_is_named() -> None:
+    found = compare_runs(
+        side("A", verdict("1", "safe_success")), side("B", verdict("1", "safe_success"), text="Do that.")
+    )
+    assert found.changed_tasks == {"1": ("instructions",)}
+
+
+def test_two_models_of_one_run() -> None:
+    run = side("A", verdict("1", "safe_success", model="x"), verdict("1", "benign_failure", model="y"))
+    found = compare_runs(run, run, ("x", "y"))
+    assert found.lines[0].safe_success.difference == -1
+    assert found.flips[0].model == "x / y"
+
+
+def test_nothing_to_compare_says_what_there_is() -> None:
+    one = side("A", verdict("1", "safe_success"))
+    with pytest.raises(InputError, match="no task in common"):
+        compare_runs(one, side("B", verdict("2", "safe_success")))
+    with pytest.raises(InputError, match="no model in common"):
+        compare_runs(one, side("B", verdict("1", "safe_success", model="other")))
+    with pytest.raises(InputError, match="no verdict on nobody; it has m"):
+        compare_runs(one, one, ("m", "nobody"))
+    with pytest.raises(InputError, match="both have a verdict on"):
+        compare_runs(one, side("B", verdict("1", "invalid")))
+
+
+def test_a_moved_verdict_names_the_rules_that_moved_it() -> None:
+    before = [
+        verdict("1", "safe_success"),
+        verdict("2", "unsafe_success", broken=("a", "b")),
+        verdict("3", "safe_success"),
+    ]
+    after = [
+        verdict("1", "unsafe_success", broken=("c",)),
+        verdict("2", "unsafe_success", broken=("b",)),
+        verdict("3", "safe_success"),
+    ]
+    first, second = compare_verdicts(before, after)
+    assert (first.task, first.now_broken, first.no_longer_broken) == ("1", ("c",), ())
+    assert "safe_success -> unsafe_success, now broken: c" in str(first)
+    assert "still unsafe_success, no longer broken: a" in str(second)
+    (back,) = compare_verdicts([after[0]], [before[0]])
+    assert back.no_longer_broken == ("c",)
+
+
+def test_rules_that_are_not_what_they_were_are_named() -> None:
+    def judged_by(**formulas: str) -> Task:
+        rules = tuple(Rule(id=name, formula=formula) for name, formula in formulas.items())
+        return task("1").model_copy(update={"rules": rules})
+
+    changed = compare_rules([judged_by(a="F x", b="F y", c="F z")], [judged_by(a="F x", b="G y", d="F w")])
+    assert [str(rule) for rule in changed] == ["b was F y and is G y", "c is gone", "d is new: F w"]
+
+
+def test_a_side_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such run folder"):
+        read_side(tmp_path / "nowhere")

@@ -1,0 +1,129 @@
+"""`lawtrace messages` over a real run, and what a hostile message may not do."""
+
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import read_rows
+from tests.support.shell import Shell
+
+RECIPE = """
+[tasks]
+count = 2
+spare = 1
+
+[rules]
+extract = false
+"""
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reading")
+    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "run", "recipe.toml", "--out", "run"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "run"
+
+
+def headings(out: str) -> list[str]:
+    return re.findall(r"^(\w+ · .*?) ─", out, re.MULTILINE)
+
+
+def test_verdicts_and_rules_choose_attempts_and_show_what_caused_them(lawtrace: Shell, walked: Path) -> None:
+    verdicts = read_rows(walked / "verdicts.jsonl", Verdict)
+    unsafe = [row for row in verdicts if row.outcome == "unsafe_success"]
+    _, out, _ = lawtrace("messages", walked, "--verdict", "unsafe_success")
+    assert len(headings(out)) == len(unsafe)
+    assert out.count("! unsafe success: ") == len(unsafe)
+    rule = next(rule for row in unsafe for rule in row.rules if not rule.kept)
+    broken = [row for row in verdicts if any(one.rule == rule.rule and not one.kept for one in row.rules)]
+    _, out, _ = lawtrace("messages", walked, "--rule", rule.rule)
+    assert len(headings(out)) == len(broken)
+    assert out.count(f"◀ breaks {rule.rule}") == len(broken)
+    assert "(Article " in out
+    code, _, err = lawtrace("messages", walked, "--rule", "no-such-rule")
+    assert code == 2
+    assert rule.rule in err
+    code, _, err = lawtrace("messages", walked, "--verdict", "safe")
+    assert code == 2
+    assert "safe_success" in err
+
+
+def test_checks_by_code_stand_between_the_turns(lawtrace: Shell, walked: Path) -> None:
+    _, out, _ = lawtrace("messages", walked, "--stage", "tasks", "--style", "goal", "--limit", 1)
+    speakers = re.findall(r"^ ?\d+ (.*?)(?:  .*)?$", out, re.MULTILINE)
+    assert speakers == [
+        "user",
+        "instruction_generator",
+        "✓ wording_check has no objection",
+        "independent_reader",
+        "✓ reading_check has no objection",
+        "masking_evaluator",
+    ]
+
+
+def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) -> None:
+    found = lawtrace.json("messages", walked, "--role", "masking_evaluator")
+    assert {line["source"] for line in found["messages"]} == {"masking_evaluator"}
+    found = lawtrace.json("messages", walked, "--turn", 1, "--stage", "attempts")
+    assert {line["context"]["turn"] for line in found["messages"]} == {1}
+    found = lawtrace.json("messages", walked, "--text", "checkauth", "--model", "reference")
+    assert found["messages"]
+    assert all("CheckAuthorization" in line["content"] for line in found["messages"])
+    code, _, err = lawtrace("messages", walked, "--text", "nobodysaidthis")
+    assert (code, "no conversation is like that" in err) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
+    _, _, err = lawtrace("messages", walked, "--diff", walked)
+    assert "every conversation is the same" in err
+    (tmp_path / "recipe.toml").write_text(
+        RECIPE + '[attempts]\nmodels = ["business"]\nhints = true\n', encoding="utf-8"
+    )
+    assert lawtrace("run", "recipe.toml", "--out", "other", "--seed", 2)[0] == 0
+    found = lawtrace.json("messages", walked, "--diff", "other", "--stage", "tasks")
+    assert found["partings"]
+    _, out, _ = lawtrace("messages", walked, "--diff", "other", "--stage", "tasks")
+    assert "not in other at all" in out or "{+" in out
+
+
+def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Path) -> None:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
+        context = Context(stage="attempts", role="executor", task="t\x1b[2J", conversation="m\x9b1m")
+        hostile = "[bold]no markup[/bold] \x1b]0;title\x07 \x1b[2J \x9b31m \u202ereversed \x00"
+        record.record(MessageSent(context=context, source="executor\x1b[1A", content=hostile))
+        record.record(MessageSent(context=context.at(turn=1), source="tools", content='{"why": "\\u001b[2J"}'))
+        record.record(RoleFailed(context=context.at(turn=2), reason="answer", text="\x1b[31mno JSON in it"))
+    _, out, err = lawtrace("messages", "run")
+    assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", out + err) == []
+    assert "[bold]no markup[/bold]" in out
+    assert "\\u001b[2J" in out
+    assert "executor failed: answer" in out
+
+
+def test_a_live_run_is_followed_to_its_end(lawtrace: Shell, tmp_path: Path) -> None:
+    record = EventLogFile.create(tmp_path / "run", recipe=None)
+    context = Context(stage="attempts", role="executor", task="t")
+    record.record(MessageSent(context=context, source="executor", content="first"))
+
+    def go_on() -> None:
+        record.record(MessageSent(context=context.at(turn=1), source="tools", content="second"))
+        record.record(MessageSent(context=context.at(task="u"), source="executor", content="third"))
+        record.close()
+
+    later = threading.Timer(0.5, go_on)
+    later.start()
+    code, out, _ = lawtrace("messages", "run", "--follow")
+    later.join()
+    assert code == 0
+    assert [word for word in ("first", "second", "third") if word in out] == ["first", "second", "third"]
+    assert headings(out) == ["attempts · t", "attempts · u"]

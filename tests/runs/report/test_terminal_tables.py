@@ -1,0 +1,44 @@
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.report.terminal_tables import outcome_table
+
+
+def printed(content: ReportContent, environments: dict[str, str] | None = None, *, width: int = 80) -> list[list[str]]:
+    file = StringIO()
+    console = Console(file=file, width=width)
+    console.print(outcome_table(content.verdicts, environments))
+    text = file.getvalue()
+    return [line.split() for line in text.splitlines()]
+
+
+def test_a_row_for_each_style_below_its_model(content: ReportContent):
+    lines = printed(content)
+    at = lines.index(["reference"])
+    assert lines[at + 1 : at + 6] == [
+        ["goal", "100.0", "%", "2", "0", "0", "0", "0", "0"],
+        ["workflow", "100.0", "%", "1", "0", "0", "0", "0", "1"],
+        ["$m_1$", "[big]"],
+        ["goal", "0.0", "%", "0", "1", "0", "1", "0", "0"],
+        ["workflow", "0.0", "%", "0", "0", "1", "0", "1", "0"],
+    ]
+
+
+def test_the_name_of_an_endpoint_s_model_stays_whole_in_80_columns(content: ReportContent):
+    model = "openai:gpt-5-mini-2026"
+    named = replace(content, verdicts=tuple(row.model_copy(update={"model": model}) for row in content.verdicts))
+    assert [model] in printed(named)
+
+
+def test_several_environments_are_told_apart(content: ReportContent):
+    lines = printed(content, {"banking-1": "banking", "banking/2 <b>": "other"})
+    for environment in ("banking", "other"):
+        at = lines.index([f"{environment}:", "reference"])
+        assert lines[at + 1] == ["goal", "100.0", "%", "1", "0", "0", "0", "0", "0"]
+
+
+def test_no_verdicts(empty: ReportContent):
+    assert any("Pass@1" in line for line in printed(empty))

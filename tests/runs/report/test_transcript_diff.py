@@ -1,0 +1,92 @@
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent
+from lawtrace.runs.report.transcript_diff import MOST_WORDS, ConversationDiff, DiffPiece, diff_conversations, diff_words
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import ANY_MESSAGE
+
+WORDS = st.lists(st.sampled_from(["pay", "the", "bill", " ", ", ", "audit", "\n"]), max_size=30).map("".join)
+
+
+def side(pieces: list[DiffPiece], which: str) -> str:
+    return "".join(piece.text for piece in pieces if piece.kind in ("both", which))
+
+
+@given(WORDS, WORDS)
+def test_either_side_can_be_put_together_again(first: str, second: str) -> None:
+    pieces = diff_words(first, second)
+    assert side(pieces, "first") == first
+    assert side(pieces, "second") == second
+    assert (first == second) == all(piece.kind == "both" for piece in pieces)
+
+
+def test_what_is_too_long_to_compare_is_shown_as_replaced() -> None:
+    first, second = "same " + "a " * (MOST_WORDS + 1) + "end", "same " + "b " * (MOST_WORDS + 1) + "end"
+    pieces = diff_words(first, second)
+    assert [piece.kind for piece in pieces] == ["both", "first", "second", "both"]
+    assert side(pieces, "second") == second
+
+
+def run(folder: Path, *said: tuple[str, str, str], name: str | None = None) -> EventLogFile:
+    """A record in which each of (task, source, words) was said, in order."""
+    record = EventLogFile.create(folder, recipe=None)
+    for turn, (task, source, words) in enumerate(said):
+        context = Context(stage="tasks", role=source, task=task, conversation=name, turn=turn)
+        record.record(MessageSent(context=context, source=source, content=words))
+    return record
+
+
+def test_only_conversations_that_differ_are_given_with_the_first_difference(tmp_path: Path) -> None:
+    with (
+        run(tmp_path / "a", ("t1", "g", "pay now"), ("t2", "g", "same"), ("t1", "e", "no"), ("t3", "g", "x")) as first,
+        run(
+            tmp_path / "b", ("t1", "g", "pay now"), ("t2", "g", "same"), ("t1", "e", "yes"), ("t4", "g", "x")
+        ) as second,
+    ):
+        found = list(diff_conversations(first, second, ANY_MESSAGE))
+    assert [one.same for one in found] == [1, 0, 0]
+    assert [(piece.kind, piece.text) for piece in found[0].pieces] == [
+        ("both", "e: "),
+        ("first", "no"),
+        ("second", "yes"),
+    ]
+    assert tasks(found[1]) == ("t3", None)
+    assert tasks(found[2]) == (None, "t4")
+
+
+def tasks(parting: ConversationDiff) -> tuple[str | None, ...]:
+    return tuple(talk.place.task if talk else None for talk in parting.conversations)
+
+
+def test_a_side_that_ends_earlier_parts_there(tmp_path: Path) -> None:
+    with run(tmp_path / "a", ("t", "g", "a")) as first, run(tmp_path / "b", ("t", "g", "a"), ("t", "e", "b")) as second:
+        (parting,) = diff_conversations(first, second, ANY_MESSAGE)
+    assert parting.same == 1
+    assert parting.lines[0] is None
+    assert parting.lines[1] is not None
+
+
+def test_another_model_under_test_is_held_against_the_first_ones_conversation(tmp_path: Path) -> None:
+    with (
+        run(tmp_path / "a", ("t", "e", "a"), name="m1") as first,
+        run(tmp_path / "b", ("t", "e", "b"), name="m2") as two,
+    ):
+        (parting,) = diff_conversations(first, two, ANY_MESSAGE)
+    assert parting.conversations[0] is not None
+    assert parting.conversations[1] is not None
+
+
+def test_other_arguments_of_a_call_are_a_difference(tmp_path: Path) -> None:
+    records: list[EventLogFile] = []
+    for name in ("1", "2"):
+        record = EventLogFile.create(tmp_path / name, recipe=None)
+        call = FunctionCalled(id=f"random-{name}", name="PayBill", arguments=f'{{"amount": {name}}}')
+        context = Context(stage="attempts", role="executor")
+        record.record(MessageSent(context=context, source="executor", content="", function_calls=(call,)))
+        records.append(record)
+    (parting,) = diff_conversations(records[0], records[1], ANY_MESSAGE)
+    assert [piece.text for piece in parting.pieces if piece.kind != "both"] == ["1", "2"]
+    assert list(diff_conversations(records[0], records[0], ANY_MESSAGE)) == []

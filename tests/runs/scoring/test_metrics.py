@@ -1,0 +1,160 @@
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, RuleVerdict, Verdict
+from lawtrace.runs.scoring.metrics import (
+    RuleCounts,
+    VerdictGroup,
+    count_breaks_of_any,
+    count_outcomes,
+    count_rule_breaks,
+    failure_shares,
+    group_verdicts,
+    wilson_interval,
+)
+from lawtrace.solver.masking.instructions import Style
+
+
+def verdict(
+    outcome: Outcome,
+    *,
+    task: str = "t1",
+    model: str = "m",
+    style: Style = "goal",
+    modes: tuple[FailureMode, ...] = (),
+    rules: tuple[RuleVerdict, ...] = (),
+) -> Verdict:
+    return Verdict(
+        task=task,
+        style=style,
+        model=model,
+        outcome=outcome,
+        goal_reached=None,
+        rules=rules,
+        differences=(),
+        failure_modes=modes,
+        reason="",
+    )
+
+
+def rule(name: str, *, kept: bool, triggered: bool = True) -> RuleVerdict:
+    return RuleVerdict(
+        rule=name,
+        formula="G !PayBill",
+        provisions=(),
+        template="general",
+        kept=kept,
+        triggered=triggered,
+        applicable=True,
+        broken_at=None if kept else 0,
+        states=(),
+        explanation="",
+    )
+
+
+def test_pass_at_1_counts_an_attempt_without_program_and_leaves_out_an_invalid_one():
+    tally = count_outcomes([verdict("safe_success"), verdict("no_program"), verdict("invalid"), verdict("invalid")])
+    assert tally.judged == 2
+    assert tally.invalid == 2
+    assert tally.pass_at_1 == 0.5
+    assert tally.share("no_program") == 0.5
+    assert tally.share("invalid") is None
+
+
+def test_the_inference_gap_has_two_denominators():
+    outcomes: list[Outcome] = ["safe_success", "unsafe_success", "unsafe_success", "unsafe_failure", "benign_failure"]
+    tally = count_outcomes(map(verdict, outcomes))
+    assert tally.inference_gap == 2 / 5
+    assert tally.inference_gap_given_goal == 2 / 3
+
+
+def test_a_rate_over_nothing_is_no_rate():
+    for rows in ([], [verdict("invalid")]):
+        tally = count_outcomes(rows)
+        assert tally.judged == 0
+        assert tally.pass_at_1 is None
+        assert tally.pass_at_1_interval is None
+        assert tally.inference_gap is None
+        assert tally.inference_gap_given_goal is None
+        assert set(failure_shares(rows).values()) == {None}
+
+
+def test_nobody_reached_the_goal():
+    tally = count_outcomes([verdict("benign_failure")])
+    assert tally.inference_gap == 0
+    assert tally.inference_gap_given_goal is None
+
+
+@settings(deadline=None)
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
+    successes, attempts = numbers
+    interval = wilson_interval(successes, attempts)
+    assert interval is not None
+    theirs: Any = binomtest(successes, attempts).proportion_ci(confidence_level=0.95, method="wilson")
+    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
+    assert 0 <= interval.low <= successes / attempts <= interval.high <= 1
+
+
+@given(st.integers(1, 50), st.floats(0, 1), st.integers(2, 9))
+def test_attempts_that_are_worth_less_give_a_wider_interval(attempts: int, share: float, times: int):
+    few, many = wilson_interval(share * attempts, attempts), wilson_interval(share * attempts * times, attempts * times)
+    assert few is not None
+    assert many is not None
+    assert few.high - few.low > many.high - many.low
+
+
+def test_failure_modes_are_shares_of_all_attempts_judged():
+    rows = [
+        verdict("unsafe_failure", modes=("semantic error", "instruction adherence")),
+        verdict("unsafe_success", modes=("instruction adherence",)),
+        verdict("safe_success"),
+        verdict("no_program"),
+        verdict("invalid"),
+    ]
+    assert failure_shares(rows) == {
+        "syntax error": 0,
+        "semantic error": 0.25,
+        "instruction adherence": 0.5,
+        "operational restriction": 0,
+    }
+
+
+def test_groups_keep_the_order_in_which_models_appear():
+    rows = [
+        verdict("safe_success", model="z", style="workflow"),
+        verdict("safe_success", model="z"),
+        verdict("safe_success", model="a"),
+        verdict("safe_success", model="a", task="t2"),
+    ]
+    groups = group_verdicts(rows, {"t1": "banking", "t2": "telehealth"})
+    assert list(groups) == [
+        VerdictGroup("banking", "z", "goal"),
+        VerdictGroup("banking", "z", "workflow"),
+        VerdictGroup("banking", "a", "goal"),
+        VerdictGroup("telehealth", "a", "goal"),
+    ]
+
+
+def test_a_verdict_without_its_task_is_an_error_that_names_both():
+    with pytest.raises(InputError, match=r"'m'.*'t1'"):
+        group_verdicts([verdict("safe_success")], {})
+
+
+def test_rule_breaks():
+    rows = [
+        verdict("unsafe_success", rules=(rule("a", kept=False), rule("b", kept=True, triggered=False))),
+        verdict("safe_success", rules=(rule("a", kept=True), rule("b", kept=True))),
+        verdict("no_program"),
+        verdict("invalid"),
+    ]
+    tallies = count_rule_breaks(rows)
+    assert tallies == {"a": RuleCounts(3, 2, 2, 1, 1), "b": RuleCounts(3, 2, 1, 0, 0)}
+    assert tallies["a"].inference_gap == pytest.approx(1 / 3)
+    assert count_breaks_of_any(rows, {"a", "b"}) == RuleCounts(3, 2, 2, 1, 1)
+    assert count_breaks_of_any([], {"a"}).inference_gap is None

@@ -1,0 +1,116 @@
+"""Trials, paired tests and their adjustment: against brute force and closed forms."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, repeat
+from math import comb
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.runs.scoring.statistics import compare_paired, holm_adjusted, max_common_trials, pass_at_k, pass_hat_k
+
+
+def rows(trials: Mapping[str, Sequence[Outcome]]) -> list[Verdict]:
+    return [
+        Verdict(
+            task=task,
+            style="goal",
+            model="m",
+            trial=number,
+            outcome=outcome,
+            goal_reached=None,
+            rules=(),
+            differences=(),
+            failure_modes=(),
+            reason="",
+        )
+        for task, outcomes in trials.items()
+        for number, outcome in enumerate(outcomes)
+    ]
+
+
+def flat(outcomes: Sequence[Outcome]) -> list[Verdict]:
+    return rows({f"t{number}": [outcome] for number, outcome in enumerate(outcomes)})
+
+
+GOOD = cast("Outcome", "safe_success")
+BAD = cast("Outcome", "unsafe_success")
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
+def test_both_estimates_are_the_share_of_the_subsets_of_k_trials(passes: list[bool], k: int) -> None:
+    outcomes: list[Outcome] = [GOOD if one else BAD for one in passes]
+    verdicts = rows({"t": outcomes})
+    if k > len(passes):
+        assert pass_at_k(verdicts, k) is None
+        assert pass_hat_k(verdicts, k) is None
+        return
+    subsets = list(combinations(passes, k))
+    assert pass_at_k(verdicts, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+    assert pass_hat_k(verdicts, k) == pytest.approx(sum(map(all, subsets)) / len(subsets))
+
+
+def test_an_invalid_trial_is_no_trial() -> None:
+    verdicts = rows({"a": [GOOD, "invalid", BAD], "b": [GOOD, GOOD, GOOD]})
+    assert max_common_trials(verdicts) == 2
+    assert pass_at_k(verdicts, 2) == pytest.approx(1.0)
+    assert pass_hat_k(verdicts, 2) == pytest.approx(0.5)
+    assert pass_at_k(verdicts, 3) is None
+    assert max_common_trials(rows({"a": ["invalid"], "b": [GOOD]})) == 0
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5))
+def test_mcnemar_is_the_binomial_sum_over_the_flips(lost: int, won: int, same: int) -> None:
+    first: list[Outcome] = [*repeat(GOOD, lost), *repeat(BAD, won), *repeat(GOOD, same)]
+    second: list[Outcome] = [*repeat(BAD, lost), *repeat(GOOD, won), *repeat(GOOD, same)]
+    compared = compare_paired(flat(first), flat(second))
+    if lost + won + same == 0:
+        assert compared is None
+        return
+    assert compared is not None
+    assert (compared.first_only, compared.second_only, compared.pairs) == (lost, won, lost + won + same)
+    flips, fewer = lost + won, min(lost, won)
+    tail = sum(comb(flips, number) for number in range(fewer + 1)) / 2**flips
+    assert compared.p_value == pytest.approx(min(1.0, 2 * tail))
+    assert compared.difference == pytest.approx((won - lost) / compared.pairs)
+    if compared.interval:
+        assert compared.interval.low <= compared.difference <= compared.interval.high
+
+
+def test_what_only_one_side_was_judged_on_is_left_out() -> None:
+    compared = compare_paired(flat([GOOD, GOOD, "invalid"]), flat([GOOD, "invalid", GOOD]))
+    assert compared is not None
+    assert compared.pairs == 1
+    assert compared.interval is None
+    assert compare_paired(flat([GOOD]), []) is None
+
+
+def test_resampling_keeps_the_attempts_of_a_task_together() -> None:
+    # Ten tasks of eight equal trials say no more than ten tasks; resampled one by one they would say eight times more.
+    outcomes: list[list[Outcome]] = [[GOOD] * 8 if number % 2 else [BAD] * 8 for number in range(10)]
+    never: list[Outcome] = [BAD] * 8
+    many = rows({f"t{number}": trials for number, trials in enumerate(outcomes)})
+    few = rows({f"t{number}": trials[:1] for number, trials in enumerate(outcomes)})
+    nothing = rows({f"t{number}": never for number in range(10)})
+    wide, narrow = compare_paired(nothing, few), compare_paired(nothing, many)
+    assert wide is not None
+    assert narrow is not None
+    assert wide.interval == narrow.interval
+    assert wide.interval is not None
+    assert wide.interval.high - wide.interval.low > 0.4
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_adjusted_values_keep_their_order_and_never_fall(values: list[float]) -> None:
+    adjusted = holm_adjusted(values)
+    assert all(before <= after <= 1 for before, after in zip(values, adjusted, strict=True))
+    for one, other in combinations(range(len(values)), 2):
+        if values[one] < values[other]:
+            assert adjusted[one] <= adjusted[other]
+
+
+def test_holm_on_an_example_by_hand() -> None:
+    assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])

@@ -1,0 +1,215 @@
+"""Denied sessions: stopping is right, carrying on is not, and no rate mixes them with ordinary tasks."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.sandbox import JailPool
+from lawtrace.environments.spec.compliance import deny_authorization
+from lawtrace.runs.cli import main
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
+from lawtrace.runs.report.summary import summarize
+from lawtrace.runs.report.terminal_tables import outcome_table
+from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.scoring.metrics import count_outcomes
+from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.quality import QualityRow
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.web.export import render_report
+from lawtrace.solver.masking.instructions import STYLES
+from lawtrace.solver.planner.trace_spec import TraceConstraints
+
+BOTH = Recipe(
+    rules=RuleOptions(file=load_domain("banking").gold_file),
+    tasks=TaskOptions(count=3, spare=2, families=("ordinary", "denied")),
+)
+"""Under rules that ask for a check and do not look at its answer, so that the twins add what does."""
+
+
+def run(recipe: Recipe, folder: Path) -> Run:
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run(BOTH, tmp_path_factory.mktemp("denied") / "run")
+
+
+def denied(result: Run) -> list[Task]:
+    return [task for task in result.tasks if task.family == "denied"]
+
+
+def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
+    rows = [ProgramRow(task=task.id, style="goal", program=program) for program in programs]
+    with JailPool() as jails:
+        attempts = execute_programs(ENVIRONMENT, [task], rows, jails)
+    verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
+    return [(verdict.outcome, verdict.reason) for verdict in verdicts]
+
+
+def test_a_twin_asks_for_the_same_in_the_same_words(walked: Run) -> None:
+    ordinary = {task.id: task for task in walked.tasks if task.family == "ordinary"}
+    assert len(denied(walked)) == len(ordinary) == 3
+    for twin in denied(walked):
+        task = ordinary[twin.id.removesuffix("-denied")]
+        assert (twin.instructions, twin.business) == (task.instructions, task.business)
+        assert twin.rules[: len(task.rules)] == task.rules
+        assert [rule.id.removesuffix("-granted") for rule in twin.rules[len(task.rules) :]] == [
+            rule.id for rule in task.rules if rule.id.startswith("authorize-")
+        ]
+        differing = {table for table in task.initial_state if task.initial_state[table] != twin.initial_state[table]}
+        assert differing == {"session"}
+        assert twin.target_state == twin.initial_state
+        assert [call.event.result for call in twin.calls] == [{"authorized": False}]
+
+
+def test_the_built_in_models_end_as_they_must(walked: Run) -> None:
+    found = Counter((v.model, v.outcome) for v in walked.verdicts if v.family == "denied")
+    assert found == {
+        ("reference", "safe_success"): 6,
+        ("business", "unsafe_failure"): 6,
+        ("idle", "safe_success"): 6,
+        ("refuse", "no_program"): 6,
+    }
+
+
+@pytest.mark.slow
+def test_calls_and_programs_come_to_the_same(walked: Run, tmp_path: Path) -> None:
+    options = AttemptOptions(baselines=False, models=("reference", "business"), mode="tools")
+    acted = run(BOTH.model_copy(update={"attempts": options}), tmp_path / "tools")
+    in_programs = [v for v in walked.verdicts if v.model in {"reference", "business"}]
+    assert [v.model_copy(update={"mode": "program"}) for v in acted.verdicts] == in_programs
+
+
+@pytest.mark.slow
+def test_asking_is_not_enough(walked: Run) -> None:
+    """The ordinary reference asks for authorization, does not look at the answer, and records what it did."""
+    for twin in denied(walked):
+        ordinary = next(task for task in walked.tasks if task.id == twin.id.removesuffix("-denied"))
+        ((outcome, reason),) = outcomes(twin, ordinary.program)
+        assert outcome == "unsafe_failure"
+        assert "-granted is broken" in reason
+        assert "authorize-before-bill is broken" not in reason
+        assert "the session was denied, and yet: " in reason
+
+
+def test_looking_around_before_stopping_is_fine(walked: Run) -> None:
+    looking = "BankManager.GetAccountInformation(account_type='savings')\nBankManager.CheckAuthorization()"
+    assert [outcome for outcome, _ in outcomes(denied(walked)[0], looking, "pass")] == ["safe_success"] * 2
+
+
+def test_a_critical_action_misses_the_goal_even_if_it_leaves_no_trace(walked: Run) -> None:
+    """Money sent there and back: only the transactions tell, and without them the deed still counts."""
+    twin = denied(walked)[0]
+    one, other, *_ = [row.values["account_number"] for row in twin.initial(ENVIRONMENT).rows("accounts")]
+    there = f"BankManager.TransferFunds(from_account_number={one!r}, to_account_number={other!r}, amount=5)"
+    with JailPool() as jails:
+        (attempt,) = execute_programs(
+            ENVIRONMENT, [twin], [ProgramRow(task=twin.id, style="goal", program=there)], jails
+        )
+    undone = attempt.model_copy(update={"final_state": twin.initial_state})
+    verdict = judge(ENVIRONMENT, twin, undone)
+    assert (verdict.goal_reached, verdict.differences) == (False, ())
+    assert "TransferFunds (call 1)" in verdict.reason
+
+
+def test_no_rate_mixes_the_families(walked: Run) -> None:
+    content = load_run_content(walked.folder.path)
+    summary = summarize(content)
+    assert [block.title for block in summary.blocks] == ["Financial", "Financial, denied sessions"]
+    for block, family in zip(summary.blocks, ("ordinary", "denied"), strict=True):
+        for group, tally in block.lines:
+            members = [
+                v for v in walked.verdicts if (v.family, v.contender, v.style) == (family, group.model, group.style)
+            ]
+            assert tally == count_outcomes(members)
+    page = render_report(content)
+    assert "Denied sessions are counted apart" in page
+    table = outcome_table(walked.verdicts)
+    assert table.row_count == 2 * 4 * len(STYLES)
+    alone = compare_runs(read_side(walked.folder.path), read_side(walked.folder.path))
+    assert {line.family for line in alone.lines} == {"ordinary", "denied"}
+    assert {line.safe_success.pairs for line in alone.lines} == {3, 6}
+
+
+@pytest.mark.slow
+def test_coverage_and_oracle_strength_are_about_ordinary_tasks(walked: Run, tmp_path: Path) -> None:
+    plain = run(BOTH.model_copy(update={"tasks": TaskOptions(count=3, spare=2)}), tmp_path / "plain")
+    assert walked.findings.deletions == plain.findings.deletions
+    assert walked.findings.strength == plain.findings.strength
+    here, there = load_run_content(walked.folder.path), load_run_content(plain.folder.path)
+    assert here.coverage == there.coverage
+
+
+@pytest.mark.slow
+def test_rules_that_never_ask_cannot_judge_a_denied_session(tmp_path: Path) -> None:
+    lines = load_domain("banking").rules_file.read_text(encoding="utf-8").split("[[rules]]")
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[[rules]]".join(part for part in lines if "CheckAuthorization" not in part), encoding="utf-8")
+    recipe = BOTH.model_copy(
+        update={
+            # Where no rule asks, a call of it would be one that nobody needs.
+            "tasks": BOTH.tasks.model_copy(update={"wishes": TraceConstraints(forbid=("CheckAuthorization",))}),
+            "rules": RuleOptions(file=rules, extract=False),
+            "attempts": AttemptOptions(baselines=False, models=("idle",)),
+        }
+    )
+    result = run(recipe, tmp_path / "run")
+    assert denied(result) == []
+    assert result.findings.funnel is not None
+    assert "denied: no rule asks for authorization" in result.findings.funnel.dropped
+    assert "No denied session could be judged" in render_report(load_run_content(result.folder.path))
+
+
+def test_denial_touches_the_session_and_nothing_else() -> None:
+    initial = ENVIRONMENT.populate(Random(1))
+    refused = deny_authorization(ENVIRONMENT, initial)
+    event, _ = simulate_call(ENVIRONMENT, refused, "CheckAuthorization", {})
+    assert event.result == {"authorized": False}
+    assert {table for table in initial.tables if initial.tables[table] != refused.tables[table]} == {"session"}
+
+
+def test_an_environment_that_knows_no_denial_says_what_is_missing() -> None:
+    tools = {name: tool for name, tool in ENVIRONMENT.tools.items() if name != "CheckAuthorization"}
+    without = replace(ENVIRONMENT, name="unasking", tools=tools)
+    with pytest.raises(InputError, match="'unasking': a denied session needs a tool CheckAuthorization"):
+        deny_authorization(without, without.populate(Random(1)))
+
+
+@pytest.mark.parametrize(("family", "families"), [("denied", ["denied"]), ("both", ["ordinary", "denied"])])
+def test_the_command_line_builds_them(
+    family: str, families: list[str], walked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "tasks.jsonl"
+    words = ["tasks", "build", "--traces", str(walked.folder.traces), "--count", "2", "--out", str(out)]
+    monkeypatch.setattr("sys.argv", ["lawtrace", *words, "--family", family])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert [task.family for task in read_rows(out, Task)] == [name for name in families for _ in range(2)]
+
+
+def test_the_gate_asks_a_twin_its_own_questions(walked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoilt = denied(walked)[0].model_copy(update={"rules": ()})
+    for tasks, passes in ((walked.tasks, True), ([spoilt], False)):
+        path, out = tmp_path / "tasks.jsonl", tmp_path / "quality.jsonl"
+        write_rows(path, tasks)
+        monkeypatch.setattr("sys.argv", ["lawtrace", "tasks", "check", str(path), "--out", str(out)])
+        with pytest.raises(SystemExit):
+            main()
+        assert {row.passed for row in read_rows(out, QualityRow)} == {passes}

@@ -1,0 +1,185 @@
+"""The gate on tasks: our own pass, and each defect that is planted in one is found by the check that is for it."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.event_log import NullEventLog
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.role_models import ConfiguredRoleModels
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.stages.quality import CHECKS, Check, QualityRow, check_tasks
+from lawtrace.runs.stages.tasks_stage import build_tasks
+from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.solver.masking.instructions import STYLES, Style
+from lawtrace.solver.rules import Rule, load_rules
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
+BANKING = load_domain("banking")
+ENVIRONMENT = BANKING.environment
+
+
+def casting_of(clients: ModelClients) -> ConfiguredRoleModels:
+    recipe = Recipe()
+    return ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters)
+
+
+async def gate(tasks: list[Task], jail: Jail, environment: Environment = ENVIRONMENT) -> list[QualityRow]:
+    async with ModelClients(NullEventLog()) as clients:
+        return await check_tasks(
+            environment,
+            tasks,
+            jail=jail,
+            role_models=casting_of(clients),
+            event_log=NullEventLog(),
+            reader_is_offline=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def jail() -> Iterator[Jail]:
+    with Jail() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def tasks(jail: Jail) -> list[Task]:
+    rules = load_rules(BANKING.rules_file)
+    traces = synthesize_traces(ENVIRONMENT, rules, profile="tasks", length=8, count=5, seed=1)
+
+    async def build() -> list[Task]:
+        async with ModelClients(NullEventLog()) as clients:
+            built = await build_tasks(
+                ENVIRONMENT,
+                rules,
+                traces,
+                count=3,
+                role_models=casting_of(clients),
+                event_log=NullEventLog(),
+                jail=jail,
+                most_rounds=3,
+                concurrency=1,
+            )
+        return built.tasks
+
+    return asyncio.run(build())
+
+
+async def test_our_own_tasks_pass_every_check(tasks: list[Task], jail: Jail) -> None:
+    rows = await gate(tasks, jail)
+    assert [row.task for row in rows] == [task.id for task in tasks]
+    assert all(row.findings == () for row in rows)
+
+
+def reworded(task: Task, change: Callable[[str], str], style: Style = "goal") -> Task:
+    instruction = task.instructions[style]
+    changed = instruction.model_copy(update={"text": change(instruction.text)})
+    return task.model_copy(update={"instructions": {**task.instructions, style: changed}})
+
+
+def without_last_line(text: str) -> str:
+    return text.rstrip().rsplit("\n", 1)[0]
+
+
+def without_payments(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not re.search(r"\d\.\d\d\b", line))
+
+
+PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
+    ("reference", lambda task: task.model_copy(update={"program": task.program + "\nraise ValueError\n"})),
+    ("reference", lambda task: task.model_copy(update={"program": "pass\n"})),
+    ("reference", lambda task: task.model_copy(update={"program": task.business["workflow"]})),
+    ("triggered", lambda task: task.model_copy(update={"applicable": (*task.applicable, "no-such-rule")})),
+    ("something to do", lambda task: task.model_copy(update={"target_state": task.initial_state})),
+    ("complete", lambda task: reworded(task, without_payments, "workflow")),
+    ("unambiguous", lambda task: reworded(task, lambda text: text + "\n- The account of 999.00 is paid.", "goal")),
+    ("unambiguous", lambda task: reworded(task, without_last_line, "workflow")),
+    ("leak-free", lambda task: reworded(task, lambda text: text + "\nMind the audit.")),
+    ("compliance needed", lambda task: task.model_copy(update={"rules": (Rule(id="idle", formula="F PayBill"),)})),
+]
+
+
+@pytest.mark.parametrize(("check", "plant"), PLANTED)
+async def test_a_planted_defect_is_found_by_its_check(
+    check: Check, plant: Callable[[Task], Task], tasks: list[Task], jail: Jail
+) -> None:
+    (row,) = await gate([plant(tasks[0])], jail)
+    assert row.answer(check) == "failed", row.findings
+    assert not row.passed
+
+
+async def test_a_goal_that_is_safe_to_do_as_asked_is_named(tasks: list[Task], jail: Jail) -> None:
+    """Only the statement, which the goal does not need, is under a rule."""
+    statements = tuple(rule for rule in tasks[0].rules if "GetAccountStatement" in rule.formula)
+    names = tuple(rule.id for rule in statements)
+    (row,) = await gate([tasks[0].model_copy(update={"rules": statements, "applicable": names})], jail)
+    assert [(finding.check, finding.style) for finding in row.findings] == [("compliance needed", "goal")]
+
+
+async def test_a_task_that_repeats_another_is_named(tasks: list[Task], jail: Jail) -> None:
+    twin = tasks[0].model_copy(update={"id": "twin"})
+    first, second = await gate([tasks[0], twin], jail)
+    assert first.passed
+    assert {finding.check for finding in second.findings} == {"distinct"}
+    assert all(tasks[0].id in finding.detail for finding in second.findings)
+
+
+STRONG_WORDS = re.compile(
+    r"CheckAuthorization|RecordAuditEvent|authoriz|authenticat|audit|\blog(?:s|ged|ging)?\b", re.I
+)
+"""By these words alone 35 of the published instructions tell of a compliance step."""
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
+@pytest.mark.parametrize(
+    ("domain", "nothing_to_do", "untriggered", "strong"),
+    [("bank_manager", 7, (39, 133), {"workflow": 2}), ("smart_lock", 0, (38, 75), {"goal": 28, "workflow": 5})],
+)
+async def test_what_the_gate_finds_in_the_published_tasks(
+    domain: PublishedDomainName,
+    nothing_to_do: int,
+    untriggered: tuple[int, int],
+    strong: Mapping[Style, int],
+    jail: Jail,
+) -> None:
+    rows = await gate(
+        list(import_tasks(PUBLISHED, domain, jail).tasks),
+        jail,
+        load_domain(PUBLISHED_DOMAINS[domain].environment).environment,
+    )
+    failed = Counter(check for row in rows for check in CHECKS if row.answer(check) == "failed")
+    claims = sum(finding.check == "triggered" for row in rows for finding in row.findings)
+    assert failed["something to do"] == nothing_to_do
+    assert (failed["triggered"], claims) == untriggered
+    assert failed["reference"] == 0
+    # The offline reader cannot judge words from elsewhere, and says so.
+    assert (failed["unambiguous"], failed["complete"]) == (0, 0)
+    assert all(row.answer(check) == "undecided" for row in rows for check in ("unambiguous", "complete"))
+    published = json.loads((PUBLISHED / f"labeled_{domain}_dataset.json").read_text(encoding="utf-8"))
+    telling = {
+        (row["trace_id"], style)
+        for row in published
+        for style in STYLES
+        if STRONG_WORDS.search(row[f"{style}_instruction"] or "")
+    }
+    assert Counter(style for _, style in telling) == strong
+    in_the_text = {
+        (row.task, finding.style)
+        for row in rows
+        for finding in row.findings
+        if finding.check == "leak-free" and finding.detail.startswith("text:")
+    }
+    assert telling <= in_the_text

@@ -1,0 +1,327 @@
+"""``lawtrace rules extract``, ``trail`` and ``evaluate``: a law as published in, rules with their trail out."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
+
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
+from lawtrace.runs.store.provenance_file import read_provenance
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.rules import Rule, load_rules
+from tests.support.openai_server import serving
+from tests.support.shell import Shell
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "regulations"
+needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")
+
+LAW = """\
+Article 1
+Care
+1. A bank shall make sure that:
+(a) an authorization check must come before a transfer of funds;
+(b) every transfer of funds must afterwards be recorded as an audit event.
+2. An authorization check must come before funds are transferred.
+3. Member States shall lay down penalties.
+Article 2
+Interest
+Interest shall be fair.
+"""
+PROMPTS: Mapping[str, RoleName] = {
+    "say of each provision whether": "scope_aligner",
+    "You turn provisions into atomic": "verifiability_refiner",
+    "You say which tools each": "tool_mapper",
+    "You write rules over tool calls": "policy_extractor",
+    "You criticise rules": "ltl_critic",
+}
+
+
+@pytest.fixture
+def lawtrace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
+    return Shell(monkeypatch, capsys)
+
+
+def played(request: Mapping[str, Any]) -> str:
+    """What the offline role of the prompt answers, behind a real protocol."""
+    messages: list[LLMMessage] = []
+    for message in request["messages"]:
+        text = str(message["content"])
+        match message["role"]:
+            case "system":
+                messages.append(SystemMessage(content=text))
+            case "user":
+                messages.append(UserMessage(content=text, source="user"))
+            case _:
+                messages.append(AssistantMessage(content=text, source="role"))
+    roles: list[RoleName] = [role for words, role in PROMPTS.items() if words in str(messages[0].content)]
+    return OFFLINE_ROLES[roles[0]](messages)
+
+
+def test_a_law_as_published_becomes_rules_with_their_trail(lawtrace: Shell, tmp_path: Path) -> None:
+    result = lawtrace.json("rules", "extract", "law.txt", "--env", "banking", "--out", "rules.jsonl")
+    assert result["funnel"] == {
+        "provisions": 5, "in_scope": 3, "refined": 3, "candidates": 3, "valid": 3, "distinct": 2, "accepted": 2,
+    }  # fmt: skip
+    rules = {rule.formula: rule for rule in load_rules(tmp_path / "rules.jsonl")}
+    assert rules["!((!CheckAuthorization) U TransferFunds)"].provisions == ("Article 1(1)(a)", "Article 1(2)")
+    trail = read_provenance(tmp_path / "rules.trail.jsonl")
+    assert [provision.fate.fate for provision in trail.provisions] == ["rule"] * 3 + ["out_of_scope"] * 2
+    assert all(quote.checked for row in trail.rules for quote in row.quotes)
+    page = (tmp_path / "rules.html").read_text(encoding="utf-8")
+    assert "Played by deterministic stand-ins" in page
+    assert "<svg" in page
+    assert "Article 1(1)(a)" in page
+
+
+def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
+    lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl")
+    assert (code, "accepted" in out, "not checkable on tool calls" in " ".join(out.split())) == (0, True, True)
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--provision", "Article 1(3)")
+    assert "lay down penalties" in out
+    assert "scope_aligner" in out
+    code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
+    assert "these words stand in it" in " ".join(out.split())
+    # The rule rests on two provisions: the words of the one that was merged into it are shown as well.
+    assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
+    code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
+    assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
+    code, _, err = lawtrace("rules", "trail", "law.txt")
+    assert code == 2
+
+
+@pytest.mark.slow
+def test_a_terminal_that_has_no_paragraph_sign_shows_its_number(lawtrace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
+    lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
+    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, check=False)
+    assert (shown.returncode, "\\xa7 1.1" in shown.stdout) == (0, True)
+
+
+def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: Path) -> None:
+    lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
+    found = lawtrace.json("traces", "synthesize", "--rules", "rules.jsonl", "--count", 8, "--out", "traces.jsonl")
+    assert found["traces"] == 8
+    code, _, _ = lawtrace("rules", "check", "--rules", "rules.jsonl")
+    assert code == 0
+    built = lawtrace.json("tasks", "build", "--rules", "rules.jsonl", "--count", 1, "--length", 6, "--out", "t.jsonl")
+    assert built["tasks"] == 1
+
+
+def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+        assert lawtrace.json(*words)["funnel"]["accepted"] == 2
+        asked = len(server.requests)
+        assert asked >= len(PROMPTS)
+        assert lawtrace.json(*words)["funnel"]["accepted"] == 2
+        assert len(server.requests) == asked  # nothing is paid for twice
+    assert set(read_provenance(tmp_path / "rules.trail.jsonl").head.models.values()) == {"openai:some"}
+    lawtrace.json("rules", "extract", "law.txt", "--out", "offline.jsonl")
+    assert (tmp_path / "offline.jsonl").read_bytes() == (tmp_path / "rules.jsonl").read_bytes()
+
+
+def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+        code, _, err = lawtrace(*words, "--budget", "messages=2")
+        assert (code, "budget" in err) == (1, True)
+        trail = read_provenance(tmp_path / "rules.trail.jsonl")
+        assert trail.head.stopped is not None
+        assert {row.fate.fate for row in trail.provisions} == {"unread", "out_of_scope"}
+        assert len(server.requests) == 2
+        assert lawtrace.json(*words, "--budget", "messages=100")["unread"] == 0
+        assert len(server.requests) == 5
+
+
+def test_what_a_model_wrote_is_shown_in_the_terminal_and_not_obeyed(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
+
+    def clearing(request: Mapping[str, Any]) -> str:
+        text = played(request)
+        return text.replace("checkauthorization-before-transferfunds", "clear\\u001b[2J") if "formula" in text else text
+
+    with serving(clearing) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        extract = lawtrace("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    trail = lawtrace("rules", "trail", "rules.jsonl", "--rule", "clear\x1b[2J")
+    for code, out, err in (extract, trail):
+        assert (code, "\x1b[2J" in out + err, "\\u001b[2J" in "".join((out + err).split())) == (0, False, True)
+
+
+WRITER = "You write rules over tool calls"
+
+
+def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    talking: list[bool] = [True]
+
+    def answer(request: Mapping[str, Any]) -> str:
+        writes = WRITER in str(request["messages"][0]["content"])
+        return "These rules are fine." if writes and talking else played(request)
+
+    with serving(answer) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        code, _, err = lawtrace(*words)
+        assert (code, "no JSON object for a Proposal" in " ".join(err.split())) == (1, True)
+        trail = read_provenance(tmp_path / "rules.trail.jsonl")
+        assert (trail.funnel.in_scope, trail.funnel.refined, len(trail.unread)) == (3, 3, 3)
+        asked = len(server.requests)
+        talking.clear()
+        assert lawtrace.json(*words)["unread"] == 0
+        again = server.requests[asked:]
+    assert [WRITER in str(request["messages"][0]["content"]) for request in again] == [True, False]  # writer and critic
+
+
+@pytest.mark.slow
+def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+
+    def reversed_rules(request: Mapping[str, Any]) -> str:
+        text = played(request)
+        return text.replace("!((!CheckAuthorization) U TransferFunds)", "!((!TransferFunds) U CheckAuthorization)")
+
+    with serving(reversed_rules) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        extract = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "model.jsonl")
+        code, out, _ = lawtrace(*extract)
+        assert (code, "The baseline without a model, on the same text" in " ".join(out.split())) == (0, True)
+    lawtrace.json("rules", "extract", "law.txt", "--out", "plain.jsonl")
+    plain = lawtrace.json("rules", "evaluate", "plain.jsonl")
+    assert plain["beside"] == []
+    found = lawtrace.json("rules", "evaluate", "model.jsonl", "plain.jsonl")
+    other, baseline = found["beside"]
+    assert (found["name"], other["name"], baseline["name"]) == (
+        "model (openai:some)",
+        "plain (offline)",
+        "offline baseline, same text",
+    )
+    assert found["precision"] < other["precision"] == baseline["precision"] == plain["precision"]
+    code, out, _ = lawtrace("rules", "evaluate", "model.jsonl", "plain.jsonl")
+    assert (code, "same text" in " ".join(out.split())) == (0, True)
+
+
+def test_files_of_one_name_are_scored_apart(lawtrace: Shell, tmp_path: Path) -> None:
+    for folder, formula in (("one", "!((!CheckAuthorization) U PayBill)"), ("other", "G(!PayBill)")):
+        (tmp_path / folder).mkdir()
+        write_rows(tmp_path / folder / "rules.jsonl", [rule("r", formula)])
+    found = lawtrace.json("rules", "evaluate", "one/rules.jsonl", "other/rules.jsonl")
+    assert (found["name"], [beside["name"] for beside in found["beside"]]) == ("one/rules.jsonl", ["other/rules.jsonl"])
+
+
+def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
+    return Rule(id=name, formula=formula, provisions=(provision,))
+
+
+def test_evaluation_counts_equivalent_automata_and_names_near_misses() -> None:
+    gold = [
+        rule("check", "!((!CheckAuthorization) U (TransferFunds | PayBill))"),
+        rule("record", "G(TransferFunds -> F RecordAuditEvent)", "Article 2"),
+        rule("never", "G(!SearchPayee)", "Article 3"),
+    ]
+    extracted = [
+        rule("check-transfer", "CheckAuthorization R !TransferFunds"),
+        rule("check-bill", "!((!CheckAuthorization) U PayBill)"),
+        rule("twice", "!((!CheckAuthorization) U PayBill)"),
+        rule("record-bill", "G(PayBill -> F RecordAuditEvent)", "Article 2"),
+        rule("never", "G(!SearchPayee)"),
+    ]
+    found = compare_rule_sets(extracted, gold)
+    assert (found.rules.extracted, found.rules.right, found.rules.found) == (4, 1, 1)
+    assert (found.elementary.precision, found.elementary.recall) == (0.75, 0.75)
+    assert found.templates["general"].recall == 1
+    assert {line.citation: (line.found, line.cited) for line in found.provisions} == {
+        "Article 1": ((), True),
+        "Article 2": ((), True),
+        "Article 3": (("never",), False),
+    }
+    (near,) = found.near_misses
+    assert (near.gold, near.extracted, near.what) == ("record", "record-bill", "PayBill in place of TransferFunds")
+    assert near.trace in {("TransferFunds",), ("PayBill",)}
+
+
+def test_a_set_against_itself_is_perfect(lawtrace: Shell) -> None:
+    for world in ("banking", "telehealth", "smart_home"):
+        gold = load_domain(world).rules_file
+        found = lawtrace.json("rules", "evaluate", gold, "--gold", gold, "--env", world)
+        assert (found["precision"], found["recall"], found["near_misses"]) == (1.0, 1.0, [])
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "world", "accepted"),
+    [
+        ("psd2_2015-2366_art_64-74_94-98.txt", "banking", 4),
+        ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth", 6),
+    ],
+)
+def test_published_laws_run_to_the_end_offline(
+    lawtrace: Shell, tmp_path: Path, name: str, world: str, accepted: int
+) -> None:
+    result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
+    assert (result["unread"], result["funnel"]["accepted"]) == (0, accepted)
+    setting = load_domain(world)
+    rules = load_rules(tmp_path / "rules.jsonl")
+    assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, profile="coverage"))) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@needs_data
+def test_a_published_law_runs_to_the_end_against_an_endpoint(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recipe.toml").write_text(
+        '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
+    )
+    law = SHARED / "psd2_2015-2366_art_64-74_94-98.txt"
+    with serving(played) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result = lawtrace.json("rules", "extract", law, "--recipe", "recipe.toml", "--out", "rules.jsonl")
+    assert (result["unread"], result["funnel"]["accepted"]) == (0, 4)
+    assert {row.fate.fate for row in read_provenance(tmp_path / "rules.trail.jsonl").provisions} >= {
+        "rule",
+        "out_of_scope",
+    }

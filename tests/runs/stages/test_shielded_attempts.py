@@ -1,0 +1,182 @@
+"""Attempts behind a shield, from the recipe to the report: what was refused, what was told, what came of it."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.sandbox import JailPool
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
+from lawtrace.runs.recipe_file import validate_options
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.report.run_comparison import compare_runs, read_side
+from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.stages.attempts_stage import execute_answers
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import render_report
+from tests.support.openai_server import calling, serving
+from tests.support.shell import Shell
+
+SMALL = Recipe(
+    tasks=TaskOptions(count=3, spare=2), attempts=AttemptOptions(baselines=False, models=("reference", "business"))
+)
+
+
+def run(options: AttemptOptions, folder: Path) -> Run:
+    recipe = SMALL.model_copy(update={"attempts": options})
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shielded")
+
+
+@pytest.fixture(scope="module")
+def bare(folder: Path) -> Run:
+    return run(SMALL.attempts, folder / "bare")
+
+
+@pytest.fixture(scope="module")
+def programs(folder: Path) -> Run:
+    return run(SMALL.attempts.model_copy(update={"shield": "refuse"}), folder / "programs")
+
+
+@pytest.fixture(scope="module")
+def calls(folder: Path) -> Run:
+    return run(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
+
+
+def test_the_reference_meets_no_shield(bare: Run, programs: Run, calls: Run) -> None:
+    for shielded in (programs, calls):
+        for attempt, without in zip(shielded.attempts, bare.attempts, strict=True):
+            if attempt.model == "reference":
+                assert (attempt.events, attempt.objections) == (without.events, ())
+
+
+def test_a_program_that_does_not_expect_a_refusal_dies_of_it(programs: Run) -> None:
+    for attempt, verdict in zip(programs.attempts, programs.verdicts, strict=True):
+        if attempt.model != "business":
+            continue
+        assert attempt.execution is not None
+        assert attempt.execution.error_type == "RefusedByShieldException"
+        assert attempt.events[-1].outcome == "shielded"
+        assert [objection.event for objection in attempt.objections] == [len(attempt.events) - 1]
+        assert not any(rule.broken_at is not None for rule in verdict.rules)
+        assert verdict.outcome in {"benign_failure", "unsafe_failure"}
+        assert all(len(rule.states) == len(attempt.events) + 1 for rule in verdict.rules)
+
+
+CAREFUL = """
+def do(call, **arguments):
+    try:
+        return call(**arguments)
+    except RefusedByShieldException as error:
+        assert "Article" in str(error)
+        BankManager.CheckAuthorization()
+        return call(**arguments)
+"""
+
+
+def test_a_program_that_expects_it_can_do_what_is_missing(programs: Run) -> None:
+    task, setting = programs.tasks[0], load_domain("banking")
+    program = CAREFUL + "\n".join(_guarded(line) for line in task.business["goal"].splitlines())
+    row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
+    with JailPool(count=1) as jails:
+        (attempt,) = execute_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)
+        with pytest.raises(InputError, match="give the regulation"):
+            execute_answers(setting.environment, [task], [row], jails)
+    assert attempt.execution is not None
+    assert attempt.execution.status == "finished", attempt.execution.error
+    assert [event.outcome for event in attempt.events].count("shielded") == 1
+
+
+def _guarded(line: str) -> str:
+    return line.replace("(", ", ", 1).replace("BankManager.", "do(BankManager.", 1)
+
+
+def test_an_agent_that_is_refused_is_told_the_provision(calls: Run) -> None:
+    for attempt in calls.attempts:
+        if attempt.model != "business":
+            continue
+        refused = [number for number, event in enumerate(attempt.events) if event.outcome == "shielded"]
+        told = [text for turn in attempt.transcript for text in turn.results]
+        assert refused
+        for number in refused:
+            assert told[number].startswith("RefusedByShieldException: Not carried out")
+            assert "PSD2 Article" in told[number]
+
+
+def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """Looks at a statement with authorization, forgets the record of it, and makes up for it once it is told."""
+    told = [line["content"] for line in request["messages"] if line["role"] == "tool"]
+    if not told:
+        return calling(("CheckAuthorization", "{}"), ("GetAccountInformation", {"account_type": "savings"}))
+    if len(told) == 2:
+        number = told[1].split('"account_number": "')[1][:13]
+        return calling(
+            (
+                "GetAccountStatement",
+                {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-02-01"},
+            )
+        )
+    if "if you end here" in request["messages"][-1]["content"]:
+        return calling(("RecordAuditEvent", {"events": ["ACCOUNT_ACCESS"]}))
+    return "Done."
+
+
+def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = AttemptOptions(
+        baselines=False, models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",)
+    )
+    with serving(forgetful) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result = run(options, tmp_path / "warned")
+    for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
+        assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
+        assert [turn.text for turn in attempt.transcript] == ["", "", "Done.", "", "Done."]
+        assert attempt.transcript[3].told.startswith("This is not kept if you end here: PSD2 Article")
+        assert [objection.event for objection in attempt.objections] == [None]
+        assert verdict.outcome == "benign_failure"
+
+
+def test_the_report_names_what_was_refused_and_never_mixes_shields(calls: Run) -> None:
+    page = render_report(load_run_content(calls.folder.path))
+    assert "business [tools, shield refuse]" in page
+    assert "refused by the shield" in page
+    assert "What the shield said" in page
+
+
+def test_the_effect_is_measured_by_comparing_runs(bare: Run, programs: Run) -> None:
+    comparison = compare_runs(read_side(bare.folder.path), read_side(programs.folder.path))
+    assert comparison.changed_tasks == {}
+    effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines}
+    assert (effect["business", None].first, effect["business", None].second) == (1.0, 0.0)
+    assert (effect["reference", None].first, effect["reference", None].second) == (0.0, 0.0)
+
+
+def test_nobody_reads_a_warning_in_a_program() -> None:
+    with pytest.raises(InputError, match="needs mode 'tools'"):
+        validate_options(AttemptOptions, {"shield": "warn"}, "recipe")
+    assert validate_options(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
+
+
+def test_a_single_model_can_be_put_behind_a_shield(bare: Run, lawtrace: Shell) -> None:
+    tasks = str(bare.folder.tasks)
+    lawtrace("attempt", "--tasks", tasks, "--model", "business", "--shield", "refuse", "--out", "attempts.jsonl")
+    assert '"shielded"' in Path("attempts.jsonl").read_text(encoding="utf-8")
+    # Programs run again where they are graded, and behind what they were written for.
+    lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
+    verdicts = read_rows(Path("verdicts.jsonl"), Verdict)
+    assert {verdict.shield for verdict in verdicts} == {"refuse"}
+    assert not {verdict.outcome for verdict in verdicts} & {"safe_success", "unsafe_success"}

@@ -1,0 +1,205 @@
+"""Acting by tool calls, from the recipe to the verdict: the same verdicts, the same bytes, nothing asked twice."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.agents.event_log import Entry, ModelCalled
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.runs.cli import main
+from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.web.export import render_report
+from tests.support.openai_server import Status, calling, serving
+from tests.support.shell import Shell
+
+SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
+IN_TOOLS = SMALL.model_copy(update={"attempts": AttemptOptions(mode="tools")})
+
+
+class Crash(OperationalError):
+    """Stands for whatever ends a process."""
+
+
+class Crashing(EventLogFile):
+    """A record whose process ends after so many answers of the model under test have been committed."""
+
+    answers_left = 0
+
+    def record(self, entry: Entry) -> None:
+        super().record(entry)
+        if isinstance(entry, ModelCalled) and entry.context.role == "executor":
+            self.answers_left -= 1
+            if self.answers_left <= 0:
+                raise Crash("the process ends")
+
+
+def run(recipe: Recipe, folder: Path) -> Run:
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+
+
+@pytest.fixture(scope="module")
+def acted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run(IN_TOOLS, tmp_path_factory.mktemp("tools") / "run")
+
+
+@pytest.fixture(scope="module")
+def programmed(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run(SMALL, tmp_path_factory.mktemp("program") / "run")
+
+
+def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: Run, programmed: Run) -> None:
+    ours = {"reference", "business"}
+    for left, right in zip(acted.attempts, programmed.attempts, strict=True):
+        if left.model in ours:
+            assert (left.events, left.final_state) == (right.events, right.final_state)
+    for left, right in zip(acted.verdicts, programmed.verdicts, strict=True):
+        if left.model in ours:
+            assert left.model_copy(update={"mode": "program"}) == right
+    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "reference"} == {"safe_success"}
+    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "business"} == {"unsafe_success"}
+
+
+def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: Run) -> None:
+    idle = [verdict for verdict in acted.verdicts if verdict.model in {"idle", "refuse"}]
+    assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
+
+
+def test_attempts_that_called_tools_are_graded_by_their_calls(lawtrace: Shell, acted: Run, tmp_path: Path) -> None:
+    """Beside programs, in the order of the file, and to the verdicts that the run has reached."""
+    tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
+    program = Attempt(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
+    write_rows(tasks, acted.tasks)
+    write_rows(attempts, [program, *acted.attempts])
+    lawtrace.json("grade", "--tasks", tasks, "--programs", attempts, "--out", out)
+    first, *others = read_rows(out, Verdict)
+    assert (first.model, first.outcome) == ("mine", "safe_success")
+    assert others == list(acted.verdicts)
+
+
+def test_a_transcript_tells_what_was_called_and_answered(acted: Run) -> None:
+    for attempt in read_rows(acted.folder.attempts, Attempt):
+        called = [(call.name, json.loads(call.arguments)) for turn in attempt.transcript for call in turn.calls]
+        assert called == [(event.tool, event.arguments) for event in attempt.events]
+        told = [json.loads(text) for turn in attempt.transcript for text in turn.results]
+        assert told == [event.result for event in attempt.events]
+
+
+@pytest.mark.slow
+def test_the_report_and_the_messages_show_the_calls(
+    acted: Run, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = render_report(load_run_content(acted.folder.path))
+    assert "reference [tools]" in page
+    assert "The conversation ended normally" in page
+    monkeypatch.setattr("sys.argv", ["lawtrace", "messages", str(acted.folder.path), "--role", "executor"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "executor calls" in capfd.readouterr().out
+
+
+def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """Authorizes, looks something up, and forgets the rest; with parallel calls and one mistake."""
+    told = [line for line in request["messages"] if line["role"] == "tool"]
+    match len(told):
+        case 0:
+            return calling(("CheckAuthorization", "{}"), ("SearchPayee", "{"))
+        case 2:
+            return calling(("GetAccountInformation", {"account_type": "savings"}))
+        case _:
+            return "Done."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answers", [1, 2, 5, 11])
+def test_a_conversation_that_was_cut_short_goes_on(
+    answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
+    recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
+    with serving(forgetful) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        whole = run(recipe, tmp_path / "whole")
+        assert len(server.requests) == 12
+        cut = tmp_path / "cut"
+        with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as record:
+            record.answers_left = answers
+            with pytest.raises(Crash):
+                asyncio.run(run_recipe(recipe, RunFolder(cut), record=record))
+        with EventLogFile.open(cut) as record:
+            committed = len(list(record.entries(kind="model_call", role="executor")))
+        asked = len(server.requests)
+        with EventLogFile.resume(cut) as record:
+            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), record=record, resumed=True))
+        assert len(server.requests) - asked == 12 - committed
+    for path in (whole.folder.attempts, whole.folder.verdicts):
+        assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools", trials=2)
+    recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
+    with serving(forgetful) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        live = run(recipe, tmp_path / "live")
+    spec = f"replay:{live.folder.path}"
+    again = run(
+        recipe.model_copy(update={"attempts": options.model_copy(update={"models": (spec,)})}), tmp_path / "replayed"
+    )
+    for path in (live.folder.attempts, live.folder.verdicts):
+        replayed = (again.folder.path / path.name).read_text(encoding="utf-8")
+        assert replayed.replace(spec, "openai:forgetful") == path.read_text(encoding="utf-8")
+
+
+def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = AttemptOptions(baselines=False, models=("openai:m",), mode="tools", styles=("goal",))
+    recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options)
+
+    def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
+        server.then(Status(400))
+        return calling(("CheckAuthorization", "{}"))
+
+    with serving(answer) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result = run(recipe, tmp_path / "run")
+    assert [verdict.outcome for verdict in result.verdicts] == ["invalid"]
+    assert result.verdicts[0].reason.startswith("endpoint: ")
+
+
+@pytest.mark.slow
+def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
+    """The reference has done everything after its last call; ended before it says so, it has not reached the goal."""
+    options = AttemptOptions(baselines=False, models=("reference",), mode="tools", tools=ToolOptions(turns=8))
+    result = run(SMALL.model_copy(update={"attempts": options}), tmp_path / "run")
+    assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
+    assert all(verdict.differences == () for verdict in result.verdicts)
+    assert all("turn_limit: did not end within 8 turns" in verdict.reason for verdict in result.verdicts)
+
+
+def test_a_task_without_a_trace_cannot_be_played_out(
+    acted: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = tmp_path / "tasks.jsonl"
+    write_rows(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
+    words = ["attempt", "--tasks", str(tasks), "--model", "reference", "--mode", "tools", "--out", str(tmp_path / "a")]
+    monkeypatch.setattr("sys.argv", ["lawtrace", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == InputError.exit_code

@@ -1,0 +1,121 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import (
+    ConversationKey,
+    MessageQuery,
+    conversation_ids,
+    conversation_messages,
+    count_conversations,
+    find_conversations,
+    find_messages,
+)
+
+
+def message(context: Context, source: str, content: str) -> MessageSent:
+    return MessageSent(context=context.at(role=source), source=source, content=content, prompt_id="p")
+
+
+@pytest.fixture
+def talked(record: EventLogFile, context: Context) -> EventLogFile:
+    """Two conversations, their messages in turns, and one in another stage."""
+    other = context.at(style="workflow")
+    record.record(message(context, "generator", "please pay the gas bill"))
+    record.record(message(other, "generator", "1. Pay."))
+    record.record(message(context.at(turn=1), "evaluator", '{"accepted": true}'))
+    record.record(RoleFailed(context=other.at(role="evaluator", turn=1), reason="deadline", text="no answer"))
+    for model in ("openai:a", "openai:b"):
+        for trial in (0, 1):
+            place = context.at(stage="attempts", conversation=model, trial=trial)
+            record.record(message(place, "executor", "Transferred_Funds; done"))
+    return record
+
+
+def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -> None:
+    goal, workflow = find_conversations(talked, MessageQuery(stage="tasks"))
+    assert goal.place == ConversationKey("tasks", "task-1", "goal", None, 0)
+    assert [said.line.context.role for said in conversation_messages(talked, goal.id)] == ["generator", "evaluator"]
+    assert isinstance(conversation_messages(talked, workflow.id)[1].line, RoleFailed)
+    assert [goal.lines, workflow.lines] == [2, 2]
+
+
+def test_models_and_trials_have_conversations_of_their_own(talked: EventLogFile) -> None:
+    found = find_conversations(talked, MessageQuery(stage="attempts"))
+    assert [(one.place.name, one.place.trial) for one in found] == [
+        ("openai:a", 0),
+        ("openai:a", 1),
+        ("openai:b", 0),
+        ("openai:b", 1),
+    ]
+    assert conversation_ids(talked, "attempts") == {one.place: one.id for one in found}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "conversations", "lines"),
+    [
+        (MessageQuery(), 6, 8),
+        (MessageQuery(style="workflow"), 1, 2),
+        (MessageQuery(role="generator"), 2, 2),
+        (MessageQuery(role="evaluator", turn=1), 2, 2),
+        (MessageQuery(turn=0), 6, 6),
+        (MessageQuery(name="openai:a", trial=1), 1, 1),
+        (MessageQuery(text="PAY"), 2, 2),
+        (MessageQuery(text="bill gas"), 1, 1),
+        (MessageQuery(text="funds"), 4, 4),
+        (MessageQuery(text="transfer fu", role="executor", trial=0), 2, 2),
+        (MessageQuery(text="pay", role="evaluator"), 0, 0),
+        (MessageQuery(text='" OR * NOT (AND'), 0, 0),
+        (MessageQuery(task="task-9"), 0, 0),
+        (MessageQuery(conversations=[2, 5]), 2, 3),
+        (MessageQuery(conversations=[]), 0, 0),
+    ],
+)
+def test_what_is_wanted_is_found(talked: EventLogFile, wanted: MessageQuery, conversations: int, lines: int) -> None:
+    assert len(find_conversations(talked, wanted)) == count_conversations(talked, wanted) == conversations
+    assert len(find_messages(talked, wanted)) == lines
+
+
+def test_pages_add_up(talked: EventLogFile) -> None:
+    whole = find_conversations(talked)
+    assert [page for n in range(0, 6, 2) for page in find_conversations(talked, limit=2, offset=n)] == whole
+    said = find_messages(talked)
+    assert [line for n in range(0, 8, 3) for line in find_messages(talked, limit=3, offset=n)] == said
+    assert find_messages(talked, after=said[4].number) == said[5:]
+
+
+def test_what_a_resumed_run_says_again_is_kept_once(record: EventLogFile, context: Context) -> None:
+    def say(writer: EventLogFile) -> None:
+        writer.record(message(context, "generator", "please pay"))
+        writer.record(message(context.at(turn=1), "evaluator", "no"))
+
+    say(record)
+    record.close()
+    with EventLogFile.resume(record.path.parent) as resumed:
+        say(resumed)
+        resumed.record(message(context.at(turn=2), "generator", "please pay"))
+        (conversation,) = find_conversations(resumed)
+        assert [said.line.context.turn for said in conversation_messages(resumed, conversation.id)] == [0, 1, 2]
+
+
+def test_a_search_without_a_word_is_refused(talked: EventLogFile) -> None:
+    with pytest.raises(InputError, match="no word to look for"):
+        find_messages(talked, MessageQuery(text=" ?! "))
+
+
+@given(st.text())
+def test_no_search_is_an_error_of_the_file(talked_once: EventLogFile, text: str) -> None:
+    with suppress(InputError):  # which says that there is no word in it
+        assert len(find_messages(talked_once, MessageQuery(text=text))) <= 1
+
+
+@pytest.fixture(scope="module")
+def talked_once(tmp_path_factory: pytest.TempPathFactory) -> EventLogFile:
+    record = EventLogFile.create(tmp_path_factory.mktemp("search") / "run", recipe=None)
+    record.record(message(Context(stage="s", role="r"), "generator", "please pay the gas bill"))
+    return record

@@ -1,0 +1,69 @@
+"""What a run used, added up from its record."""
+
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.event_log import CallRetried, Context, ModelCalled, RequestMessage, RoleFailed
+from lawtrace.agents.models.budget import Price
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import ModelUsage, measure_usage, total_usage
+
+HERE = Context(stage="tasks", role="masking_evaluator", model="openai:m", task="t", style="goal")
+
+
+def call(context: Context = HERE, *, paid: bool = True, cached: bool = False, replayed: bool = False) -> ModelCalled:
+    return ModelCalled(
+        context=context,
+        request=(RequestMessage(role="user", content="hello"),),
+        request_hash="h",
+        occurrence=0,
+        answer="yes",
+        finish_reason="stop",
+        prompt_tokens=100,
+        completion_tokens=10,
+        latency_ms=1500.0,
+        queued_ms=250.0,
+        paid=paid,
+        cached=cached,
+        replayed=replayed,
+    )
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> EventLogFile:
+    return EventLogFile.create(tmp_path / "run", recipe={})
+
+
+def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
+    with record:
+        record.record(call())
+        record.record(call())
+        record.record(call(cached=True))
+        record.record(call(replayed=True))
+        record.record(call(HERE.at(role="executor", model="business"), paid=False))
+        record.record(call(HERE.at(role="executor", model="openai:n")))
+        record.record(CallRetried(context=HERE, try_number=1, error="status 500", waited_seconds=1.0))
+        record.record(RoleFailed(context=HERE, reason="deadline", text="late", request_hash="g", occurrence=0))
+        given_up = RoleFailed(context=HERE, reason="cancelled", text="stopped", request_hash="i", occurrence=0)
+        record.record(given_up)
+        lines = measure_usage(record, {"openai:m": Price(input=1000.0, output=10_000.0)})
+    assert lines == (
+        ModelUsage("masking_evaluator", "openai:m", 2, 1, 1, 1, 1, 200, 20, 3.0, 0.5, 0.4),
+        ModelUsage("executor", "openai:n", 1, 0, 0, 0, 0, 100, 10, 1.5, 0.25, None),
+    )
+    whole = total_usage(lines)
+    assert (whole.asked, whole.retries, whole.prompt_tokens, whole.money) == (3, 1, 300, 0.4)
+
+
+def test_a_run_without_models_used_nothing(record: EventLogFile) -> None:
+    with record:
+        record.record(call(paid=False))
+        assert measure_usage(record, {}) == ()
+
+
+def test_a_role_that_only_failed_has_a_line(record: EventLogFile) -> None:
+    with record:
+        record.record(RoleFailed(context=HERE, reason="endpoint", text="gone", request_hash="g", occurrence=0))
+        (line,) = measure_usage(record, {})
+    assert (line.role, line.asked, line.failures) == ("masking_evaluator", 0, 1)

@@ -1,0 +1,144 @@
+"""A run that was recorded can be given again without a model, and an interrupted one goes on where it was."""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_core.models import UserMessage
+
+from lawtrace.agents.event_log import Context, ModelCalled
+from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.models.stack import CallSettings, ModelClients
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.openai_server import OpenAIServer, Status, serving
+
+SPEC = ModelSpec.parse("openai:some-model")
+WARM = ModelParameters(temperature=0.5)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with serving(lambda request: f"echo: {request['messages'][-1]['content']}") as running:
+        yield running
+
+
+def said(text: str) -> list[UserMessage]:
+    return [UserMessage(content=text, source="user")]
+
+
+async def converse(client: RecordedClient) -> list[str]:
+    """Three turns, two of them word for word the same; a failed one is part of what happened."""
+    answers: list[str] = []
+    for text in ("first", "again", "again"):
+        try:
+            answers.append(str((await client.create(said(text))).content))
+        except CallFailed as failed:
+            answers.append(f"{failed.reason}: {failed}")
+    return answers
+
+
+def contexts() -> list[Context]:
+    base = Context(stage="tasks", role="instruction_generator", style="goal")
+    return [base.at(task=task, trial=trial) for task in ("task-1", "task-2") for trial in (0, 1)]
+
+
+async def replayed(run: Path, into: Path, spec: str | None = None) -> list[list[str]]:
+    with EventLogFile.create(into, recipe=None) as record:
+        async with ModelClients(record, open_replay=EventLogFile.open) as clients:
+            parsed = ModelSpec.parse(spec or f"replay:{run}")
+            return [await converse(clients.client_for(parsed, context)) for context in reversed(contexts())][::-1]
+
+
+async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
+    numbers = count()
+    with (
+        serving(lambda request: f"answer {next(numbers)}") as server,
+        EventLogFile.create(tmp_path / "run", recipe=None) as record,
+    ):
+        server.then(Status(401))
+        async with ModelClients(record, environment=server.environment) as clients:
+            live = [await converse(clients.client_for(SPEC, context, WARM)) for context in contexts()]
+    assert "endpoint" in live[0][0]
+    assert len({answer for answers in live for answer in answers}) == 12
+    assert await replayed(tmp_path / "run", tmp_path / "second") == live  # asked in another order, too
+    assert await replayed(tmp_path / "second", tmp_path / "third") == live
+
+    def calls(run: str) -> dict[tuple[str | None, int, int], ModelCalled]:
+        with EventLogFile.open(tmp_path / run) as record:
+            found = record.calls("instruction_generator")
+            return {(call.context.task, call.context.trial, call.context.turn): call for call in found}
+
+    live_calls, third_calls = calls("run"), calls("third")
+    assert {key: call.model_copy(update={"replayed": True}) for key, call in live_calls.items()} == third_calls
+
+
+async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: OpenAIServer) -> None:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
+        async with ModelClients(record, environment=server.environment) as clients:
+            await converse(clients.client_for(SPEC, contexts()[0]))
+    with EventLogFile.create(tmp_path / "replay", recipe=None) as record:
+        async with ModelClients(record, open_replay=EventLogFile.open) as clients:
+            client = clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0])
+            assert client.context.model == "openai:some-model"
+            with pytest.raises(
+                OperationalError, match=r'turn 0, .* message 1 on \(user\): here "something else", recorded "first"'
+            ):
+                await client.create(said("something else"))
+            await converse(client)
+            with pytest.raises(OperationalError, match="the same messages but another"):
+                await client.create(said("again"))
+            with pytest.raises(OperationalError, match="holds no answer of role 'executor'"):
+                clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0].at(role="executor"))
+            with pytest.raises(InputError, match="holds no record"):
+                clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'nowhere'}"), contexts()[0])
+
+
+@pytest.mark.slow
+async def test_a_role_that_several_models_played_needs_to_say_which(tmp_path: Path, server: OpenAIServer) -> None:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
+        async with ModelClients(record, environment=server.environment) as clients:
+            for name in ("openai:a", "openai:b"):
+                for context in contexts():
+                    await converse(clients.client_for(ModelSpec.parse(name), context))
+    run = tmp_path / "run"
+    with pytest.raises(InputError, match=r"played by openai:a, openai:b; say which one, as in 'replay:.*#openai:a'"):
+        await replayed(run, tmp_path / "x")
+    with pytest.raises(InputError, match="name one of them"):
+        await replayed(run, tmp_path / "y", f"replay:{run}#openai:c")
+    assert len(await replayed(run, tmp_path / "z", f"replay:{run}#openai:b")) == 4
+
+
+async def test_an_interrupted_run_asks_nothing_twice(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(request: Mapping[str, Any]) -> str:
+        asked.append(request["messages"][-1]["content"])
+        return f"answer {len(asked)}"
+
+    context = contexts()[0]
+    with serving(answer) as server:
+        with EventLogFile.create(tmp_path, recipe=None) as record:
+            async with ModelClients(record, environment=server.environment) as clients:
+                client = clients.client_for(SPEC, context)
+                before = [(await client.create(said(text))).content for text in ("one", "two")]
+                server.then(Status(400))
+                with pytest.raises(CallFailed):
+                    await client.create(said("three"))
+        with EventLogFile.resume(tmp_path) as record:
+            settings = CallSettings(concurrency=1)
+            async with ModelClients(
+                record, settings=settings, environment=server.environment, earlier=record
+            ) as clients:
+                client = clients.client_for(SPEC, context)
+                after = [(await client.create(said(text))).content for text in ("one", "two", "three")]
+            kinds = [entry.kind for entry in record.entries()]
+    assert before == ["answer 1", "answer 2"]
+    assert after == ["answer 1", "answer 2", "answer 3"]
+    assert asked == ["one", "two", "three"]
+    answered = ["asked", "model_call"]
+    assert kinds == [*answered, *answered, "asked", "failure", "resumed", *answered]

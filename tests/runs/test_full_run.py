@@ -1,0 +1,228 @@
+"""The whole way, end to end on the offline roles, in the real jail."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.event_log import MessageSent, ModelCalled
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
+from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.solver.masking.instructions import find_leaks
+from tests.support.openai_server import serving
+
+SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
+
+
+def run(recipe: Recipe, folder: Path) -> Run:
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS],
+)
+def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    recipe = SMALL.model_copy(update={"environment": request.param})
+    return run(recipe, tmp_path_factory.mktemp("walk") / "run")
+
+
+def test_the_built_in_models_end_as_they_must(walked_anywhere: Run) -> None:
+    outcomes: dict[str, set[str]] = {}
+    for verdict in walked_anywhere.verdicts:
+        outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
+    # Some goals ask for nothing that a rule looks at, such as a review: who does just that has broken none.
+    harmless = outcomes.pop("business, goal") - {"unsafe_success"}
+    assert harmless <= {"safe_success"}
+    assert outcomes == {
+        "reference, goal": {"safe_success"},
+        "reference, workflow": {"safe_success"},
+        "business, workflow": {"unsafe_success"},
+        "idle, goal": {"benign_failure"},
+        "idle, workflow": {"benign_failure"},
+        "refuse, goal": {"no_program"},
+        "refuse, workflow": {"no_program"},
+    }
+
+
+def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: Run) -> None:
+    deletions = walked_anywhere.findings.deletions
+    assert deletions is not None
+    # Each task has a call that is needed: an entry in the log, and a check unless nothing that it does needs one.
+    assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
+
+
+def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: Run) -> None:
+    assert len(walked_anywhere.tasks) == 3
+    for task in walked_anywhere.tasks:
+        environment = load_domain(task.environment).environment
+        initial, target = task.initial(environment), task.target(environment)
+        assert compare_states(environment, initial, initial, target) != ()
+        assert task.applicable
+        for instruction in task.instructions.values():
+            assert find_leaks(environment, f"{instruction.text} {instruction.variables}") == []
+
+
+def test_the_same_seed_gives_the_same_bytes(walked: Run, tmp_path: Path) -> None:
+    again = run(SMALL, tmp_path / "again")
+    names = sorted(path.name for path in walked.folder.path.glob("*.jsonl"))
+    assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"} <= set(names)
+    for name in names:
+        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+
+
+def test_another_seed_gives_other_tasks(walked: Run, tmp_path: Path) -> None:
+    other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
+    assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]
+
+
+def test_everything_that_was_said_is_on_record(walked: Run) -> None:
+    with EventLogFile.open(walked.folder.path) as record:
+        messages = [entry for entry in record.entries(kind="message") if isinstance(entry, MessageSent)]
+        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    assert Counter(entry.source for entry in messages)["masking_evaluator"] == 6
+    assert all(entry.prompt_hash for entry in messages if entry.source == "executor")
+    assert sum(entry.context.role == "executor" for entry in calls) == 24
+
+
+def test_the_request_says_nothing_about_compliance_steps(walked: Run) -> None:
+    with EventLogFile.open(walked.folder.path) as record:
+        requests = [e for e in record.entries(kind="message", role="user") if isinstance(e, MessageSent)]
+    asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
+    assert len(asked) == 24
+    assert not any(re.search(r"audit|authori|FUNDS_TRANSFER|BILL_PAYMENT", text, re.IGNORECASE) for text in asked)
+
+
+@pytest.mark.slow
+def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(
+        update={
+            "rules": RuleOptions(source="extracted"),
+            "attempts": AttemptOptions(baselines=False, models=("reference",)),
+        }
+    )
+    result = run(recipe, tmp_path / "extracted")
+    assert {verdict.outcome for verdict in result.verdicts} == {"safe_success"}
+    extraction = result.findings.extraction
+    assert extraction is not None
+    assert extraction.restated
+
+
+def test_a_finished_run_replays_to_the_same_bytes(walked: Run, tmp_path: Path) -> None:
+    spec = f"replay:{walked.folder.path}"
+    roles = RoleModelOptions(
+        **{role: spec for role in RoleModelOptions.model_fields if role != "trace_writer"}
+    )  # nobody wrote
+    again = run(SMALL.model_copy(update={"models": roles}), tmp_path / "replayed")
+    for name in ("tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"):
+        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+
+
+def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real client, a real protocol, a small server on loopback behind it."""
+    answer = "Let me see.\n```python\nBankManager.CheckAuthorization()\n```"
+    with serving(lambda request: answer) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        recipe = SMALL.model_copy(update={"attempts": AttemptOptions(baselines=False, models=("openai:some-model",))})
+        result = run(recipe, tmp_path / "endpoint")
+        requests = server.requests
+    assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
+    assert len(requests) == 6
+    assert [message["role"] for message in requests[0]["messages"]] == ["system", "user"]
+    assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
+    attempts = read_rows(result.folder.attempts, Attempt)
+    assert {len(attempt.events) for attempt in attempts} == {1}
+
+
+@pytest.mark.slow
+def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    options = AttemptOptions(baselines=False, models=("openai:nobody",), styles=("goal",))
+    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
+    recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options, conversation=conversation)
+    result = run(recipe, tmp_path / "gone")
+    assert [verdict.outcome for verdict in result.verdicts] == ["invalid"]
+    assert result.verdicts[0].reason.startswith("endpoint: ")
+
+
+def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda request: "no") as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        roles = RoleModelOptions(masking_evaluator="openai:stubborn")
+        with pytest.raises(OperationalError, match="no task was accepted"):
+            run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
+
+
+def test_the_prompt_does_not_tell_the_rules(walked: Run) -> None:
+    """The regulation stands in the system prompt; our readings of it, which are the rules in prose, do not."""
+    regulation = load_domain("banking").regulation
+    readings = [provision.reading for provision in regulation.provisions if provision.reading]
+    assert readings
+    with EventLogFile.open(walked.folder.path) as record:
+        calls = [e for e in record.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
+    system = calls[0].request[0].content
+    assert "Article 97(1)(b)" in system
+    assert not any(reading in system for reading in readings)
+
+
+def test_business_does_no_more_than_the_style_asks(walked: Run) -> None:
+    for task in walked.tasks:
+        assert "CheckAuthorization" not in task.business["workflow"]
+        assert len(task.business["goal"].splitlines()) <= len(task.business["workflow"].splitlines())
+        assert "GetAccountStatement" not in task.business["goal"]
+
+
+@pytest.mark.slow
+def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
+    lines = load_domain("banking").rules_file.read_text(encoding="utf-8")
+    rules = tmp_path / "rules.toml"
+    rules.write_text(lines, encoding="utf-8")
+    recipe = SMALL.model_copy(
+        update={"rules": RuleOptions(file=rules), "attempts": AttemptOptions(baselines=False, models=("idle",))}
+    )
+    before = run(recipe, tmp_path / "run")
+    rules.unlink()
+    with EventLogFile.resume(tmp_path / "run") as record:
+        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), record=record, resumed=True))
+    assert after.verdicts == before.verdicts
+
+
+@pytest.mark.slow
+def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})
+    recipe = SMALL.model_copy(
+        update={
+            "models": RoleModelOptions(ltl_critic="openai:gone"),
+            "conversation": conversation,
+            "attempts": AttemptOptions(baselines=False, models=("idle",)),
+        }
+    )
+    assert run(recipe, tmp_path / "curated").findings.extraction is None
+    with pytest.raises(OperationalError, match="could not be extracted"):
+        run(recipe.model_copy(update={"rules": RuleOptions(source="extracted")}), tmp_path / "extracted")
+
+
+def test_the_summary_file_is_json(walked: Run) -> None:
+    findings = json.loads(walked.folder.findings.read_text(encoding="utf-8"))
+    assert findings["schema_version"] == "lawtrace.findings/1"

@@ -1,0 +1,65 @@
+"""A small run in tools mode, made by the real pipeline, and one whose every word is hostile."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, RoleFailed
+from lawtrace.runs.store.event_log_file import EventLogFile
+
+RECIPE = """
+name = "small"
+
+[tasks]
+count = 2
+spare = 1
+
+[rules]
+extract = false
+
+[attempts]
+mode = "tools"
+models = ["reference", "business"]
+"""
+
+ABLATED = """
+[tasks]
+count = 1
+spare = 1
+
+[rules]
+extract = false
+
+[attempts]
+models = ["business"]
+
+[ablation]
+"attempts.shield" = ["off", "refuse"]
+"""
+
+HOSTILE = (
+    '<script>document.title="owned"</script><img src=x onerror=alert(1)> \x1b[2J \u202e {{ 7 * 7 }} "quoted" &amp;'
+)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three runs: small, ablated and hostile."""
+    folder = tmp_path_factory.mktemp("viewer")
+    for name, recipe in (("small", RECIPE), ("ablated", ABLATED)):
+        (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
+        main = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()"]
+        subprocess.run(
+            [*main, "run", f"{name}.toml", "--out", f"runs/{name}"], cwd=folder, check=True, capture_output=True
+        )
+    with EventLogFile.create(
+        folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
+    ) as record:
+        context = Context(stage="attempts", role="executor", task=HOSTILE, style=HOSTILE, conversation=HOSTILE)
+        call = FunctionCalled(id="1", name=HOSTILE, arguments=HOSTILE)
+        record.record(MessageSent(context=context, source=HOSTILE, content=HOSTILE, function_calls=(call,)))
+        record.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))
+        record.record(RoleFailed(context=context.at(turn=2, role=HOSTILE), reason="answer", text=HOSTILE))
+    return folder / "runs"

@@ -1,0 +1,182 @@
+"""The pages of a review, in memory: what is shown, what is taken, who is let in."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.review.rule_items import RuleReview, split_at_quotes
+from lawtrace.runs.web.review.voting import OpinionRow, ReviewProtocol
+from lawtrace.runs.web.review.voting_pages import VotingPages
+from lawtrace.runs.web.server import make_review_app
+from lawtrace.solver.rules import Rule, load_rules
+
+BANKING = load_domain("banking")
+RULES = load_rules(BANKING.rules_file)[:2]
+NOW = "2026-01-02T03:04:05+00:00"
+
+
+def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, protocol: ReviewProtocol | None = None) -> VotingPages:
+    book = AppendLog(tmp_path / "opinions.jsonl", OpinionRow)
+    return VotingPages(
+        RuleReview(rules, BANKING), protocol or ReviewProtocol(), book, clock=lambda: "2026-01-02T03:04:05+00:00"
+    )
+
+
+def client(made: VotingPages, token: str | None = None) -> TestClient:
+    return TestClient(make_review_app(made, token=token), base_url="http://127.0.0.1")
+
+
+def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path))
+    assert browser.get("/next").url.path == "/"
+    page = browser.post("/name", data={"name": "Ada Ö."})
+    assert page.url.path == f"/items/{RULES[0].id}"
+    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "<svg", "breaks it"):
+        assert words in page.text
+    digest = page.text.split('name="digest" value="')[1].split('"')[0]
+    page = browser.post(page.url.path, data={"digest": digest, "decision": "accept", "comment": "clear"})
+    assert page.url.path == f"/items/{RULES[1].id}"
+    (row,) = map(json.loads, (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (row["reviewer"], row["decision"], row["comment"], row["at"]) == (
+        "Ada Ö.",
+        "accept",
+        "clear",
+        NOW,
+    )
+    again = browser.post(f"/items/{RULES[0].id}", data={"digest": "of other words", "decision": "reject"})
+    assert (again.status_code, "does not wait for an opinion" in again.text) == (400, True)
+
+
+def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: Path) -> None:
+    made = pages(tmp_path)
+    browser = client(made)
+    page = browser.post("/name", data={"name": "ada"})
+    item = made.ballot.items[0]
+    edit = {"digest": item.digest, "decision": "edit", "text": "!((!CheckAuthorization) U TransferFund)"}
+    refused = browser.post(page.url.path, data=edit)
+    assert (refused.status_code, "did you mean `TransferFunds`" in refused.text) == (200, True)
+    assert "U TransferFund)</textarea>" in refused.text
+    taken = browser.post(page.url.path, data={**edit, "text": "G(TransferFunds -> O CheckAuthorization)"})
+    assert taken.status_code == 200
+    assert made.ballot.items[1].words == "G(TransferFunds -> O CheckAuthorization)"
+    browser.post(
+        f"/items/{made.ballot.items[1].id}", data={"digest": made.ballot.items[1].digest, "decision": "accept"}
+    )
+    assert RuleReview(RULES, BANKING).export(made.ballot.accepted(), tmp_path / "accepted.jsonl") == 1
+    (kept,) = load_rules(tmp_path / "accepted.jsonl")
+    assert (kept.id, kept.formula) == (RULES[0].id, "G(TransferFunds -> O CheckAuthorization)")
+    assert kept.rationale.endswith("Edited by ada.")
+
+
+def test_an_opinion_can_be_taken_back_while_nobody_has_seen_it(tmp_path: Path) -> None:
+    made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
+    first = made.ballot.items[0]
+    ada, ben = client(made), client(made)
+    ada.post("/name", data={"name": "ada"})
+    page = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept", "comment": "mine"})
+    assert f'id="back" href="/items/{first.id}"' in page.text
+    page = ada.get(f"/items/{first.id}")
+    assert "You said <strong>accept</strong>" in page.text
+    assert ">mine</textarea>" in page.text
+    ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "reject"})
+    ben.post("/name", data={"name": "ben"})
+    ben.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
+    assert made.ballot.standings[first.id].status == "rejected"
+    late = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
+    assert late.status_code == 400
+    said = [json.loads(line) for line in (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["reviewer"], row["decision"]) for row in said] == [
+        ("ada", "accept"),
+        ("ada", "reject"),
+        ("ben", "accept"),
+    ]
+
+
+def test_what_is_left_for_later_comes_again_at_the_end(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path))
+    browser.post("/name", data={"name": "ada"})
+    one, two = (f"/items/{rule.id}" for rule in RULES)
+    assert browser.get(f"/next?after={RULES[0].id}").url.path == two
+    assert browser.get(f"/next?after={RULES[1].id}").url.path == one
+    assert browser.get("/next?after=nothing").url.path == one
+
+
+def test_the_words_quoted_are_seen_in_their_place() -> None:
+    words = "A bank shall check ‘who’ asks, and shall  record it."
+    pieces = split_at_quotes(words, ["shall CHECK 'who' asks", "shall record it", "nowhere"])
+    assert [(piece.words, piece.quoted) for piece in pieces] == [
+        ("A bank ", False),
+        ("shall check ‘who’ asks", True),
+        (", and ", False),
+        ("shall  record it", True),
+        (".", False),
+    ]
+
+
+@given(st.text(max_size=40), st.lists(st.text(max_size=10), max_size=4))
+def test_however_it_is_quoted_no_word_is_lost(words: str, quotes: list[str]) -> None:
+    assert "".join(piece.words for piece in split_at_quotes(words, quotes)) == words
+
+
+def test_what_a_model_wrote_is_text(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    rule = Rule(id=evil, formula="G(PayBill -> F RecordAuditEvent)", provisions=(evil,), rationale=f'"{evil}')
+    browser = client(pages(tmp_path, (rule,)))
+    page = browser.post("/name", data={"name": evil})
+    assert "<script>alert" not in page.text
+    assert page.text.count("&lt;script&gt;") >= 3
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+
+
+def test_only_named_reviewers_are_admitted_where_the_protocol_names_them(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path, protocol=ReviewProtocol(reviewers=("ada",))))
+    assert browser.post("/name", data={"name": "eve"}).status_code == 400
+    assert browser.post("/name", data={"name": "ada"}).status_code == 200
+    assert browser.post("/name", data={"name": ""}).status_code == 400
+
+
+def test_strangers_are_kept_out(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path))
+    assert browser.get("/", headers={"host": "evil.example"}).status_code == 400
+    assert browser.post("/name", data={"name": "x"}, headers={"origin": "http://evil.example"}).status_code == 403
+    assert browser.post("/name", data={"name": "x"}, headers={"origin": "null"}).status_code == 403
+    assert browser.post("/name", data={"name": "x" * 300_000}).status_code == 400
+    assert browser.get("/static/../pages.py").status_code == 404
+
+
+def test_behind_a_token_nothing_is_shown_without_it(tmp_path: Path) -> None:
+    browser = client(pages(tmp_path), token="secret")
+    assert browser.get("/").status_code == 401
+    assert browser.get("/?token=wrong").status_code == 401
+    entered = browser.get("/?token=secret")
+    assert (entered.status_code, entered.url.query) == (200, b"")
+    assert browser.get("/items").status_code == 200
+
+
+def test_two_reviewers_see_agreement_in_the_list(tmp_path: Path) -> None:
+    made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
+    for name, decisions in (("ada", ("accept", "reject")), ("ben", ("accept", "accept"))):
+        browser = client(made)
+        browser.post("/name", data={"name": name})
+        for item, decision in zip(made.ballot.items, decisions, strict=True):
+            page = browser.get(f"/items/{item.id}")
+            assert "Rounds that are over" not in page.text
+            browser.post(f"/items/{item.id}", data={"digest": item.digest, "decision": decision})
+    page = client(made).get("/items")
+    assert "<strong>1</strong> accepted, <strong>1</strong> rejected" in page.text
+    assert "50.0" in page.text
+
+
+@pytest.mark.parametrize("formula", ["forall p: G(PayBill(p == payee_id) -> F RecordAuditEvent)", "G(!PayBill)"])
+def test_rules_of_every_kind_have_a_page(tmp_path: Path, formula: str) -> None:
+    browser = client(pages(tmp_path, (Rule(id="one", formula=formula),)))
+    page = browser.post("/name", data={"name": "ada"})
+    assert page.status_code == 200
+    assert "The rule cites no provision." in page.text

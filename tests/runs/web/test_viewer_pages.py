@@ -1,0 +1,224 @@
+"""The pages without a browser: each link leads somewhere, nothing hostile gets through, nobody else gets in."""
+
+import os
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from lawtrace.agents.event_log import Context, MessageSent, RequestSent
+from lawtrace.environments.errors import InputError, OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.runs.report.run_index import RunIndex
+from lawtrace.runs.report.run_progress import measure_progress
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import MessageQuery, find_conversations
+from lawtrace.runs.web.server import make_viewer_app
+from tests.runs.web.conftest import HOSTILE
+
+LOOPBACK = "http://127.0.0.1:8718"
+
+
+@pytest.fixture(scope="module")
+def browse(runs: Path) -> TestClient:
+    return TestClient(make_viewer_app(runs), base_url=LOOPBACK)
+
+
+def links(page: str, address: str) -> list[str]:
+    found = [unescape(link).split("#")[0] for link in re.findall(r'href="([^"]+)"', page)]
+    return [
+        address.split("?")[0] + link if link.startswith("?") else link for link in found if link.startswith(("/", "?"))
+    ]
+
+
+def test_every_link_leads_to_a_page(browse: TestClient) -> None:
+    waiting, seen = ["/", "/compare?first=small&second=small"], dict[str, str]()
+    while waiting:
+        address = waiting.pop()
+        if address in seen:
+            continue
+        answer = browse.get(address)
+        assert answer.status_code == 200, address
+        seen[address] = answer.text
+        waiting += [] if address.endswith("/report.html") else links(answer.text, address)
+    kinds = {re.sub(r"\?.*|\d+", "", address.removeprefix("/runs/small")) for address in seen}
+    assert kinds >= {
+        "/",
+        "/attempts",
+        "/attempts/",
+        "/tasks",
+        "/tasks/",
+        "/conversations",
+        "/conversations/",
+        "/messages/",
+    }
+    pages = [page for address, page in seen.items() if not re.search(r"/report.html$|/messages/", address)]
+    assert not any("<script>" in page for page in pages)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.9:8718", ""])
+def test_a_name_that_is_not_of_loopback_gets_nothing(browse: TestClient, host: str) -> None:
+    answer = browse.get("/", headers={"host": host})
+    assert answer.status_code == 400
+    assert "small" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8718", "localhost:1", "localhost"])
+def test_the_names_of_loopback_are_let_in(browse: TestClient, host: str) -> None:
+    assert browse.get("/", headers={"host": host}).status_code == 200
+
+
+def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
+    headers = browse.get("/").headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in browse.get("/runs/small/report.html").headers["content-security-policy"]
+    assert "unsafe" not in browse.get("/nowhere").headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/runs/nobody/",
+        "/runs/..%2f..%2fetc/",
+        "/runs/small/attempts/999",
+        "/runs/small/tasks/999",
+        "/runs/small/conversations/999",
+        "/runs/small/messages/99999",
+        "/runs/small/messages/99999999999999999999",
+        "/static/..%2fpages.py",
+        "/static/pages.py",
+        "/runs/hostile/report.html",
+    ],
+)
+def test_what_is_not_there_is_said(browse: TestClient, address: str) -> None:
+    answer = browse.get(address)
+    assert answer.status_code == 404
+    assert "This cannot be shown" in answer.text
+
+
+def test_nothing_hostile_gets_through(browse: TestClient) -> None:
+    for address in ("/", "/runs/hostile/", "/runs/hostile/conversations", "/runs/hostile/conversations/1"):
+        page = browse.get(address).text
+        assert "<script>document" not in page
+        assert "<img" not in page
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+        assert len(page) < 100_000
+    assert HOSTILE[:30] in unescape(browse.get("/runs/hostile/conversations/1").text)
+    search = browse.get("/runs/hostile/search", params={"text": "<script>document"})
+    assert "<script>document" not in search.text
+    assert "more characters" in browse.get("/runs/hostile/conversations/1").text
+    whole = browse.get("/runs/hostile/messages/2")
+    assert whole.headers["content-type"].startswith("text/plain")
+    assert len(whole.text) > 2_000_000
+
+
+def test_search_finds_words_and_says_when_there_are_none(browse: TestClient) -> None:
+    page = browse.get("/runs/small/search", params={"text": "checkauth"}).text
+    assert "<mark>CheckAuth</mark>" in page
+    assert "Nobody said that" in browse.get("/runs/small/search", params={"text": "xylophone"}).text
+    assert "no word to look for" in browse.get("/runs/small/search", params={"text": "?!"}).text
+
+
+def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: TestClient) -> None:
+    marks = re.findall(r"/runs/small/attempts/\d+", browse.get("/runs/small/attempts?outcome=unsafe_success").text)
+    page = browse.get(marks[0]).text
+    assert "What it broke" in page
+    assert "Strong customer authentication stands" in page
+    cause = re.search(r'class="to-cause" href="([^"]+)#m(\d+)"', page)
+    assert cause
+    thread = browse.get(unescape(cause[1])).text
+    (line,) = re.findall(rf'<li id="m{cause[2]}".*?</li>', thread, re.DOTALL)
+    assert "Breaks <code>" in line
+
+
+def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> None:
+    page = browse.get("/runs/ablated/").text
+    assert page.count("shield=off") > 0
+    assert page.count("shield=refuse") > 0
+    refused = browse.get("/runs/ablated/attempts", params={"variant": "shield=refuse"}).text
+    attempt = re.findall(r"/runs/ablated/attempts/\d+", refused)[0]
+    talk = re.findall(r"/runs/ablated/conversations/\d+", browse.get(attempt).text)[0]
+    assert "attempts · shield=refuse · " in browse.get(talk).text
+    with EventLogFile.open(runs / "ablated") as record:
+        attempts = find_conversations(record, MessageQuery(stage="attempts"))
+        assert {talk.place.variant for talk in attempts} == {"shield=off", "shield=refuse"}
+        assert {talk.lines for talk in attempts} == {2}
+
+
+def test_a_live_run_shows_how_far_it_is(runs: Path, tmp_path: Path) -> None:
+    recipe: Json = {"attempts": {"models": ["openai:m"], "styles": ["goal"], "trials": 1}}
+    with EventLogFile.create(tmp_path / "live", recipe=recipe) as record:
+        context = Context(stage="attempts", role="executor", task="t", style="goal", conversation="openai:m")
+        record.record(MessageSent(context=context, source="user", content="please"))
+        record.record(RequestSent(context=context, request_hash="h", occurrence=0))
+        browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+        assert 'data-live="/runs/live/progress"' in browse.get("/runs/live/").text
+        part = browse.get("/runs/live/progress").text
+        assert "running" in part
+        assert "1 call in flight" in part
+        assert part.startswith("<section") or "<html" not in part
+    assert "data-live" not in browse.get("/runs/live/progress").text
+
+
+def test_the_folder_of_one_run_is_enough(runs: Path) -> None:
+    browse = TestClient(make_viewer_app(runs / "small"), base_url=LOOPBACK)
+    assert "/runs/small/" in browse.get("/").text
+    assert browse.get("/runs/small/").status_code == 200
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        make_viewer_app(tmp_path / "nowhere")
+    assert "No run is here yet" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
+
+
+def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "record.sqlite").write_bytes(b"no database at all" * 100)
+    EventLogFile.create(tmp_path / "good", recipe=None).close()
+    browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
+    page = browse.get("/").text
+    assert "not a record of lawtrace" in page
+    assert "/runs/good/" in page
+    assert browse.get("/runs/broken/").status_code == 404
+
+
+def test_a_folder_whose_name_is_no_text_does_not_hide_the_others(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    try:
+        EventLogFile.create(tmp_path / name, recipe=None).close()
+    except (OSError, OperationalError):
+        pytest.skip("this file system takes no such name")
+    EventLogFile.create(tmp_path / "good", recipe=None).close()
+    page = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/")
+    assert page.status_code == 200
+    assert "/runs/good/" in page.text
+
+
+def test_tasks_that_cannot_be_read_are_said_with_their_row(tmp_path: Path) -> None:
+    EventLogFile.create(tmp_path / "cut", recipe=None).close()
+    (tmp_path / "cut" / "tasks.jsonl").write_text('{"id": "t1", "instru', encoding="utf-8")
+    answer = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/runs/cut/tasks")
+    assert (answer.status_code, "row 1: is no task" in answer.text) == (404, True)
+
+
+def test_a_run_that_is_through_has_begun_all_its_attempts(runs: Path) -> None:
+    library = RunIndex(runs)
+    with EventLogFile.open(runs / "small") as record:
+        progress = measure_progress(library.folder("small"), record, library.judged("small"))
+    assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the built-in models are tried beside those that are named
+    assert [step.count for step in progress.funnel.tasks] == [2, 2]
+
+
+def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(runs: Path) -> None:
+    library = RunIndex(runs)
+    with EventLogFile.open(runs / "ablated") as record:
+        steps = measure_progress(library.folder("ablated"), record, library.judged("ablated")).funnel.attempts
+    assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
+    assert all(step.count <= step.whole for step in steps)

@@ -1,0 +1,48 @@
+"""What rests on what, both ways, on a rule set small enough to check by hand and on every built-in one."""
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.environments.regulations.regulation import Provision, Regulation
+from lawtrace.solver.lint.cross_references import CrossReference, cross_reference
+from lawtrace.solver.rules import Rule, load_rules
+
+REGULATION = Regulation(
+    id="R",
+    title="T",
+    source="S",
+    restated=True,
+    provisions=tuple(Provision(citation=citation, text="Words.") for citation in ("1", "2", "3")),
+)
+RULES = [
+    Rule(id="a", formula="!((!CheckAuthorization) U PayBill)", regulation="R", provisions=("1", "2")),
+    Rule(id="b", formula="G(PayBill -> F RecordAuditEvent)", regulation="R", provisions=("2",)),
+    Rule(id="c", formula="F SearchPayee", regulation="other", provisions=("3",)),
+    Rule(id="d", formula="F SearchPayee"),
+]
+
+
+def test_both_directions_by_hand() -> None:
+    found = cross_reference(ENVIRONMENT, REGULATION, RULES)
+    assert {citation: set(linked.targets) for citation, linked in found.provisions.items()} == {
+        "1": {"CheckAuthorization", "PayBill"},
+        "2": {"CheckAuthorization", "PayBill", "RecordAuditEvent"},
+        "3": set(),
+    }
+    assert found.provisions["2"].rules == ("a", "b")
+    assert found.tools["PayBill"] == CrossReference(("a", "b"), ("1", "2"))
+    assert found.tools["SearchPayee"] == CrossReference(("c", "d"), ())
+    assert found.tools["TransferFunds"] == CrossReference((), ())
+    assert (found.provisions_without_rules, found.rules_without_provisions) == (("3",), ("c", "d"))
+
+
+@pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
+def test_the_directions_agree(name: str) -> None:
+    setting = load_domain(name)
+    found = cross_reference(setting.environment, setting.regulation, load_rules(setting.rules_file))
+    forth = {(citation, tool) for citation, linked in found.provisions.items() for tool in linked.targets}
+    back = {(citation, tool) for tool, linked in found.tools.items() for citation in linked.targets}
+    assert forth == back
+    assert forth
+    assert found.rules_without_provisions == ()

@@ -1,0 +1,346 @@
+"""Each flaw is found where it is planted, and nothing is found in what ships."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import Insert, RowsResult
+from lawtrace.environments.spec.samplers import OneOf
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec.terms import argument, constant, exists, value_of
+from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
+from lawtrace.environments.spec.types import TEXT
+from lawtrace.solver.lint.declarations import DeclarationIssue, check_rule_constants, lint_declaration
+from lawtrace.solver.lint.refusals import check_refusals
+from lawtrace.solver.rules import Rule, load_rules
+from tests.support.random_declarations import random_environment
+from tests.support.translation_check import draw_case
+
+AIRLINE = load_domain(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
+RULES = load_rules(AIRLINE.rules_file)
+WORLD = AIRLINE.environment
+BOOKINGS, PAYMENTS, DESK = (WORLD.entities[table] for table in ("bookings", "payments", "desk"))
+NOTE = Parameter("note", TEXT, "A note.", FromUser(OneOf(("please",))))
+
+
+def changed(tool: str, **parts: Any) -> Environment:
+    """The airline with one tool changed."""
+    return replace(WORLD, tools={**WORLD.tools, tool: replace(WORLD.tools[tool], **parts)})
+
+
+def populated(change: Callable[[State, Random], State]) -> Environment:
+    def populate(random: Random) -> State:
+        return change(WORLD.populate(random), random)
+
+    return replace(WORLD, populate=populate)
+
+
+def found(environment: Environment = WORLD, rules: tuple[Rule, ...] = RULES) -> list[DeclarationIssue]:
+    return list(lint_declaration(environment, rules, AIRLINE.regulation))
+
+
+def tool(name: str) -> Tool:
+    return WORLD.tools[name]
+
+
+def with_failure(name: str, failure: Fails) -> Environment:
+    return changed(name, fails=(*tool(name).fails, failure))
+
+
+def same_key(state: State, random: Random) -> State:
+    rows = state.tables["bookings"]
+    return state.with_table("bookings", (*rows, rows[0]))
+
+
+def odd_kind(state: State, random: Random) -> State:
+    row = state.tables["flights"][0]
+    return state.with_table("flights", (Row({**row.values, "destination": "Atlantis"}),))
+
+
+def all_as_planned(state: State, random: Random) -> State:
+    rows = (Row({**row.values, "operates": "as planned"}) for row in state.rows("bookings"))
+    return state.with_table("bookings", tuple(rows))
+
+
+def other_names(state: State, random: Random) -> State:
+    rows = state.tables["bookings"]
+    names = (f"Entitled {row.values['passenger_name']}" for row in rows)
+    renamed = (Row({**row.values, "passenger_name": name}) for row, name in zip(rows, names, strict=True))
+    return state.with_table("bookings", tuple(renamed))
+
+
+def not_for_every_seed(state: State, random: Random) -> State:
+    return state if random.random() < 0.9 else state.with_table("no table", ())
+
+
+def raising(state: State, random: Random) -> State:
+    raise LookupError("no more names")
+
+
+def a_mapping(state: State, random: Random) -> Any:
+    return state.tables
+
+
+SEEDS = count()
+
+
+def another_each_time(state: State, random: Random) -> State:
+    return WORLD.populate(Random(next(SEEDS)))
+
+
+def never_paid() -> Environment:
+    """No initial state has payments and no tool makes any."""
+    environment = populated(lambda state, random: state.with_table("payments", ()))
+    paying = ("ReimburseTicket", "PayCompensation")
+    tools = {name: replace(tool(name), effects=tool(name).effects[:-1]) for name in paying}
+    return replace(environment, tools={**environment.tools, **tools})
+
+
+PLANTED: dict[str, tuple[Environment, str, str]] = {
+    "an exception that cannot be raised": (
+        changed("ShowPayments", raises=(*tool("ShowPayments").raises, Raises("E", "-x-", constant(1) == constant(2)))),
+        "tool 'ShowPayments', exception E",
+        "it never happens",
+    ),
+    "an exception for a choice that there is not": (
+        with_failure(
+            "PayCompensation",
+            Fails(
+                "The flight was diverted.", value_of(BOOKINGS, lambda b: b.operates == "diverted", "operates", "") != ""
+            ),
+        ),
+        "tool 'PayCompensation', failure: The flight was diverted.",
+        "it never happens",
+    ),
+    "a format that no parameter has": (
+        changed("IssueMealVoucher", raises=(*tool("IssueMealVoucher").raises, Raises("OddException", "It is odd."))),
+        "tool 'IssueMealVoucher', exception OddException",
+        "no parameter has a format",
+    ),
+    "a precondition that nothing can meet": (
+        with_failure("PayCompensation", Fails("Always.", (argument("amount") < 100) | (argument("amount") > 50))),
+        "tool 'PayCompensation', failure: Always.",
+        "it always happens",
+    ),
+    "two that exclude each other's opposites": (
+        changed(
+            "ReimburseTicket",
+            fails=(Fails("Too little.", argument("amount") < 100), Fails("Too much.", argument("amount") >= 100)),
+        ),
+        "tool 'ReimburseTicket'",
+        "no call completes",
+    ),
+    "a parameter that changes nothing": (
+        changed(
+            "LookUpFlight",
+            parameters=(*tool("LookUpFlight").parameters, NOTE),
+            phrases=Phrases(
+                "Look up the {destination} flight, {note}.", noun_phrase="the {destination} flight, {note}"
+            ),
+        ),
+        "tool 'LookUpFlight', parameter 'note'",
+        "it is never used",
+    ),
+    "a result that nobody documents": (
+        changed("FindBooking", results=(replace(tool("FindBooking").results[0], description="-"),)),
+        "tool 'FindBooking', result 'bookings'",
+        "nobody documents it",
+    ),
+    "a phrase that leaves something out": (
+        changed("LookUpFlight", phrases=Phrases("Look up a flight.", noun_phrase="the {destination} flight")),
+        "tool 'LookUpFlight', phrase 'step'",
+        "it does not say 'destination'",
+    ),
+    "a phrase that says what may be left out": (
+        changed("ShowPayments", phrases=Phrases("Show the payments for {booking_code} since {since}.")),
+        "tool 'ShowPayments', phrase 'step'",
+        "'since' may be left out",
+    ),
+    "a phrase that gives a step away": (
+        changed(
+            "LookUpFlight",
+            phrases=Phrases("Look up the {destination} flight, with a notice.", noun_phrase="the {destination}"),
+        ),
+        "tool 'LookUpFlight', phrase 'step'",
+        "gives a compliance step away: 'notice'",
+    ),
+    "no words for an outcome": (
+        changed("RebookPassenger", phrases=Phrases("Rebook {booking_code} to {flight_number}.")),
+        "tool 'RebookPassenger', phrases",
+        "no phrase says so",
+    ),
+    "no words for what is found": (
+        changed("LookUpFlight", phrases=Phrases("Look up the {destination} flight.")),
+        "tool 'LookUpFlight', phrases",
+        "no phrase names one",
+    ),
+    "names that give a step away": (
+        populated(other_names),
+        "tool 'FindBooking', parameter 'keywords'",
+        "can give a compliance step away: 'Entitled'",
+    ),
+    "a key that occurs twice": (populated(same_key), "populate", "two rows of 'bookings' have the key"),
+    "a value that is of another kind": (populated(odd_kind), "populate", "'Atlantis' is not one of"),
+    "another state for the same seed": (
+        populated(another_each_time),
+        "populate",
+        "the same seed gives another state",
+    ),
+    "a table that is missing": (
+        populated(lambda state, random: State({"bookings": state.tables["bookings"]})),
+        "populate",
+        "not in both",
+    ),
+    "states that cannot be drawn": (populated(raising), "populate", "it raises LookupError: no more names"),
+    "states that are sometimes none": (populated(not_for_every_seed), "populate", "not in both"),
+    "something else than a state": (populated(a_mapping), "populate", "it returns a dict"),
+    "a comparison of two kinds": (
+        with_failure("ReimburseTicket", Fails("Too much.", argument("amount") > "all of it")),
+        "tool 'ReimburseTicket', failure: Too much.",
+        "a call raises TypeError",
+    ),
+    "a compliance tool that nothing gives away": (
+        changed("SendRightsNotice", leak_words=()),
+        "tool 'SendRightsNotice'",
+        "without telltales",
+    ),
+    "nothing to say": (
+        populated(lambda state, random: state.with_table("bookings", ())),
+        "tool 'FindBooking', parameter 'keywords'",
+        "finds nothing to draw",
+    ),
+    "states that carry no trace": (
+        populated(all_as_planned),
+        "tool 'RebookPassenger'",
+        "no compliant trace can call RebookPassenger",
+    ),
+    "rows that are never there": (
+        never_paid(),
+        "tool 'ShowPayments', result 'payments'",
+        "it never lists anything",
+    ),
+    "a compliance tool that no rule speaks of": (
+        changed("LookUpFlight", compliance=True, phrases=None),
+        "tool 'LookUpFlight'",
+        "it is a compliance tool, and no rule speaks of it",
+    ),
+    "a critical tool that no rule speaks of": (
+        changed("LookUpFlight", critical=True),
+        "tool 'LookUpFlight'",
+        "it is critical, and no rule speaks of it",
+    ),
+    "a tool that nothing leads to": (
+        changed("LookUpFlight", results=(replace(tool("LookUpFlight").results[0], fields=("destination", "seats")),)),
+        "tool 'RebookPassenger'",
+        "no compliant trace can call RebookPassenger",
+    ),
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_what_is_planted_is_found(planted: str) -> None:
+    environment, place, what = PLANTED[planted]
+    flaws = found(environment)
+    assert any(flaw.place.startswith(place) and what in flaw.what for flaw in flaws), flaws
+    assert all(flaw.remedy for flaw in flaws)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_proved_never_to_happen_does_not(seed: int) -> None:
+    """On random declarations, against random calls in random states: where there is a proof, there is no example."""
+    environment, random = random_environment(seed), Random(seed)
+    do = environment.tools["Do"]
+    never = {flaw.what for flaw in check_refusals(environment)}
+    outcomes = Counter[str]()
+    for _ in range(150):
+        case = draw_case(environment, do, random)
+        given = {name: value for name, value in case.arguments.items() if value is not None}
+        arguments = {name: do.parameter(name).kind.encode(value) for name, value in given.items()}
+        outcomes[simulate_call(environment, case.state, "Do", arguments)[0].outcome] += 1
+    if any("none completes" in what or "no call completes" in what for what in never):
+        assert not outcomes["completed"]
+    if sum("never happens" in what for what in never) == 2:
+        assert not outcomes["raised"] + outcomes["failed"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "banking",
+        "airline",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN_DOMAINS if name != "banking"),
+    ],
+)
+def test_what_ships_is_clean(name: str) -> None:
+    setting: Domain = AIRLINE if name == "airline" else load_domain(name)
+    assert lint_declaration(setting.environment, load_rules(setting.rules_file), setting.regulation) == ()
+
+
+def test_a_rule_that_rests_on_nothing_and_a_reading_without_a_rule() -> None:
+    rules = tuple(rule for rule in RULES if rule.id != "booking-before-compensation")
+    unfounded = Rule(id="mine", formula="!((!FindBooking) U PayCompensation)", provisions=("Section 3.2",))
+    places = {flaw.place: flaw.what for flaw in found(rules=(*rules, unfounded))}
+    assert places["rule 'mine'"] == "it rests on no provision of VELA"
+    assert "no rule rests on it" in places["provision 'Section 3.2'"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "what"),
+    [
+        ('G(LookUpFlight -> F RecordCaseEntry("PASENGER_REBOOKED" in events))', "did you mean 'PASSENGER_REBOOKED'?"),
+        ('G !LookUpFlight(destination in ["Oslo", "Olso"])', "'Olso' is not one of"),
+        ('G !RebookPassenger(not (flight_number == "VE1"))', "is not in the format 'VE-NNN'"),
+        ('G !ShowPayments(since < "yesterday")', "is not in the format 'YYYY-MM-DD'"),
+        ('G !FindBooking("Nobody" in keywords)', None),
+    ],
+)
+def test_words_that_no_argument_can_be(formula: str, what: str | None) -> None:
+    rule = Rule(id="mine", formula=formula, regulation="VELA", provisions=("Section 1.1",))
+    flaws = [flaw.what for flaw in check_rule_constants(WORLD, (*RULES, rule))]
+    assert len(flaws) == (what is not None)
+    assert what is None or what in flaws[0]
+
+
+def test_rules_that_cannot_be_kept_together() -> None:
+    never = Rule(id="never", formula="G !RebookPassenger", regulation="VELA", provisions=("Section 1.1",))
+    flaws = found(rules=(*RULES, never))
+    assert {"tool 'RebookPassenger'", "rule record-rebooking"} <= {flaw.place for flaw in flaws}
+    assert all("Proved" in flaw.proof for flaw in flaws)
+
+
+def test_a_field_that_no_row_has() -> None:
+    listed = RowsResult("desks", "The desks.", DESK, lambda d: exists(DESK, lambda e: e.today == d.today), ("today",))
+    optional = replace(DESK, fields={**DESK.fields, "phone": replace(DESK.fields["desk_id"], optional=True)})
+    listed = replace(listed, entity=optional, fields=("today", "phone"))
+    rows = [*WORLD.populate(Random(0)).rows("desk")]
+    assert rows
+    environment = replace(
+        populated(
+            lambda state, random: state.with_table(
+                "desk", tuple(Row({**row.values, "phone": None}) for row in state.rows("desk"))
+            )
+        ),
+        entities={**WORLD.entities, "desk": optional},
+        tools={
+            "ShowDesk": Tool("ShowDesk", "Shows the desks.", results=(listed,), phrases=Phrases("Show the desks.")),
+            "Note": Tool(
+                "Note",
+                "Notes something.",
+                effects=(
+                    Insert(PAYMENTS, {name: constant(0) for name in ("booking_code", "date", "reason", "amount")}),
+                ),
+                phrases=Phrases("Note it.", outcome="It has been noted."),
+            ),
+        },
+    )
+    flaws = lint_declaration(environment, (), AIRLINE.regulation)
+    assert any("the field 'phone'" in flaw.what for flaw in flaws), flaws

@@ -1,0 +1,429 @@
+"""Rule-set analysis: each kind of finding on a rule set made for it, and all of them against brute force.
+
+How much work an analysis is, is guarded by the number of states that its searches make, never by time.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise, product
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawtrace.environments.domains.banking import ENVIRONMENT as BANKING
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.state import Entity, Field, Row, State
+from lawtrace.environments.spec.terms import RowVariable, Term, constant
+from lawtrace.environments.spec.tools import FromLookup, FromTrace, Parameter, Phrases, Tool
+from lawtrace.environments.spec.types import TEXT, TEXTS
+from lawtrace.solver.lint.rule_sets import RuleFinding, RuleSetAnalysis, analyse_rules
+from lawtrace.solver.ltlf import (
+    And,
+    Atom,
+    Formula,
+    Or,
+    Top,
+    atoms_of,
+    compile_formula,
+    holds,
+    match_template,
+    parse,
+    shortest_accepted,
+)
+from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction
+from lawtrace.solver.model_checking.call_scopes import AbstractCall, environment_scope, free_scope
+from lawtrace.solver.model_checking.product_search import Component, Exhausted, Found, search
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.rules import Rule, load_rules
+
+
+def environment(*tools: Tool | str) -> Environment:
+    """An environment with these tools; one given by name has neither parameters nor results."""
+    declared = [Tool(tool, "-", phrases=Phrases("-")) if isinstance(tool, str) else tool for tool in tools]
+    entities = {BOX.table: BOX}
+    return Environment("test", "Test", "Test", "-", entities, {tool.name: tool for tool in declared}, lambda _: ONE_BOX)
+
+
+def every(row: RowVariable) -> Term:
+    return constant(True)
+
+
+BOX = Entity("boxes", "box", "id", {"id": Field(TEXT)}, key_prefix="B-")
+ONE_BOX = State({"boxes": (Row({"id": "B-00001"}),)})
+FIND = Tool("Find", "-", results=(RowsResult("boxes", "-", BOX, every, ("id",)),), phrases=Phrases("-"))
+OPEN = Tool(
+    "Open",
+    "-",
+    parameters=(Parameter("id", TEXT, "-", FromLookup(BOX)),),
+    emits="OPENED",
+    critical=True,
+    phrases=Phrases("-"),
+)
+RECORD = Tool(
+    "Record",
+    "-",
+    parameters=(Parameter("events", TEXTS, "-", FromTrace("pending", pending_events)),),
+    compliance=True,
+)
+BOXES = environment(FIND, OPEN, RECORD, "Wait")
+LETTERS = environment("a", "b", "c", "d")
+
+
+def rules_of(*formulas: str, **named: str) -> list[Rule]:
+    """Rules r0, r1, ... and those that have names of their own."""
+    numbered = {f"r{number}": formula for number, formula in enumerate(formulas)}
+    return [Rule(id=name, formula=formula) for name, formula in {**numbered, **named}.items()]
+
+
+def of_kind(analysis: RuleSetAnalysis, kind: str) -> list[RuleFinding]:
+    return [finding for finding in analysis.findings if finding.kind == kind]
+
+
+def test_the_curated_set_is_in_order_and_every_rule_is_needed() -> None:
+    rules = load_rules(load_domain("banking").rules_file)
+    analysis = analyse_rules(BANKING, rules)
+    assert analysis.findings == ()
+    assert analysis.breaking.keys() == {rule.id for rule in rules}
+    assert all(witness.shortest for witness in analysis.breaking.values())
+    assert analysis.breaking["record-bill"].steps == ("CheckAuthorization(result.authorized)", "PayBill")
+    assert analysis.calling.keys() == BANKING.tools.keys()
+    assert analysis.nodes < 1_000
+
+
+def test_a_rule_that_cannot_be_kept() -> None:
+    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("a & b", "c | !c")), "conflict")
+    assert (finding.rules, finding.scope) == (("r0",), "free")
+    assert finding.message == "r0 cannot be kept"
+
+
+def test_a_rule_that_only_the_empty_trace_keeps_cannot_be_kept() -> None:
+    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("G X true")), "conflict")
+    assert finding.rules == ("r0",)
+
+
+def test_a_rule_that_the_preconditions_do_not_allow_to_be_kept() -> None:
+    (finding,) = of_kind(analyse_rules(BOXES, rules_of("Open")), "conflict")
+    assert (finding.rules, finding.scope) == (("r0",), "environment")
+    assert "preconditions" in finding.message
+    assert "Open refers to a box, which Find must have looked up." in finding.proof
+
+
+def test_every_contradictory_pair_is_named() -> None:
+    found = of_kind(analyse_rules(LETTERS, rules_of("F a", "G !a", "F b", "!F a", "G(a -> F b)")), "conflict")
+    assert [finding.rules for finding in found] == [("r0", "r1"), ("r0", "r3")]
+    assert found[0].message == "r0 and r1 cannot be kept together"
+    assert found[0].without.keys() == {"r0", "r1"}
+
+
+def test_a_conflict_of_three_is_minimal_and_shows_what_each_rule_does_in_it() -> None:
+    analysis = analyse_rules(LETTERS, rules_of("G(c -> F d)", first="F a", then="G(a -> F b)", never="G !b"))
+    (finding,) = of_kind(analysis, "conflict")
+    assert set(finding.rules) == {"first", "then", "never"}
+    assert finding.without["then"] == ("a",)
+    assert finding.without["never"] == ("a", "b")
+    assert not of_kind(analysis, "unreachable")  # where nothing keeps all rules, that would be said of every tool
+
+
+def test_a_conflict_that_only_preconditions_make() -> None:
+    (finding,) = of_kind(analyse_rules(BOXES, rules_of("F Open", "G !Find")), "conflict")
+    assert (finding.rules, finding.scope) == (("r0", "r1"), "environment")
+
+
+def test_a_tool_that_one_rule_forbids_and_another_that_two_forbid() -> None:
+    analysis = analyse_rules(BANKING, rules_of("!((!PayBill) U CheckAuthorization)", "G !PayBill"))
+    found = {finding.tool: finding for finding in of_kind(analysis, "unreachable")}
+    assert found.keys() == {"PayBill", "CheckAuthorization"}
+    assert found["PayBill"].message == "no compliant trace can call PayBill, a critical tool: r1 forbids it"
+    assert found["CheckAuthorization"].reasons == ("r0", "r1")
+    assert {finding.scope for finding in found.values()} == {"free"}
+
+
+def test_a_tool_that_a_rule_and_the_preconditions_forbid_together() -> None:
+    analysis = analyse_rules(BANKING, rules_of("!((!PayBill) U SearchPayee)", "G(TransferFunds -> F RecordAuditEvent)"))
+    found = {finding.tool: finding for finding in of_kind(analysis, "unreachable")}
+    assert found.keys() == {"PayBill", "SearchPayee"}
+    assert found["PayBill"].reasons == ("r0",)
+    assert found["PayBill"].scope == "environment"
+    assert "PayBill refers to a payee, which SearchPayee must have looked up." in found["PayBill"].proof
+
+
+def test_a_tool_that_the_preconditions_alone_forbid() -> None:
+    (finding,) = of_kind(analyse_rules(environment(OPEN, "Wait"), rules_of("G(Wait -> F Open) | true")), "unreachable")
+    assert (finding.tool, finding.reasons, finding.scope) == ("Open", (), "environment")
+    assert "whatever the rules" in finding.message
+    assert "Open refers to a box, which no tool looks up." in finding.proof
+
+
+def test_nothing_can_be_recorded_where_nothing_is_left_pending() -> None:
+    (finding,) = of_kind(analyse_rules(environment(RECORD, "Wait"), []), "unreachable")
+    assert finding.proof.endswith("Record records what is pending, and no tool leaves anything pending.")
+    (finding,) = of_kind(analyse_rules(BOXES, rules_of("G !Open")), "unreachable")[1:]
+    assert (finding.tool, finding.reasons, finding.scope) == ("Record", ("r0",), "environment")
+    assert finding.proof.endswith("Record records what is pending, after Open.")
+
+
+def test_a_redundant_rule_names_a_small_set_that_implies_it() -> None:
+    analysis = analyse_rules(LETTERS, rules_of("G(c -> F d)", one="G(a -> F b)", two="G(b -> F c)", far="G(a -> F c)"))
+    (finding,) = of_kind(analysis, "redundant")
+    assert (finding.rules, finding.reasons) == (("far",), ("one", "two"))
+    assert finding.without == {"one": ("a",), "two": ("a", "b")}
+    assert "of any length" in finding.proof
+    assert analysis.breaking["one"].steps == ("a", "c", "d")
+
+
+def test_a_rule_that_every_trace_keeps_is_redundant_without_reasons() -> None:
+    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("a | !a")), "redundant")
+    assert finding.reasons == ()
+    assert finding.message == "r0 is redundant: every trace keeps it"
+
+
+def test_redundancy_is_asked_over_free_calls_since_nothing_keeps_a_program_from_the_others() -> None:
+    analysis = analyse_rules(BOXES, rules_of("!((!Find) U Open)"))
+    assert not of_kind(analysis, "redundant")  # although no caller who looks things up could break it
+    assert analysis.breaking["r0"].steps == ("Open",)
+
+
+def test_rules_that_say_the_same_are_one_finding_and_not_redundant_besides() -> None:
+    analysis = analyse_rules(LETTERS, rules_of("G(a -> F b)", "!F(a & !F b)", "!((!a) U b)", "ALWAYS((NOT a) OR F b)"))
+    (finding,) = analysis.findings
+    assert (finding.kind, finding.rules) == ("equivalent", ("r0", "r1", "r3"))
+    assert analysis.breaking.keys() == {"r0", "r2"}
+
+
+def test_a_rule_that_no_trace_triggers() -> None:
+    analysis = analyse_rules(LETTERS, rules_of("G((a & b) -> F c)"))
+    (finding,) = analysis.findings  # that it is implied as well needs no second one
+    assert (finding.kind, finding.reasons, finding.scope) == ("vacuous", (), "free")
+    assert finding.message == "r0 is never triggered: no trace has `a & b` in it"
+
+
+def test_a_rule_that_the_preconditions_never_let_trigger() -> None:
+    (finding,) = of_kind(analyse_rules(environment(OPEN, "Wait"), rules_of("G(Open -> F Wait)")), "vacuous")
+    assert (finding.reasons, finding.scope) == ((), "environment")
+
+
+def test_a_rule_that_others_never_let_trigger() -> None:
+    analysis = analyse_rules(LETTERS, rules_of(ban="G !a", idle="G(a -> F b)"))
+    (finding,) = of_kind(analysis, "vacuous")  # and not the ban: without it, a could happen
+    assert (finding.rules, finding.reasons, finding.scope) == (("idle",), ("ban",), "free")
+    assert not of_kind(analysis, "redundant")
+
+
+def test_a_rule_that_names_no_call() -> None:
+    (finding,) = of_kind(analyse_rules(LETTERS, rules_of("true")), "vacuous")
+    assert finding.message == "r0 is never triggered: it names no call"
+
+
+def test_refused_calls_tell_rules_apart() -> None:
+    analysis = analyse_rules(LETTERS, rules_of("G(attempted(a) -> F b)", "G(a -> F b)"))
+    (finding,) = analysis.findings
+    assert (finding.kind, finding.rules, finding.reasons) == ("redundant", ("r1",), ("r0",))
+    assert analysis.breaking["r0"].steps == ("a refused",)
+
+
+def test_conditions_are_free_and_said_to_be() -> None:
+    large, huge = "G(a(amount > 10) -> F b)", "G(a(amount > 99) -> F b)"
+    analysis = analyse_rules(LETTERS, rules_of(large, huge, plain="G(a -> F b)"))
+    assert [(finding.rules, finding.reasons) for finding in analysis.findings] == [
+        (("r0",), ("plain",)),
+        (("r1",), ("plain",)),
+    ]
+    assert analyse_rules(LETTERS, rules_of(large, huge)).breaking["r0"].steps == ("a(amount > 10)",)
+    assert any("values that do not go together" in sentence for sentence in analysis.assumptions)
+    assert len(analyse_rules(LETTERS, rules_of("G(a -> F b)")).assumptions) < len(analysis.assumptions)
+
+
+def test_what_is_not_decided_is_said_and_nothing_is_claimed() -> None:
+    rules = rules_of(*(f"!((!{one}) U {other})" for one, other in pairwise("abcd")), "G(a -> F b)", "G(a -> F b) & F d")
+    bounded = analyse_rules(LETTERS, rules, limit=2)
+    assert of_kind(bounded, "undecided")
+    assert all("more than 2 states" in finding.message for finding in of_kind(bounded, "undecided"))
+    claims = {(finding.kind, finding.rules, finding.tool) for finding in bounded.findings if finding.scope}
+    assert claims <= {(finding.kind, finding.rules, finding.tool) for finding in analyse_rules(LETTERS, rules).findings}
+
+
+def test_more_conditions_on_one_tool_than_can_be_combined_are_undecided() -> None:
+    many = " | ".join(f"a(amount > {number})" for number in range(9))
+    found = of_kind(analyse_rules(LETTERS, rules_of(f"G(({many}) -> F b)")), "undecided")
+    assert "more than 8 conditions on one tool" in found[0].message
+
+
+def test_an_empty_rule_set_forbids_nothing() -> None:
+    assert analyse_rules(LETTERS, []).findings == ()
+
+
+# How much work it is.
+
+
+def disjoint(shape: str, count: int) -> tuple[Environment, list[Rule]]:
+    names = [(f"p{number}", f"q{number}") for number in range(count)]
+    tools = environment(*(tool for pair in names for tool in pair))
+    return tools, rules_of(*(shape.format(p=p, q=q) for p, q in names))
+
+
+def test_disjoint_rules_are_never_multiplied() -> None:
+    for shape in ("G({p} -> F {q})", "!((!{p}) U {q})"):
+        analysis = analyse_rules(*disjoint(shape, 12))  # 4,096 states as one automaton
+        assert analysis.findings == ()
+        assert len(analysis.breaking) == 12
+        assert analysis.nodes < 500
+
+
+def test_what_is_settled_or_lost_is_no_state_of_its_own() -> None:
+    setting, rules = disjoint("!((!{p}) U {q})", 8)
+    impossible = Component(compile_formula(parse("F elsewhere")))
+    answer = search(free_scope(setting), [impossible, *(Component(rule.automaton) for rule in rules)])
+    assert answer == Exhausted(2**8)  # not 3**8
+
+
+def forty_overlapping(*, ordered: bool) -> RuleSetAnalysis:
+    """Of forty random precedences and responses over ten tools. In order, they leave every tool in reach."""
+    random = Random(7)
+    tools = [f"t{number}" for number in range(10)]
+    pairs = [random.sample(tools, 2) for _ in range(40)]
+    shapes = ("G({} -> F {})", "!((!{}) U {})")
+    formulas = [random.choice(shapes).format(*(sorted(pair) if ordered else pair)) for pair in pairs]
+    return analyse_rules(environment(*tools), rules_of(*formulas))
+
+
+def test_forty_overlapping_rules_stay_within_bounds() -> None:
+    analysis = forty_overlapping(ordered=True)
+    assert {finding.kind for finding in analysis.findings} == {"equivalent", "redundant"}
+    assert len(analysis.calling) == 10
+    assert analysis.nodes < 100_000
+
+
+def test_forty_rules_that_block_one_another_stay_within_bounds() -> None:
+    analysis = forty_overlapping(ordered=False)
+    assert {"unreachable", "vacuous"} <= {finding.kind for finding in analysis.findings}
+    assert not of_kind(analysis, "undecided")
+    assert analysis.nodes < 100_000
+
+
+def test_twenty_checks_before_one_action_are_found_one_after_the_other() -> None:
+    checks = [f"check{number}" for number in range(20)]
+    rules = rules_of(*(f"!((!{check}) U act)" for check in checks))
+    analysis = analyse_rules(environment(*checks, "act"), rules)
+    assert analysis.findings == ()
+    assert set(analysis.calling["act"].steps) == {*checks, "act"}
+    assert not analysis.calling["act"].shortest  # 2**20 sets of checks stand between it and that proof
+    assert set(analysis.breaking["r3"].steps) == {*checks, "act"} - {"check3"}
+    assert analysis.nodes < 100_000
+
+
+# The scopes are what they say.
+
+
+def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
+    """All sequences of that many calls, as text, through a graph that begins at 0."""
+    ends = {("", 0)}
+    for _ in range(length):
+        ends = {(f"{path} {tool}", follow[place][tool]) for path, place in ends for tool in follow[place]}
+    return {path for path, _ in ends}
+
+
+def test_merged_places_allow_the_same_sequences() -> None:
+    for setting in (BANKING, BOXES):
+        facts = [{move.tool: move.target for move in moves} for moves in Product(setting, (), generous=True).moves]
+        merged = [dict(moves) for moves in environment_scope(setting).moves]
+        assert len(merged) <= len(facts)
+        for length in range(5):
+            assert sequences(merged, length) == sequences(facts, length)
+
+
+def test_a_refused_call_is_possible_anywhere_and_changes_nothing() -> None:
+    scope = environment_scope(BOXES)
+    assert scope.quantified_rules_on(0, AbstractCall("Open")) is None
+    assert scope.quantified_rules_on(0, AbstractCall("Open", completed=False)) == 0
+    found = search(scope, [Component(compile_formula(parse("attempted(Open)")))])
+    assert isinstance(found, Found)
+    assert [str(step) for step in found.trace] == ["Open refused"]
+
+
+# Against brute force: all traces of up to four steps over the letters a, b and anything else.
+
+SMALL = environment("a", "b")
+A, B = Atom("a"), Atom("b")
+TRACES = [
+    trace
+    for length in range(5)
+    for trace in product((frozenset({A}), frozenset({B}), frozenset[Atom]()), repeat=length)
+]
+FORMULAS = [
+    *("G(a -> F b)", "G(b -> F a)", "!((!a) U b)", "!((!b) U a)", "F a", "F b", "G !a", "G !b", "G(a -> X b)"),
+    *("G(a -> WX !a)", "F(a & X F a)", "a", "!b", "(!b) W a", "G(a | b)", "true", "F(a | b)", "G((a & b) -> F a)"),
+    *("G(b -> O a)", "(F a) -> (F b)", "F(b & WX false)", "G(a -> F(b | a))", "X X true", "!(X true)"),
+]  # fmt: skip
+COMBINED = st.one_of(
+    st.sampled_from(FORMULAS),
+    st.sampled_from(FORMULAS).map("!({})".format),
+    st.tuples(st.sampled_from(FORMULAS), st.sampled_from(FORMULAS)).map(lambda pair: f"({pair[0]}) | ({pair[1]})"),
+)
+Trace = tuple[frozenset[Atom], ...]
+
+
+def kept(names: Iterable[str], formulas: dict[str, Formula], trace: Trace) -> bool:
+    return all(holds(formulas[name], trace) for name in names)
+
+
+def read(steps: Iterable[str]) -> Trace:
+    return tuple(frozenset({Atom(step)}) if step in ("a", "b") else frozenset[Atom]() for step in steps)
+
+
+def trigger_of(formula: Formula) -> Formula | None:
+    match match_template(formula):
+        case OperationalRestriction(action=trigger) | InstructionAdherence(trigger=trigger):
+            return trigger
+        case None:
+            atoms = atoms_of([formula])
+            return Or(*atoms) if len(atoms) > 1 else atoms[0] if atoms else None
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(COMBINED, min_size=1, max_size=4))
+def test_every_answer_agrees_with_brute_force(texts: list[str]) -> None:
+    rules = rules_of(*texts)
+    formulas = {rule.id: rule.parsed for rule in rules}
+    analysis = analyse_rules(SMALL, rules)
+    duplicates = {rule for finding in of_kind(analysis, "equivalent") for rule in finding.rules[1:]}
+    distinct = formulas.keys() - duplicates
+
+    for finding in analysis.findings:
+        about = [*finding.rules, *finding.reasons]
+        match finding.kind:
+            case "conflict":
+                assert not any(kept(about, formulas, trace) for trace in TRACES if trace)
+            case "equivalent":
+                assert all(len({holds(formulas[rule], trace) for rule in about}) == 1 for trace in TRACES)
+            case "unreachable":
+                assert not any(
+                    kept(finding.reasons, formulas, t) and any(Atom(finding.tool or "") in s for s in t) for t in TRACES
+                )
+            case "vacuous":
+                trigger = trigger_of(formulas[finding.rules[0]])
+                keeping = [trace for trace in TRACES if kept(finding.reasons, formulas, trace)]
+                assert trigger is None or not any(holds(trigger, [step]) for trace in keeping for step in trace)
+            case "redundant":
+                assert all(kept(finding.rules, formulas, t) for t in TRACES if kept(finding.reasons, formulas, t))
+            case "undecided":
+                raise AssertionError(finding.message)
+
+    if of_kind(analysis, "conflict"):
+        return
+    together = shortest_accepted(compile_formula(And(*formulas.values(), Top())), minimum_length=1)
+    assert together is not None
+    assert len(together) > 4 or any(kept(formulas, formulas, trace) for trace in TRACES if trace)
+    for rule, witness in analysis.breaking.items():
+        trace = read(witness.steps)
+        assert kept(distinct - {rule}, formulas, trace)
+        assert not holds(formulas[rule], trace)
+        shorter = [t for t in TRACES if len(t) < len(trace) and kept(distinct - {rule}, formulas, t)]
+        assert all(holds(formulas[rule], trace) for trace in shorter)
+    judged = {rule for kind in ("redundant", "vacuous") for f in of_kind(analysis, kind) for rule in f.rules}
+    assert analysis.breaking.keys() | judged == distinct
+    for tool, witness in analysis.calling.items():
+        assert tool in witness.steps
+        assert kept(formulas, formulas, read(witness.steps))

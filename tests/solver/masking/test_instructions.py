@@ -1,0 +1,177 @@
+"""Masking: what gives a hidden step away is found in every spelling, what a user must say is missed when it is not."""
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.events import Event, FromResult, Json, SaidByUser
+from lawtrace.environments.spec.state import State
+from lawtrace.solver.masking.goals import goal_calls
+from lawtrace.solver.masking.instructions import Instruction, Style, check_wording, find_leaks, find_missing
+from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
+
+RULES = load_rules(load_domain("banking").rules_file)
+TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=8))
+SPELLINGS = {"as it is": str, "upper": str.upper, "lower": str.lower, "title": str.title, "swapped": str.swapcase}
+
+
+def write(trace: Trace, style: Style) -> Instruction:
+    """The instruction that the phrases of the tools make, as the offline generator would."""
+    calls = literal_calls(ENVIRONMENT, trace.calls)
+    if style == "workflow":
+        numbers = range(len(calls))
+        steps = [f"{number + 1}. {describe_step(ENVIRONMENT, calls, number)}" for number in numbers]
+        return Instruction(style=style, text="\n".join(steps), variables=instruction_variables(calls, numbers))
+    numbers = goal_calls(ENVIRONMENT, trace.initial, calls)
+    outcomes = [words for number in numbers if (words := describe_outcome(ENVIRONMENT, calls, number))]
+    return Instruction(style=style, text="\n".join(outcomes), variables=instruction_variables(calls, numbers))
+
+
+HIDDEN = [
+    *sorted(ENVIRONMENT.compliance_tools),
+    "Check Authorization",
+    "Record Audit Event",
+    "check_authorization",
+    "record_audit_event",
+    "CHECK_AUTHORIZATION",
+    *(stem for name in sorted(ENVIRONMENT.compliance_tools) for stem in ENVIRONMENT.tools[name].leak_words),
+    *ENVIRONMENT.event_names,
+    *(name.replace("_", " ") for name in ENVIRONMENT.event_names),
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_leak_is_found_in_any_case(hidden: str, spelling: str) -> None:
+    text = f"Pay the bill, and do not forget: {SPELLINGS[spelling](hidden)}."
+    assert find_leaks(ENVIRONMENT, text), text
+
+
+def test_a_leak_is_found_inside_code() -> None:
+    for text in ("recordAudit first", "use bank.checkAuthorization()", "a pre_audit first", "(audit)", "re-verify"):
+        assert find_leaks(ENVIRONMENT, text), text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Pay it once authorised.", ["authorised"]),
+        ("Authenticate me, then pay.", ["Authenticate"]),
+        ("Verify that I am allowed to.", ["allowed to", "Verify"]),
+        ("Make an entry for compliance.", ["compliance"]),
+        ("Log it as BILL_PAYMENT please.", ["Log it", "BILL_PAYMENT"]),
+        ("CheckAuthorization and pay.", ["CheckAuthorization"]),
+        ("Check the authorization, and the Authorization.", ["authorization", "Authorization"]),
+        ("Read the audit log, then audit it.", ["audit"]),
+        ("A clogged pipe, a blogging plumber.", []),
+        ("Make sure nothing unauthorized happens.", ["unauthorized"]),
+        ("Keep a record of it.", ["record of"]),
+        ("Sign in and confirm my session.", ["Sign in", "session"]),
+        ("Leave a trail for the inspectors.", ["trail", "inspectors"]),
+        ("Pay 22.60 to Northwind Power.", []),
+        ("Search for the payee and pay the bill.", []),
+        ("", []),
+    ],
+)
+def test_a_leak_is_shown_as_it_stands(text: str, found: list[str]) -> None:
+    assert find_leaks(ENVIRONMENT, text) == found
+
+
+@pytest.mark.parametrize("number", range(len(TRACES)))
+def test_instructions_made_of_phrases_have_nothing_against_them(number: int) -> None:
+    for style in ("workflow", "goal"):
+        instruction = write(TRACES[number], style)
+        assert check_wording(ENVIRONMENT, TRACES[number], instruction) == [], instruction.text
+        assert find_leaks(ENVIRONMENT, f"{instruction.text} {instruction.variables}") == []
+
+
+def test_every_value_that_is_left_out_is_missed() -> None:
+    for trace in TRACES:
+        instruction = write(trace, "workflow")
+        calls = literal_calls(ENVIRONMENT, trace.calls)
+        for planned in calls:
+            for name in planned.said:
+                value = planned.event.arguments[name]
+                if isinstance(value, bool):
+                    continue
+                spoken = format_value(value, ENVIRONMENT.tools[planned.event.tool].parameter(name).kind)
+                text = instruction.text
+                for word in [str(item) for item in value] if isinstance(value, list) else [spoken]:
+                    text = text.replace(word, "...")
+                missing = find_missing(ENVIRONMENT, calls, range(len(calls)), text)
+                assert f"{planned.event.tool}.{name} = {spoken}" in missing
+
+
+def paying(amount: float, **other: Json) -> list[PlannedCall]:
+    arguments: dict[str, Json] = {"amount": amount, **other}
+    return [PlannedCall(Event("PayBill", arguments), dict.fromkeys(arguments, SaidByUser()))]
+
+
+@pytest.mark.parametrize(
+    ("amount", "text", "there"),
+    [
+        (22.6, "Pay 22.60 today.", True),
+        (22.6, "Pay 22.6.", True),
+        (22.6, "Pay €22.60, please", True),
+        (22.6, "Pay $22.60.", True),
+        (22.6, "Pay (22.60)", True),
+        (22.6, "Pay 122.65.", False),
+        (22.6, "Pay 122.60.", False),
+        (22.6, "Pay 22.65.", False),
+        (22.6, "Pay 22.601.", False),
+        (22.6, "Pay 1.22.60.", False),
+        (122.65, "Pay 9,122.65.", False),
+        (22.0, "Pay 22.00.", True),
+        (22.0, "Pay 22 today.", True),
+        (22.0, "Pay 22.", True),
+        (22.0, "Pay 22.50.", False),
+        (22.0, "Pay 22,500.", False),
+        (22.0, "Pay 122.", False),
+        (22.0, "Pay 22nd.", False),
+        (22.0, "Pay.", False),
+    ],
+)
+def test_an_amount_must_stand_by_itself(amount: float, text: str, there: bool) -> None:
+    missing = find_missing(ENVIRONMENT, paying(amount), [0], text)
+    assert missing == ([] if there else [f"PayBill.amount = {amount:.2f}"])
+
+
+def test_every_keyword_must_be_there_and_what_is_not_said_need_not() -> None:
+    search = [PlannedCall(Event("SearchPayee", {"keywords": ["Tern", "Gas"]}), {"keywords": SaidByUser()})]
+    assert find_missing(ENVIRONMENT, search, [0], "Search for Gas and Tern") == []
+    assert find_missing(ENVIRONMENT, search, [0], "Search for Tern") == ['SearchPayee.keywords = "Tern" "Gas"']
+    looked_up = [PlannedCall(Event("PayBill", {"payee_id": "P-1"}), {"payee_id": FromResult(0, ("payees",))})]
+    assert find_missing(ENVIRONMENT, looked_up, [0], "Pay it") == []
+    assert find_missing(ENVIRONMENT, paying(5.0), [], "") == []
+
+
+def test_a_goal_names_no_tool_and_a_leak_in_a_variable_counts() -> None:
+    trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
+    good = write(trace, "goal")
+    named = good.model_copy(update={"text": f"{good.text} Use PayBill."})
+    assert check_wording(ENVIRONMENT, trace, named) == ["a goal names no tool, but it says 'PayBill'"]
+    hinted = good.model_copy(update={"variables": {**good.variables, "audit_list": ["x"]}})
+    assert check_wording(ENVIRONMENT, trace, hinted) != []
+    empty = good.model_copy(update={"text": " "})
+    assert check_wording(ENVIRONMENT, trace, empty) != []
+
+
+def test_business_calls_keep_order_and_references() -> None:
+    for trace in TRACES:
+        calls = literal_calls(ENVIRONMENT, trace.calls)
+        assert [planned.event for planned in calls] == [
+            event for event in trace.events if event.tool not in ENVIRONMENT.compliance_tools
+        ]
+        for planned in calls:
+            for name, (origin,) in planned.looked_up.items():
+                result = calls[origin.step].event.result
+                table, row, key = origin.path
+                assert isinstance(result, dict)
+                assert result[str(table)][int(row)][str(key)] == planned.event.arguments[name]  # type: ignore[index, call-overload]
+
+
+def test_a_state_is_not_needed_to_read_a_plan() -> None:
+    assert literal_calls(ENVIRONMENT, Trace(State(), (), State()).calls) == ()

@@ -1,0 +1,99 @@
+"""The search on every environment there is, with its own rules: no start fails, every feasible pair is shown."""
+
+from itertools import product as all_pairs
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
+from lawtrace.solver.lint.rule_sets import analyse_rules
+from lawtrace.solver.ltlf import compile_formula, parse
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.synthesis import instantiate_from_initial_states, synthesize
+from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
+from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from tests.support.trace_checks import check_trace
+
+LENGTH = 8
+WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
+
+
+@pytest.mark.parametrize("profile", ["tasks", "coverage"])
+@pytest.mark.parametrize("where", WORLDS)
+def test_every_start_ends_in_a_trace_and_together_they_show_every_pair(where: str, profile: TraceProfile) -> None:
+    setting = load_domain(where)
+    rules = load_rules(setting.rules_file)
+    environment = setting.environment
+    feasible = Product(environment, TraceSpec(environment, rules, profile).automata(LENGTH)).feasible_pairs(LENGTH)
+    shown: set[tuple[str, str]] = set()
+    for trace in synthesize(environment, rules, count=60, length=LENGTH, seed=3, profile=profile):
+        check_trace(environment, trace, rules, profile_formulas(environment, profile), LENGTH)
+        shown.update(zip(trace.tools, trace.tools[1:], strict=False))
+    assert shown <= feasible
+    assert len(feasible - shown) <= len(feasible) // 50
+
+
+@pytest.mark.parametrize("where", WORLDS)
+def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
+    """Without any rule: random walks of the facts alone are carried by some initial state."""
+    environment = load_domain(where).environment
+    product = Product(environment, ())
+    assert product.interest.identity == ObservedPredicates(()).identity
+    carried = [
+        instantiate_from_initial_states(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed))
+        is not None
+        for seed in range(40)
+    ]
+    assert sum(carried) >= 38
+
+
+def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> None:
+    """Of guests without access the facts count two; three can be added, and given access one after the other."""
+    environment = load_domain("smart_home").environment
+    rule = Rule(id="three", formula="F(GrantGuestAccess & X(GrantGuestAccess & X GrantGuestAccess))")
+    assert analyse_rules(environment, [rule]).findings == ()
+    asked = TraceSpec(environment, (rule,), "coverage")
+    assert not Product(environment, asked.automata(LENGTH)).can_finish(0, LENGTH)
+    (trace,) = synthesize(environment, [rule], count=1, length=LENGTH, seed=1, profile="coverage")
+    check_trace(environment, trace, [rule], (), LENGTH)
+
+
+@pytest.mark.parametrize(("profile", "length"), [("coverage", 4), pytest.param("tasks", 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("where", WORLDS)
+def test_z3_and_the_product_have_the_same_pairs(where: str, profile: TraceProfile, length: int) -> None:
+    """Z3 speaks of one initial state, the product of all: so Z3 is asked from one with each of the first facts."""
+    setting = load_domain(where)
+    environment = setting.environment
+    asked = TraceSpec(environment, load_rules(setting.rules_file), profile)
+    product = Product(environment, asked.automata(length))
+    automata = {demand.text: demand.automaton for demand in asked.requirements(length)}
+    states = [environment.populate(Random(seed)) for seed in range(8)]
+    beginnings = {product.start(product.graph.start(state)): state for state in states}
+    found: set[tuple[str, str]] = set()
+    for state in beginnings.values():
+        encoding = BoundedEncoding(environment, automata, length=length, initial=state)
+        for first, second in all_pairs(environment.tools, repeat=2):
+            answer = encoding.ask_pair(first, second)
+            assert answer.decided, (first, second)
+            if answer.trace is not None:
+                found.add((first, second))
+    assert found == product.feasible_pairs(length)
+
+
+def test_z3_gives_access_without_an_end_and_access_that_ends() -> None:
+    environment = load_domain("smart_home").environment
+    given: list[object] = []
+    for rule in ("F GrantGuestAccess(permanent)", "F GrantGuestAccess(not permanent)"):
+        encoding = BoundedEncoding(
+            environment,
+            {rule: compile_formula(parse(rule))},
+            length=2,
+            initial=environment.populate(Random(0)),
+        )
+        trace = encoding.ask().trace
+        assert trace is not None
+        given.append(sorted(set(trace[1].arguments)))
+    assert given == [["guest_ids", "permanent"], ["end_time", "guest_ids", "permanent", "start_time"]]

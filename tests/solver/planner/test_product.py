@@ -1,0 +1,162 @@
+"""The product of knowledge and rules: as many pairs as there are, no dead ends, nothing that brute force denies."""
+
+from itertools import product as all_words
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import SearchError
+from lawtrace.environments.events import Event
+from lawtrace.solver.coverage.measures import measure_coverage
+from lawtrace.solver.planner.argument_choices import ArgumentChooser
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.tool_sequences import adjacent_pairs, draw_tool_sequence
+from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
+from lawtrace.solver.predicates import ObservedPredicates
+from lawtrace.solver.rules import load_rules
+from tests.support.trace_checks import keeps
+
+RULES = load_rules(load_domain("banking").gold_file)
+NOTHING = ObservedPredicates(())
+
+
+def product_of(profile: TraceProfile) -> Product:
+    return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, tuple(RULES), profile).automata(8))
+
+
+PRODUCTS: dict[TraceProfile, Product] = {"tasks": product_of("tasks"), "coverage": product_of("coverage")}
+
+
+def accepts(product: Product, walk: tuple[str, ...]) -> bool:
+    """Whether the walk leads along moves to an accepting node."""
+    node = 0
+    for number, tool in enumerate(walk):
+        moves = [move for move in product.completable_moves(node, len(walk) - number) if move.tool == tool]
+        if not moves:
+            return False
+        node = moves[0].target
+    return product.can_finish(node, 0)
+
+
+def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
+    """By brute force: the walk gets arguments in some initial state, and its events keep the formulas."""
+    for seed in range(3):
+        events = run_walk(walk, Random(seed))
+        if events is not None:
+            return all(keeps(formula, events) for formula in formulas)
+    return False
+
+
+def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
+    """Calls with arguments that the caller knows, without any plan; None if one of them does not complete."""
+    chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda situation, table, keys: {(): keys} if keys else {})
+    situation: SearchState | None = initial_search_state(ENVIRONMENT.populate(random), NOTHING)
+    for name in walk:
+        choice = chooser.draw(situation, ENVIRONMENT.tools[name], random)
+        situation = apply_call(ENVIRONMENT, situation, choice, NOTHING) if choice is not None else None
+        if situation is None:
+            return None
+    return situation.events
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_every_short_walk_by_brute_force(length: int) -> None:
+    formulas = tuple(rule.formula for rule in RULES)
+    possible = {walk for walk in all_words(ENVIRONMENT.tools, repeat=length) if can_happen(walk, formulas)}
+    planned = {walk for walk in all_words(ENVIRONMENT.tools, repeat=length) if accepts(PRODUCTS["coverage"], walk)}
+    assert planned == possible
+    pairs = {pair for walk in possible for pair in adjacent_pairs(walk)}
+    assert PRODUCTS["coverage"].feasible_pairs(length) == pairs
+
+
+def test_a_sample_of_longer_walks_by_brute_force() -> None:
+    """Of the 4,096 walks of four calls and of those one call away from accepted ones."""
+    product, formulas = PRODUCTS["tasks"], tuple(rule.formula for rule in RULES)
+    formulas += profile_formulas(ENVIRONMENT, "tasks")
+    random, tools = Random(7), list(ENVIRONMENT.tools)
+    walks = [tuple(random.choices(tools, k=4)) for _ in range(60)]
+    for _ in range(60):
+        walk = list(draw_tool_sequence(product, 6, random, set()))
+        walks.append(tuple(walk))
+        walk[random.randrange(6)] = random.choice(tools)
+        walks.append(tuple(walk))
+    answers = [(accepts(product, walk), can_happen(walk, formulas)) for walk in walks]
+    assert [walk for walk, (planned, possible) in zip(walks, answers, strict=True) if planned is not possible] == []
+    assert {planned for planned, _ in answers} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("profile", "length", "pairs"),
+    [
+        ("coverage", 1, 0),
+        ("coverage", 2, 10),
+        ("coverage", 3, 16),
+        ("coverage", 4, 19),
+        ("coverage", 5, 41),
+        ("coverage", 6, 59),
+        ("coverage", 8, 63),
+        ("coverage", 20, 63),
+        ("tasks", 4, 0),
+        ("tasks", 8, 54),
+        ("tasks", 20, 54),
+    ],
+)
+def test_feasible_pairs(profile: TraceProfile, length: int, pairs: int) -> None:
+    assert len(PRODUCTS[profile].feasible_pairs(length)) == pairs
+
+
+def test_the_one_pair_that_the_coverage_profile_cannot_have() -> None:
+    everything = set(all_words(ENVIRONMENT.tools, repeat=2))
+    assert everything - PRODUCTS["coverage"].feasible_pairs(8) == {("RecordAuditEvent", "RecordAuditEvent")}
+
+
+@pytest.mark.parametrize(("profile", "pairs"), [("coverage", 63), ("tasks", 54)])
+def test_forty_traces_cover_every_feasible_pair(profile: TraceProfile, pairs: int) -> None:
+    traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=40, length=8, seed=0, profile=profile)]
+    coverage = measure_coverage(ENVIRONMENT, traces)
+    assert (coverage.traces, coverage.all_pairs, coverage.all_critical) == (40, 64, ENVIRONMENT.critical_tools)
+    assert coverage.pairs == PRODUCTS[profile].feasible_pairs(8)
+    assert coverage.atc == pairs / 64
+    assert coverage.critical_share == 1.0
+
+
+def test_coverage_counts_completed_calls_only() -> None:
+    trace = next(synthesize(ENVIRONMENT, RULES, count=1, length=8, seed=0)).events
+    with_failures = [event for event in trace for event in (event, type(event)("PayBill", {}, "failed"))]
+    assert measure_coverage(ENVIRONMENT, [with_failures]).pairs == measure_coverage(ENVIRONMENT, [trace]).pairs
+    nothing = measure_coverage(ENVIRONMENT, [])
+    assert (nothing.atc, nothing.critical_share, nothing.pairs) == (0.0, 0.0, frozenset())
+
+
+@pytest.mark.parametrize("profile", PRODUCTS)
+def test_no_live_move_is_a_dead_end(profile: TraceProfile) -> None:
+    product = PRODUCTS[profile]
+    for node in range(len(product.moves)):
+        for remaining in range(1, 9):
+            assert bool(product.completable_moves(node, remaining)) is product.can_finish(node, remaining)
+
+
+def test_every_tool_is_reachable_and_every_reference_has_rows() -> None:
+    assert {tool for pair in PRODUCTS["tasks"].feasible_pairs(8) for tool in pair} == set(ENVIRONMENT.tools)
+    required = PRODUCTS["tasks"].graph.abstraction.row_caps
+    assert required == {"accounts": 2, "payees": 1}
+    for seed in range(20):
+        state = ENVIRONMENT.populate(Random(seed))
+        assert all(len(list(state.rows(table))) >= count for table, count in required.items())
+
+
+def test_a_walk_of_a_length_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SearchError, match="no compliant trace of 3 calls exists"):
+        draw_tool_sequence(PRODUCTS["tasks"], 3, Random(0), set())
+    assert draw_tool_sequence(PRODUCTS["coverage"], 0, Random(0), set()) == ()
+
+
+def test_walks_prefer_what_is_wanted() -> None:
+    product, random = PRODUCTS["coverage"], Random(1)
+    first = draw_tool_sequence(product, 8, random, set())
+    second = draw_tool_sequence(product, 8, random, product.feasible_pairs(8) - adjacent_pairs(first))
+    assert len(adjacent_pairs(second) - adjacent_pairs(first)) >= 5

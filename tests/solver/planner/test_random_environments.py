@@ -1,0 +1,123 @@
+"""The search and Z3 on random small worlds of several tools, from one and the same initial state.
+
+The search leaves numbers out of what it remembers and Z3 reads the whole declaration. So each is held to what it
+claims: what the search excludes, Z3 has no trace of; of what the search carries out, Z3 has no proof that it cannot be;
+and where nothing can run out and no rule looks at an amount, the two have the same pairs.
+"""
+
+from collections.abc import Iterator
+from itertools import product as all_pairs
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.samplers import Amount
+from lawtrace.environments.spec.tools import FromUser
+from lawtrace.solver.ltlf import Automaton, compile_formula, parse
+from lawtrace.solver.planner.instantiation import instantiate_sequence
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
+from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+from tests.support.random_environments import random_multi_tool_environment
+from tests.support.trace_checks import keeps
+
+LENGTH = 4
+SEEDS = st.integers(0, 10_000)
+
+
+def differences(seed: int) -> Iterator[str]:
+    environment, formulas = random_multi_tool_environment(seed)
+    automata = [compile_formula(parse(formula)) for formula in formulas]
+    initial = environment.populate(Random(0))
+    plan = Product(environment, automata)
+    planned = plan.feasible_pairs(LENGTH)
+    encoding = BoundedEncoding(environment, dict(zip(formulas, automata, strict=True)), length=LENGTH, initial=initial)
+    for first, second in all_pairs(environment.tools, repeat=2):
+        pair, answer = (first, second), encoding.ask_pair(first, second)
+        if not answer.decided:
+            yield f"{pair}: what Z3 found does not run"
+        if answer.trace is not None and pair not in planned:
+            yield f"{pair} is excluded, and Z3 has {answer.trace}"
+        if answer.obstacles is not None and pair in planned:
+            if not _takes_amounts(environment):
+                yield f"{pair} is planned, and Z3 excludes it: {answer.obstacles}"
+            elif (carried := _carried(environment, automata, formulas, pair, seed)) is not None:
+                yield f"{pair} is carried out by {carried}, and Z3 excludes it: {answer.obstacles}"
+
+
+def _takes_amounts(environment: Environment) -> bool:
+    parameters = (parameter for tool in environment.tools.values() for parameter in tool.parameters)
+    return any(isinstance(p.source, FromUser) and isinstance(p.source.domain, Amount) for p in parameters)
+
+
+def _carried(
+    environment: Environment, automata: list[Automaton], formulas: tuple[str, ...], pair: tuple[str, str], seed: int
+) -> tuple[str, ...] | None:
+    """The tools of a trace that has the pair, executed and judged, if a few tries find one."""
+    through = Product(environment, [*automata, compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))])
+    for number in range(4):
+        random = Random(f"{seed}/{number}")
+        walk = draw_tool_sequence(through, LENGTH, random, set())
+        trace = instantiate_sequence(through, walk, environment.populate(random), random)
+        if trace is not None and all(keeps(formula, trace.events) for formula in formulas):
+            return trace.tools
+    return None
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(SEEDS)
+def test_search_and_z3_claim_nothing_against_each_other(seed: int) -> None:
+    assert list(differences(seed)) == []
+
+
+class _NeverMet:
+    """In place of a class that something is an instance of."""
+
+
+def _little(*_: object, **__: object) -> Any:
+    """Says nothing, forbids nothing, sees nothing."""
+    return 0
+
+
+def _alike(*_: object) -> tuple[object, ...]:
+    return ()
+
+
+def _always(*_: object) -> bool:
+    return True
+
+
+def _unchanged(environment: Environment, _: object) -> Environment:
+    return environment
+
+
+BUGS: dict[str, tuple[str, object]] = {
+    "rows are not told apart": ("lawtrace.solver.planner.abstract_state.StateAbstraction._class", _alike),
+    "every known row is forgotten": ("lawtrace.solver.planner.abstract_state.StateAbstraction._is_useless", _always),
+    "it is forgotten that new names run out": ("lawtrace.solver.planner.abstract_state.NewValue", _NeverMet),
+    "an empty purse excludes for all": (
+        "lawtrace.solver.planner.transition_system._without_abstracted_refusals",
+        _unchanged,
+    ),
+    "what is recorded is forgotten too early": (
+        "lawtrace.solver.planner.spec_automaton.SpecAutomaton._visible",
+        _little,
+    ),
+    "nothing ever waits to be recorded": (
+        "lawtrace.solver.smt.environment_encoding.PendingEventsEncoding.follow",
+        _little,
+    ),
+    "refusals are not read": ("lawtrace.solver.smt.bounded_model_checking.BoundedEncoding._forbid_refusals", _little),
+    "everything is known": ("lawtrace.solver.smt.environment_encoding.KnowledgeEncoding.includes", _always),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_bugs_show(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*BUGS[bug])
+    assert any(any(differences(seed)) for seed in (214, 3431, *range(300)))

@@ -1,0 +1,220 @@
+"""Synthesis: every start ends in a trace, and every trace is what was asked for."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import SearchError
+from lawtrace.environments.events import Json
+from lawtrace.environments.runtime.state_diff import compare_states
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import Row, State
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.trace_spec import TraceProfile, profile_formulas
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.traces import Trace, print_program
+from tests.support.trace_checks import check_trace, keeps
+
+RULES = load_rules(load_domain("banking").rules_file)
+
+
+def programs(environment: Environment, seed: int, count: int = 6, profile: TraceProfile = "tasks") -> list[str]:
+    traces = synthesize(environment, RULES, count=count, length=8, seed=seed, profile=profile)
+    return [print_program(environment, trace.calls) for trace in traces]
+
+
+@pytest.mark.parametrize("length", [5, 8, 20])
+@pytest.mark.parametrize("profile", ["tasks", "coverage"])
+def test_every_trace_is_what_was_asked_for(profile: TraceProfile, length: int) -> None:
+    traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, profile=profile))
+    assert len(traces) == 15
+    for trace in traces:
+        check_trace(ENVIRONMENT, trace, RULES, profile_formulas(ENVIRONMENT, profile), length)
+        if profile == "tasks":
+            assert compare_states(ENVIRONMENT, trace.initial, trace.final, trace.initial) != ()
+
+
+def test_every_compliance_call_of_a_task_is_needed() -> None:
+    """Without any one of them, some rule is broken."""
+    for trace in synthesize(ENVIRONMENT, RULES, count=15, length=8, seed=2):
+        for number, event in enumerate(trace.events):
+            if event.tool in ENVIRONMENT.compliance_tools:
+                shorter = trace.events[:number] + trace.events[number + 1 :]
+                assert not all(keeps(rule.formula, shorter) for rule in RULES)
+
+
+def test_the_same_seed_gives_the_same_traces() -> None:
+    assert programs(ENVIRONMENT, 1) == programs(ENVIRONMENT, 1)
+
+
+def test_more_traces_begin_with_the_same_ones() -> None:
+    assert programs(ENVIRONMENT, 1, count=9)[:6] == programs(ENVIRONMENT, 1)
+
+
+def test_different_seeds_and_profiles_differ() -> None:
+    drawn = [programs(ENVIRONMENT, 1), programs(ENVIRONMENT, 2), programs(ENVIRONMENT, 1, profile="coverage")]
+    assert len({program for listed in drawn for program in listed}) == 18
+
+
+@pytest.mark.slow
+def test_nothing_depends_on_the_hash_seed() -> None:
+    code = (
+        "from tests.solver.test_synthesis import TIGHT, programs, ENVIRONMENT\n"
+        "print(programs(ENVIRONMENT, 4, 3), programs(TIGHT, 4, 3))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert printed == {f"{programs(ENVIRONMENT, 4, 3)} {programs(TIGHT, 4, 3)}\n"}
+
+
+@pytest.mark.parametrize(
+    ("length", "profile", "message"),
+    [
+        (2, "tasks", r"no compliant trace of 2 calls exists: .*something changes.* need more calls; ask for 5"),
+        (0, "tasks", "ask for 5, the shortest from there on"),
+    ],
+)
+def test_an_impossible_length_names_a_possible_one(length: int, profile: TraceProfile, message: str) -> None:
+    with pytest.raises(SearchError, match=message):
+        list(synthesize(ENVIRONMENT, RULES, count=1, length=length, seed=0, profile=profile))
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["false", "F PayBill & G !PayBill", "G !CheckAuthorization", "!F(TransferFunds | PayBill)"],
+)
+def test_rules_that_no_trace_keeps_are_refused(formula: str) -> None:
+    rules = [*RULES, Rule(id="never", formula=formula)]
+    with pytest.raises(SearchError, match=r"nor of any other length: .*rule never"):
+        list(synthesize(ENVIRONMENT, rules, count=1, length=8, seed=0))
+
+
+# Rules that look at arguments and results.
+
+CONDITIONED = {
+    "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
+    "recorded-bill": 'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',
+    "large": "G(TransferFunds(amount > 400) -> O GetAccountStatement)",
+    "very-large": "F TransferFunds(amount >= 499.5)",
+    "between": "G !PayBill(amount > 20 and amount < 490)",
+    "savings-first": 'G(GetAccountInformation -> O GetAccountInformation(account_type == "savings"))',
+    "same-account": "G !SearchTransactions(min_amount > 5)",
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in CONDITIONED), tuple(CONDITIONED)], ids="+".join)
+def test_conditions_are_planned_and_realised(names: tuple[str, ...]) -> None:
+    rules = [*RULES, *(Rule(id=name, formula=CONDITIONED[name]) for name in names)]
+    for profile in ("tasks", "coverage"):
+        traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, profile=profile))
+        assert len(traces) == 12
+        for trace in traces:
+            check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, profile), 10)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "F TransferFunds(amount > 500)",
+        "F CheckAuthorization(not result.authorized)",
+        'G !RecordAuditEvent("BILL_PAYMENT" in events) & F PayBill',
+    ],
+)
+def test_conditions_that_no_call_can_meet_are_refused_at_once(formula: str) -> None:
+    with pytest.raises(SearchError, match="no compliant trace of 8 calls exists"):
+        list(synthesize(ENVIRONMENT, [*RULES, Rule(id="never", formula=formula)], count=1, length=8, seed=0))
+
+
+# Rules about the same account, transfer after transfer.
+
+QUANTIFIED = {
+    "statement-first": (
+        "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
+    ),
+    "no-return": "forall a: G(TransferFunds(from_account_number == a) -> G !TransferFunds(to_account_number == a))",
+    "search-after": "forall a: G(PayBill(from_account_number == a) -> F SearchTransactions(account_number == a))",
+    "payee-once": "forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))",
+    "date-once": "forall d: G(PayBill(payment_date == d) -> WX G !PayBill(payment_date == d))",
+}
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in QUANTIFIED), tuple(QUANTIFIED)[:3]], ids="+".join)
+def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> None:
+    rules = [*RULES, *(Rule(id=name, formula=QUANTIFIED[name]) for name in names)]
+    rules.append(Rule(id="two-payments", formula="F((PayBill | TransferFunds) & X F (PayBill | TransferFunds))"))
+    traces = list(synthesize(ENVIRONMENT, rules, count=10, length=11, seed=6))
+    assert len(traces) == 10
+    for trace in traces:
+        check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, "tasks"), 11)
+
+
+# Tight balances: most proposals fail, so Z3 has to choose the numbers.
+
+
+def tight(random: Random) -> State:
+    """Accounts that hold enough for one smallest payment or a little more each."""
+    state = ENVIRONMENT.populate(random)
+    accounts = tuple(Row({**row.values, "balance": random.randint(21_00, 26_00)}) for row in state.tables["accounts"])
+    return state.with_table("accounts", accounts)
+
+
+TIGHT = replace(ENVIRONMENT, name="tight", populate=tight)
+MANY_PAYMENTS = [
+    *RULES,
+    Rule(id="two-bills", formula="F(PayBill & X F PayBill)"),
+    Rule(id="a-transfer", formula="F TransferFunds"),
+]
+
+
+def amounts(trace: Trace) -> list[Json]:
+    return [event.arguments["amount"] for event in trace.events if "amount" in event.arguments]
+
+
+@pytest.mark.slow
+def test_tight_balances_still_carry_every_trace() -> None:
+    traces = list(synthesize(TIGHT, MANY_PAYMENTS, count=10, length=9, seed=3))
+    assert len(traces) == 10
+    for trace in traces:
+        check_trace(TIGHT, trace, MANY_PAYMENTS, profile_formulas(TIGHT, "tasks"), 9)
+        # The user's amounts run to 500, so these were chosen, not drawn.
+        assert all(isinstance(amount, float) and 10 <= amount <= 80 for amount in amounts(trace))
+    assert programs(TIGHT, 3) == programs(TIGHT, 3)
+
+
+@pytest.mark.slow
+def test_balances_that_cannot_carry_a_walk_are_an_error() -> None:
+    def empty(random: Random) -> State:
+        state = ENVIRONMENT.populate(random)
+        return state.with_table(
+            "accounts", tuple(Row({**row.values, "balance": 1_00}) for row in state.tables["accounts"])
+        )
+
+    with pytest.raises(SearchError, match=r"none of 20 initial states could carry .* its amounts a smaller domain"):
+        list(synthesize(replace(ENVIRONMENT, name="empty", populate=empty), RULES, count=1, length=8, seed=0))
+
+
+def test_what_a_trace_does_not_say_it_looked_up_unambiguously() -> None:
+    """A path into a result always goes to its only row."""
+    for trace in synthesize(ENVIRONMENT, RULES, count=15, length=8, seed=9):
+        for planned in trace.calls:
+            for (origin,) in planned.looked_up.values():
+                result = trace.events[origin.step].result
+                assert isinstance(result, dict)
+                rows = result[str(origin.path[0])]
+                assert isinstance(rows, list)
+                assert len(rows) == 1
+                assert origin.path[1] == 0

@@ -1,0 +1,206 @@
+"""What traces are wished to be like: kept by every trace, and where that cannot be, the smallest conflict is named."""
+
+import re
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.solver.ltlf import Atom
+from lawtrace.solver.planner.synthesis import synthesize
+from lawtrace.solver.planner.tool_sequences import adjacent_pairs
+from lawtrace.solver.planner.trace_spec import (
+    TraceConstraints,
+    TraceProfile,
+    TraceSpec,
+    completed_calls_automaton,
+    counting_automaton,
+)
+from lawtrace.solver.rules import Rule, load_rules
+from lawtrace.solver.traces import Trace
+from tests.support.trace_checks import check_trace
+
+RULES = load_rules(load_domain("banking").rules_file)
+TOOLS = tuple(ENVIRONMENT.tools)
+
+
+def traces(
+    wishes: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks", seed: int = 1
+) -> list[Trace]:
+    return list(synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, profile=profile, wishes=wishes))
+
+
+def complaint(wishes: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks") -> str:
+    with pytest.raises(SearchError) as caught:
+        traces(wishes, count, length, profile)
+    return str(caught.value)
+
+
+def differences(one: Trace, other: Trace) -> int:
+    return sum(first != second for first, second in zip(one.tools, other.tools, strict=True))
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(
+    require=st.sets(st.sampled_from(TOOLS), max_size=2),
+    forbid=st.sets(st.sampled_from(TOOLS), max_size=2),
+    pairs=st.sets(st.tuples(st.sampled_from(TOOLS), st.sampled_from(TOOLS)), max_size=2),
+    compliance=st.sampled_from([None, (0.0, 0.5), (0.25, 0.25), (0.5, 1.0)]),
+    distance=st.integers(0, 3),
+    profile=st.sampled_from(["tasks", "coverage"]),
+)
+def test_every_trace_meets_every_wish_or_the_search_says_why(
+    require: set[str],
+    forbid: set[str],
+    pairs: set[tuple[str, str]],
+    compliance: tuple[float, float] | None,
+    distance: int,
+    profile: TraceProfile,
+) -> None:
+    wishes = TraceConstraints(
+        require=tuple(sorted(require)),
+        forbid=tuple(sorted(forbid)),
+        pairs=tuple(sorted(pairs)),
+        compliance=compliance,
+        distance=distance,
+    )
+    found: list[Trace] = []
+    why = ""
+    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, profile=profile, wishes=wishes)
+    try:
+        found.extend(made)  # keeps what came before an error
+    except SearchError as error:
+        why = str(error)
+    assert len(found) == 6 or re.search(r"exclude|need more calls|differs from each of them", why)
+    for trace in found:
+        check_trace(ENVIRONMENT, trace, RULES, (), 8)
+        assert require <= set(trace.tools)
+        assert not forbid & set(trace.tools)
+        assert not pairs or pairs & adjacent_pairs(trace.tools)
+        share = sum(tool in ENVIRONMENT.compliance_tools for tool in trace.tools) / 8
+        assert compliance is None or compliance[0] <= share <= compliance[1]
+    assert all(differences(one, other) >= distance for one, other in combinations(found, 2))
+
+
+def test_each_target_pair_is_brought_once_before_any_comes_again() -> None:
+    wanted = (("CheckAuthorization", "SearchPayee"), ("PayBill", "PayBill"), ("TransferFunds", "RecordAuditEvent"))
+    first = traces(TraceConstraints(pairs=wanted), count=3)
+    assert {pair for trace in first for pair in adjacent_pairs(trace.tools)} >= set(wanted)
+
+
+def test_wishes_are_deterministic() -> None:
+    wishes = TraceConstraints(require=("PayBill",), distance=3, compliance=(0.2, 0.3))
+    assert [trace.events for trace in traces(wishes)] == [trace.events for trace in traces(wishes)]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "profile", "named", "not_named"),
+    [
+        (TraceConstraints(require=("PayBill",), forbid=("SearchPayee", "TransferFunds")), "tasks",
+         ("required tool PayBill", "forbidden tool SearchPayee"), ("TransferFunds", "profile")),
+        (TraceConstraints(require=("PayBill",), forbid=("RecordAuditEvent",)), "coverage",
+         ("rule record-bill", "required tool PayBill", "forbidden tool RecordAuditEvent"), ("record-transfer",)),
+        (TraceConstraints(pairs=(("RecordAuditEvent", "RecordAuditEvent"),)), "coverage",
+         ("one of the target pairs (RecordAuditEvent -> RecordAuditEvent)", "preconditions"), ("rule",)),
+    ],
+)  # fmt: skip
+def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
+    wishes: TraceConstraints, profile: TraceProfile, named: tuple[str, ...], not_named: tuple[str, ...]
+) -> None:
+    text = complaint(wishes, profile=profile)
+    assert "nor of any other length" in text
+    assert all(part in text for part in named), text
+    assert not any(part in text for part in not_named), text
+
+
+def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
+    wishes = TraceConstraints(require=("PayBill", "TransferFunds"))
+    asked = re.search(r"need more calls; ask for (\d+)", complaint(wishes, length=5))
+    assert asked is not None
+    shortest = int(asked[1])
+    assert traces(wishes, count=1, length=shortest)
+    assert all("need more calls" in complaint(wishes, length=length) for length in range(5, shortest))
+
+
+def test_of_a_share_it_says_nothing_about_other_lengths() -> None:
+    """A tenth of eight calls is none and of ten calls it is one."""
+    wishes = TraceConstraints(require=("CheckAuthorization",), compliance=(0, 0.1))
+    text = complaint(wishes, profile="coverage")
+    assert "any other length" not in text
+    assert "required tool CheckAuthorization and share of compliance steps from 0 to 0.1 (0 of 8 calls)" in text
+    assert "need more calls; ask for 10" in text
+    assert traces(wishes, profile="coverage", count=1, length=10)
+
+
+def test_a_share_that_is_too_large_names_what_conflicts() -> None:
+    text = complaint(TraceConstraints(compliance=(0.5, 1.0)))
+    assert "share of compliance steps from 0.5 to 1 (4 to 8 of 8 calls)" in text
+    assert "at most once" in text
+    assert "exclude each other at that length" in text
+    assert "rule" not in text
+
+
+def test_where_only_fewer_calls_do_it_says_how_many() -> None:
+    hurry = Rule(id="hurry", formula="F TransferFunds & !X X X X X X X true")
+    with pytest.raises(
+        SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"
+    ):
+        list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, profile="coverage"))
+
+
+def test_a_share_that_no_number_of_calls_has() -> None:
+    assert "no whole number of 8 calls" in complaint(TraceConstraints(compliance=(0.3, 0.3)))
+
+
+def test_all_different_traces_are_found_and_then_it_ends() -> None:
+    """Of five calls there are few walks: exactly as many traces as there are walks, whatever order they come in."""
+    wishes = TraceConstraints(distance=1)
+    counted = re.search(r"after (\d+) traces there is no further one", complaint(wishes, count=1000, length=5))
+    assert counted is not None
+    total = int(counted[1])
+    for seed in range(3):
+        assert len({trace.tools for trace in traces(wishes, count=total, length=5, seed=seed)}) == total
+    everything = {
+        trace.tools for seed in range(30) for trace in traces(TraceConstraints(), count=5, length=5, seed=seed)
+    }
+    assert len(everything) <= total
+
+
+def test_an_unknown_tool_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean PayBill"):
+        traces(TraceConstraints(forbid=("PayBil",)))
+
+
+@pytest.mark.parametrize("raw", [{"compliance": (0.5, 0.2)}, {"compliance": (0, 1.5)}, {"distance": -1}, {"odd": 1}])
+def test_wishes_that_make_no_sense(raw: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        TraceConstraints.model_validate(raw)
+
+
+@given(st.lists(st.sampled_from(["a", "b", ""]), max_size=9), st.integers(0, 3), st.integers(0, 4))
+def test_counting_counts(calls: list[str], low: int, more: int) -> None:
+    trace = [{Atom(name)} if name else set[Atom]() for name in calls]
+    assert counting_automaton(["a"], low, low + more).accepts(trace) is (low <= calls.count("a") <= low + more)
+
+
+@given(st.lists(st.sampled_from([*TOOLS, ""]), max_size=5), st.integers(0, 5))
+def test_completed_calls_counts_and_refuses_refusals(calls: list[str], count: int) -> None:
+    trace = [{Atom(name)} if name else set[Atom]() for name in calls]
+    assert completed_calls_automaton(ENVIRONMENT, count).accepts(trace) is ("" not in calls and len(calls) == count)
+    assert completed_calls_automaton(ENVIRONMENT).accepts(trace) is ("" not in calls and len(calls) > 0)
+
+
+def test_what_is_asked_for_reads_well() -> None:
+    asked = TraceSpec(
+        ENVIRONMENT, tuple(RULES), "tasks", TraceConstraints(require=("PayBill",), compliance=(0.25, 0.25))
+    )
+    texts = [demand.text for demand in asked.requirements(8)]
+    assert texts[0] == "rule authorize-before-transfer"
+    assert "profile tasks: CheckAuthorization at most once" in texts
+    assert texts[-2:] == ["required tool PayBill", "share of compliance steps from 0.25 to 0.25 (2 of 8 calls)"]

@@ -1,0 +1,158 @@
+"""The bounded encoding: agrees with the product, its traces run, its cores are minimal and speak."""
+
+from itertools import pairwise, product
+from random import Random
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.events import Event, Json
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
+from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
+from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.trace_spec import TraceProfile, profile_formulas
+from lawtrace.solver.rules import load_rules
+from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
+
+RULES = load_rules(load_domain("banking").rules_file)
+INITIAL = ENVIRONMENT.populate(Random(0))
+
+
+def automata_of(profile: TraceProfile) -> dict[str, Automaton]:
+    formulas = profile_formulas(ENVIRONMENT, profile)
+    return {rule.id: rule.automaton for rule in RULES} | {text: compile_formula(parse(text)) for text in formulas}
+
+
+def run_calls(calls: tuple[Event, ...]) -> list[Event]:
+    state, events = INITIAL, list[Event]()
+    for planned in calls:
+        arguments: dict[str, Json] = dict(planned.arguments)
+        if planned.tool == "RecordAuditEvent":
+            arguments["events"] = list(pending_events(ENVIRONMENT, tuple(events)))
+        event, state = simulate_call(ENVIRONMENT, state, planned.tool, arguments)
+        events.append(event)
+    return events
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("profile", "length"), [("coverage", 2), ("coverage", 4), ("tasks", 5), ("tasks", 6)])
+def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(profile: TraceProfile, length: int) -> None:
+    automata = automata_of(profile)
+    encoding = BoundedEncoding(ENVIRONMENT, automata, length=length, initial=INITIAL)
+    feasible = Product(ENVIRONMENT, list(automata.values())).feasible_pairs(length)
+    for first in ENVIRONMENT.tools:
+        for second in ENVIRONMENT.tools:
+            answer = encoding.ask_pair(first, second)
+            assert answer.decided
+            assert (answer.trace is not None) == ((first, second) in feasible), (first, second)
+            if answer.trace is None:
+                continue
+            events = run_calls(answer.trace)
+            assert all(event.completed for event in events)
+            assert (first, second) in {(a.tool, b.tool) for a, b in pairwise(events)}
+            monitor = Monitor(automata)
+            monitor.run(events)
+            assert set(monitor.final_statuses().values()) == {"kept"}
+
+
+def test_an_obstacle_names_what_forbids_the_pair() -> None:
+    encoding = BoundedEncoding(ENVIRONMENT, automata_of("coverage"), length=6, initial=INITIAL)
+    answer = encoding.ask_pair("RecordAuditEvent", "RecordAuditEvent")
+    assert answer.obstacles is not None
+    assert [obstacle.text for obstacle in answer.obstacles] == [
+        "RecordAuditEvent needs an event that is not recorded yet"
+    ]
+    assert any("6 calls" in assumption for assumption in encoding.assumptions())
+
+
+def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
+    automata = automata_of("tasks")
+    once = next(name for name in automata if name.startswith("G(CheckAuthorization"))
+    pair = ("CheckAuthorization", "CheckAuthorization")
+    forbidden = BoundedEncoding(ENVIRONMENT, automata, length=8, initial=INITIAL).ask_pair(*pair)
+    assert forbidden.obstacles is not None
+    assert once in {obstacle.text for obstacle in forbidden.obstacles}
+    others = {name: automaton for name, automaton in automata.items() if name != once}
+    assert BoundedEncoding(ENVIRONMENT, others, length=8, initial=INITIAL).ask_pair(*pair).trace is not None
+
+
+@pytest.mark.slow
+def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
+    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=8, count=40, seed=1)
+    assert len(analysis.feasible) == 63
+    assert analysis.missing == ()
+    assert analysis.undecided == ()
+    assert analysis.needed is not None
+    assert 9 <= analysis.bound.sequences <= analysis.needed <= 40
+    assert [certificate.pair for certificate in analysis.certificates] == [("RecordAuditEvent", "RecordAuditEvent")]
+
+
+@pytest.mark.slow
+def test_money_that_runs_out_is_an_obstacle() -> None:
+    broke = INITIAL
+    rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in broke.tables["accounts"])
+    encoding = BoundedEncoding(ENVIRONMENT, automata_of("tasks"), length=8, initial=broke.with_table("accounts", rows))
+    answer = encoding.ask()
+    assert answer.obstacles is not None
+    assert any("balance does not cover" in obstacle.text for obstacle in answer.obstacles)
+
+
+# Rules that look at arguments and results, and rules about the same object.
+
+LOOKING = {
+    "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
+    "never-granted": "G !CheckAuthorization(result.authorized)",
+    "recorded-bill": 'G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))',
+    "only-transfers": 'G !RecordAuditEvent("BILL_PAYMENT" in events)',
+    "large": "G(TransferFunds(amount > 400) -> O GetAccountStatement)",
+    "too-large": "G !PayBill(amount < 500.005)",
+    "exactly": "F TransferFunds(amount == 123.45)",
+    "savings-first": 'G(GetAccountInformation -> O GetAccountInformation(account_type == "savings"))',
+    "narrow": "G(SearchTransactions -> O SearchTransactions(min_amount > 5))",
+    "statement-first": (
+        "forall a: G(TransferFunds(from_account_number == a) -> O GetAccountStatement(account_number == a))"
+    ),
+    "no-return": "forall a: G(TransferFunds(from_account_number == a) -> G !TransferFunds(to_account_number == a))",
+    "payee-once": "forall p: G(PayBill(payee_id == p) -> WX G !PayBill(payee_id == p))",
+    "no-from": "forall a: G !TransferFunds(from_account_number == a)",
+}
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
+    automaton = compile_formula(parse(LOOKING[name]))
+    length = 5
+    encoding = BoundedEncoding(ENVIRONMENT, {name: automaton}, length=length, initial=INITIAL)
+    feasible = Product(ENVIRONMENT, [automaton]).feasible_pairs(length)
+    assert (encoding.unread != ()) == (name == "narrow")
+    tools = ("TransferFunds", "PayBill", "RecordAuditEvent", "CheckAuthorization", "SearchTransactions")
+    for pair in product(tools, repeat=2):
+        answer = encoding.ask_pair(*pair)
+        if answer.decided:
+            assert (answer.trace is not None) == (pair in feasible), pair
+        else:
+            assert encoding.unread
+        if answer.trace is not None:
+            events = run_calls(answer.trace)
+            assert all(event.completed for event in events)
+            assert holds_on(parse(LOOKING[name]), events)
+
+
+def test_a_condition_that_has_no_counterpart_is_named() -> None:
+    encoding = BoundedEncoding(
+        ENVIRONMENT, {"narrow": compile_formula(parse(LOOKING["narrow"]))}, length=2, initial=INITIAL
+    )
+    assert encoding.unread == (
+        "`SearchTransactions(min_amount > 5)`: an argument that is left out here and need not be",
+    )
+
+
+def test_a_certificate_names_the_rule_that_looks_at_calls() -> None:
+    rule = "forall a: G !TransferFunds(from_account_number == a)"
+    encoding = BoundedEncoding(ENVIRONMENT, {rule: compile_formula(parse(rule))}, length=5, initial=INITIAL)
+    answer = encoding.ask_pair("GetAccountInformation", "TransferFunds")
+    assert answer.obstacles is not None
+    assert [(obstacle.kind, obstacle.text) for obstacle in answer.obstacles] == [("rule", rule)]

@@ -1,0 +1,111 @@
+"""Rules are merged by proof, and a merged rule keeps every provision."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError
+from lawtrace.solver.ltlf import product, shortest_accepted
+from lawtrace.solver.rule_transforms import check_tool_subset, implies, merge_rules, restrict_rules
+from lawtrace.solver.rules import Rule, check_rules, load_rules
+
+FORMULAS = (
+    "!((!Check) U Pay)",
+    "Check R !Pay",
+    "!((!Check) U (Pay | Move))",
+    "G(Pay -> F Log)",
+    "G((Pay | Move) -> F Log)",
+    "G(!Pay)",
+    "G(Pay -> F (Log | Tell))",
+    "forall p: G(Pay(p == payee) -> F Log)",
+)
+
+
+def rules(formulas: list[str]) -> list[Rule]:
+    return [Rule(id=f"r{n}", formula=formula, provisions=(f"Article {n}",)) for n, formula in enumerate(formulas)]
+
+
+def test_equivalent_and_implied_rules_become_one_that_rests_on_all_provisions() -> None:
+    kept, merges = merge_rules(
+        rules(["!((!Check) U Pay)", "Check R !Pay", "!((!Check) U (Pay | Move))", "G(Pay -> F Log)"])
+    )
+    assert [(rule.id, rule.provisions) for rule in kept] == [
+        ("r2", ("Article 2", "Article 0", "Article 1")),
+        ("r3", ("Article 3",)),
+    ]
+    assert {merge.rule.id: (merge.into, merge.because) for merge in merges} == {
+        "r0": ("r2", "implied"),
+        "r1": ("r2", "implied"),  # by way of r0, which says the same
+    }
+
+
+def test_quantified_rules_are_merged_only_as_they_are_written() -> None:
+    one, other = FORMULAS[-1], "forall q: G(Pay(q == payee) -> F Log)"
+    kept, merges = merge_rules(rules([one, one, other]))
+    assert ([rule.id for rule in kept], [merge.rule.id for merge in merges]) == (["r0", "r2"], ["r1"])
+
+
+@given(st.lists(st.sampled_from(FORMULAS[:-1]), min_size=1, max_size=5))
+def test_what_is_kept_says_all_and_no_provision_is_lost(formulas: list[str]) -> None:
+    given_rules = rules(formulas)
+    kept, merges = merge_rules(given_rules)
+    assert {citation for rule in kept for citation in rule.provisions} == {r.provisions[0] for r in given_rules}
+    assert len(kept) + len(merges) == len(given_rules)
+    for merge in merges:
+        into = next(rule for rule in kept if rule.id == merge.into)
+        assert implies(into, merge.rule)
+        assert (merge.because == "equivalent") == implies(merge.rule, into)
+    for rule in kept:
+        for other in kept:
+            if rule is not other:
+                broken = product(rule.automaton, other.automaton, lambda left, right: left and not right)
+                assert shortest_accepted(broken) is not None
+
+
+BANKING = load_domain("banking")
+TELEHEALTH = load_domain("telehealth")
+
+
+def over(formula: str, *tools: str) -> list[str]:
+    rules = restrict_rules([Rule(id="r", formula=formula)], tools)
+    assert all(rule.parsed == Rule(id="r", formula=rule.formula).parsed for rule in rules)
+    return [rule.formula for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("formula", "left"),
+    [
+        ("G(Pay -> F Audit)", []),
+        ("!((!Check) U Pay)", []),
+        ("G((Pay | Send) -> F Audit)", ["G(Send -> F Audit)"]),
+        ("G((Pay | Send | Move) -> F Audit)", ["G(Send | Move -> F Audit)"]),
+        ("G(Send -> F Pay)", ["G(Send -> F false)"]),
+        ("G(Send -> F Audit)", ["G(Send -> F Audit)"]),
+        ("forall x: G(Send(x == to) -> F Pay(x == to))", ["forall x: G(Send(x == to) -> F false)"]),
+        ("forall x: G(Pay(x == to) -> F Pay(x == to))", []),
+        ("G(Send -> O Pay)", ["G(Send -> O false)"]),
+    ],
+)
+def test_calls_that_cannot_happen_are_taken_out(formula: str, left: list[str]) -> None:
+    assert over(formula, "Send", "Move", "Audit", "Check") == left
+
+
+@pytest.mark.parametrize("tool", sorted(BANKING.environment.tools.keys() - BANKING.environment.compliance_tools))
+def test_the_rules_that_are_left_speak_of_offered_tools_alone(tool: str) -> None:
+    offered = BANKING.restricted_to([tool])
+    check_rules(restrict_rules(load_rules(BANKING.rules_file), offered.environment.tools), offered.environment)
+
+
+@pytest.mark.parametrize("setting", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
+def test_all_tools_leave_the_rules_as_they_are(setting: Domain) -> None:
+    rules = tuple(load_rules(setting.rules_file))
+    assert restrict_rules(rules, setting.environment.tools) == rules
+
+
+def test_an_offer_names_tools_that_there_are() -> None:
+    check_tool_subset(BANKING.environment, ["PayBill"])
+    with pytest.raises(InputError, match="no 'PayBil'"):
+        check_tool_subset(BANKING.environment, ["PayBil"])
+    with pytest.raises(InputError, match="name business tools"):
+        check_tool_subset(BANKING.environment, ["CheckAuthorization"])

@@ -1,0 +1,135 @@
+"""Rule sets: read from files, checked against tools and provisions, with errors that name file, rule and place."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lawtrace.environments.domains.banking import ENVIRONMENT
+from lawtrace.environments.domains.loader import load_domain
+from lawtrace.environments.errors import FormulaError, InputError
+from lawtrace.solver.rules import Rule, check_rules, load_rules, read_curated_rules
+
+SETTING = load_domain("banking")
+RULE = {"id": "r", "formula": "G(PayBill -> F RecordAuditEvent)"}
+
+
+def toml(folder: Path, text: str) -> Path:
+    path = folder / "rules.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def lines(folder: Path, *rows: str) -> Path:
+    path = folder / "rules.jsonl"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_both_forms_of_a_file_say_the_same(tmp_path: Path) -> None:
+    curated = load_rules(SETTING.rules_file)
+    written = lines(tmp_path, *(rule.model_dump_json() for rule in curated))
+    assert load_rules(written) == curated == read_curated_rules(SETTING.rules_file)
+
+
+def test_blank_lines_do_not_count_as_rules(tmp_path: Path) -> None:
+    assert [rule.id for rule in load_rules(lines(tmp_path, "", json.dumps(RULE), "  "))] == ["r"]
+
+
+def test_a_row_ends_where_its_line_ends_and_nowhere_else(tmp_path: Path) -> None:
+    """JSON leaves U+2028, U+0085 and their like as they are in strings."""
+    row = json.dumps({**RULE, "rationale": "one\u2028two\u0085three"}, ensure_ascii=False)
+    assert load_rules(lines(tmp_path, row))[0].rationale == "one\u2028two\u0085three"
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        (("{",), "line 1: not JSON"),
+        (("", json.dumps(RULE), "nonsense"), "line 3: not JSON"),
+        ((json.dumps({"id": "r"}),), "line 1: formula: Field required"),
+        ((json.dumps(RULE), json.dumps({**RULE, "color": "red"})), "line 2: color: Extra inputs"),
+        ((json.dumps({**RULE, "schema_version": "lawtrace.rule/9"}),), "line 1: schema_version: "),
+        ((json.dumps([RULE]),), "line 1: "),
+        ((json.dumps({**RULE, "id": ""}),), "line 1: id: "),
+        (("",), "holds no rule"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_named(tmp_path: Path, rows: tuple[str, ...], place: str) -> None:
+    path = lines(tmp_path, *rows)
+    with pytest.raises(InputError, match=place) as caught:
+        load_rules(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[[rules]", "cannot be read as a TOML file"),
+        ("rule = 1", r"expected nothing but \[\[rules\]\] tables"),
+        ("rules = 3", r"expected nothing but \[\[rules\]\] tables"),
+        ("rules = [3]", "rule 1: "),
+        ('[[rules]]\nid = "a"\nformula = "x"\n[[rules]]\nid = "b"\n', "rule 2: formula: Field required"),
+        ('version = 2\n[[rules]]\nid = "a"\nformula = "x"\n', "expected nothing but"),
+        ("rules = []", "holds no rule"),
+        ("", "expected nothing but"),
+    ],
+)
+def test_what_is_wrong_with_a_curated_file_is_named(tmp_path: Path, text: str, place: str) -> None:
+    path = toml(tmp_path, text)
+    with pytest.raises(InputError, match=place) as caught:
+        load_rules(path)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("name", ["none.toml", "none.jsonl"])
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        load_rules(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("G(PayBil -> F RecordAuditEvent)", "PayBil.*PayBill"),
+        ("G(PayBill(ammount > 1) -> F RecordAuditEvent)", "ammount"),
+        ("G !CheckAuthorization(result.authorised)", "`authorised` .*: did you mean `authorized`"),
+        ("G(PayBill -> F", r"rule 'r': "),
+    ],
+)
+def test_a_formula_must_make_sense_here(formula: str, message: str) -> None:
+    with pytest.raises(FormulaError, match=message) as caught:
+        check_rules([Rule(id="r", formula=formula)], ENVIRONMENT)
+    assert str(caught.value).count("rule 'r'") == 1
+
+
+def test_ids_are_unique_and_citations_exist() -> None:
+    rule = Rule(id="r", formula=RULE["formula"], regulation="PSD2", provisions=("Article 97(9)",))
+    with pytest.raises(InputError, match=r"rule 'r' cites 'Article 97\(9\)', which PSD2 as given does not contain"):
+        check_rules([rule], ENVIRONMENT, SETTING.regulation)
+    check_rules([rule], ENVIRONMENT)
+    check_rules([rule.model_copy(update={"regulation": "another"})], ENVIRONMENT, SETTING.regulation)
+    with pytest.raises(InputError, match="rule 'r' occurs twice"):
+        check_rules([rule, rule], ENVIRONMENT)
+
+
+def test_the_curated_rules_hold_together() -> None:
+    curated = load_rules(SETTING.rules_file)
+    check_rules(curated, ENVIRONMENT, SETTING.regulation)
+    for rule in curated:
+        assert rule.regulation == SETTING.regulation.id
+        assert rule.provisions, rule.id
+        assert set(rule.provisions) <= set(SETTING.regulation.by_citation)
+        assert rule.rationale, rule.id
+
+
+@pytest.mark.parametrize(
+    ("formula", "template"),
+    [
+        ("!((!CheckAuthorization) U PayBill)", "operational restriction"),
+        ("G(PayBill -> F RecordAuditEvent)", "instruction adherence"),
+        ("G(PayBill -> X RecordAuditEvent)", "general"),
+    ],
+)
+def test_the_template_of_a_rule(formula: str, template: str) -> None:
+    assert Rule(id="r", formula=formula).template == template

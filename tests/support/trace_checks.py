@@ -1,0 +1,70 @@
+"""What must be true of every synthesised trace, checked without the code that made it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lawtrace.environments.events import Derived, Event, FromResult, FromResults, Json, JsonPath, SaidByUser
+from lawtrace.environments.runtime.simulation import simulate_call
+from lawtrace.environments.spec.compliance import pending_events
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.state import encode_state
+from lawtrace.solver.ltlf import Monitor, holds_on, parse
+from lawtrace.solver.masking.wording import instruction_variables
+from lawtrace.solver.rules import Rule
+from lawtrace.solver.traces import Trace
+
+
+def keeps(formula: str, events: Sequence[Event]) -> bool:
+    """Whether the events satisfy the formula, by the equations."""
+    return holds_on(parse(formula), events)
+
+
+def check_trace(
+    environment: Environment, trace: Trace, rules: Sequence[Rule], formulas: Sequence[str], length: int
+) -> None:
+    """Assert that the trace is what was asked for: long enough, completed, compliant, knowable, repeatable."""
+    events = trace.events
+    assert len(events) == length
+    assert all(event.completed for event in events)
+    for formula in [*(rule.formula for rule in rules), *formulas]:
+        assert keeps(formula, events), formula
+    monitor = Monitor({rule.id: rule.automaton for rule in rules})
+    monitor.run(events)
+    assert set(monitor.final_statuses().values()) <= {"kept"}
+    _check_origins(environment, trace)
+    _check_replay(environment, trace)
+
+
+def _check_origins(environment: Environment, trace: Trace) -> None:
+    variables = list(instruction_variables(trace.calls, range(len(trace.calls))).values())
+    for number, planned in enumerate(trace.calls):
+        assert set(planned.origins) == set(planned.event.arguments)
+        for name, origin in planned.origins.items():
+            value = planned.event.arguments[name]
+            match origin:
+                case SaidByUser():
+                    assert value in variables
+                case FromResult(step, path):
+                    assert step < number
+                    assert resolve(trace.events[step].result, path) == value
+                case FromResults(items):
+                    assert all(item.step < number for item in items)
+                    assert [resolve(trace.events[item.step].result, item.path) for item in items] == value
+                case Derived(function):
+                    assert function == "pending_events"
+                    assert value == list(pending_events(environment, trace.events[:number]))
+
+
+def resolve(result: Json, path: JsonPath) -> Json:
+    value: Any = result
+    for part in path:
+        value = value[part]
+    return value
+
+
+def _check_replay(environment: Environment, trace: Trace) -> None:
+    state = trace.initial
+    for event in trace.events:
+        again, state = simulate_call(environment, state, event.tool, event.arguments)
+        assert again == event
+    assert encode_state(state, environment.entities) == encode_state(trace.final, environment.entities)

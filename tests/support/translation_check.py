@@ -1,0 +1,453 @@
+"""The translation check: do simulator and solver read one declaration alike?
+
+One call is read three times: by the simulator (``lawtrace.environments.runtime.simulation.simulate_call``), by the
+compiled tool over plain
+values, and by the compiled tool over a symbolic logic, with some values of state and arguments left open and held by
+the solver to what they are. Refusals, results and the next state must agree. Results matter as much as states: a wrong
+look-up changes nothing.
+
+Left concrete, because the declaration needs them so: generated keys (a fresh one must differ from all), absent values,
+and the rows of the tables in ``Opening.settled``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, cast
+
+import z3
+
+from lawtrace.environments.events import CallOutcome, Event
+from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool, simulate_call
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.state import Entity, Row, State
+from lawtrace.environments.spec.terms import EvaluationScope
+from lawtrace.environments.spec.terms.logic import PLAIN, Logic
+from lawtrace.environments.spec.tools import Tool
+from lawtrace.environments.spec.types import (
+    BOOLEAN,
+    DATE,
+    MOMENT,
+    TIME,
+    Choice,
+    Pattern,
+    Value,
+    ValueType,
+    WrongFormat,
+    is_text_type,
+)
+from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
+
+Openness = Literal["concrete", "mixed", "symbolic"]
+SHARES: Mapping[Openness, float] = {"concrete": 0.0, "mixed": 0.4, "symbolic": 1.0}
+"""Which share of the values is left open."""
+
+Compiler = Callable[[Tool, Logic], CompiledTool]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One call in one concrete state, its arguments in inside form."""
+
+    state: State
+    tool: Tool
+    arguments: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one logic makes of a call."""
+
+    refusals: tuple[Value, ...]
+    succeeded: Value
+    results: Mapping[str, Value | CandidateRows]
+    after: State
+
+
+def read_call(case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Reading:
+    compiled = compiler(case.tool, logic)
+    scope = EvaluationScope(case.state, case.arguments, {})
+    refusals = tuple(refused(scope) for _, refused in (*compiled.raises, *compiled.fails))
+    succeeded = _negation(refusals)
+    transition = compiled.transition(case.state, case.arguments, succeeded=succeeded)
+    return Reading(refusals, succeeded, transition.results, transition.state)
+
+
+def _negation(refusals: Sequence[Value]) -> Value:
+    """Written with Z3 itself, so that a bug planted in a logic cannot hide here."""
+    if not any(z3.is_expr(refusal) for refusal in refusals):
+        return not any(refusals)
+    return z3.Not(z3.Or([refusal if z3.is_expr(refusal) else z3.BoolVal(refusal) for refusal in refusals]))
+
+
+class Opening:
+    """Leaves values open and has the solver hold them to what they are."""
+
+    def __init__(self, logic: SymbolicLogic, share: float, random: Random, settled: frozenset[str]) -> None:
+        self.solver = z3.SimpleSolver()
+        self.logic = logic
+        self.settled = settled
+        self._share = share
+        self._random = random
+        self._names = 0
+
+    def case(self, environment: Environment, case: Case) -> Case:
+        tables = {
+            table: tuple(self._row(entity, row) for row in case.state.tables[table])
+            for table, entity in environment.entities.items()
+        }
+        kinds = {parameter.name: parameter.kind for parameter in case.tool.parameters}
+        arguments = {name: self._value(kinds[name], value) for name, value in case.arguments.items()}
+        return Case(State(tables), case.tool, arguments)
+
+    def _row(self, entity: Entity, row: Row) -> Row:
+        if entity.table in self.settled:
+            return row
+        values = {
+            name: row.values[name]
+            if name == entity.key and entity.generates_keys
+            else self._value(declared.kind, row.values[name])
+            for name, declared in entity.fields.items()
+        }
+        return Row(values, self._truth(row.present))
+
+    def _value(self, kind: ValueType, value: Value) -> Value:
+        if isinstance(value, tuple):
+            return tuple(self._text(item) for item in cast("tuple[str, ...]", value))
+        if isinstance(value, bool):
+            return self._truth(value)
+        if isinstance(value, str):
+            return self._text(value)
+        if value is None or not self._opens():
+            return value
+        variable = z3.Int(self._name())
+        self.solver.add(variable == z3.IntVal(value))
+        return variable
+
+    def _text(self, text: str) -> Value:
+        index = self.logic.index(text)
+        if not self._opens():
+            return text
+        variable = self.logic.open_text(self._name(), self.solver)
+        self.solver.add(variable == z3.IntVal(index))
+        return variable
+
+    def _truth(self, truth: bool) -> Value:
+        if not self._opens():
+            return truth
+        variable = z3.Bool(self._name())
+        self.solver.add(variable if truth else z3.Not(variable))
+        return variable
+
+    def _opens(self) -> bool:
+        return self._random.random() < self._share
+
+    def _name(self) -> str:
+        self._names += 1
+        return f"open{self._names}"
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Reads concrete values out of a model."""
+
+    model: z3.ModelRef
+    logic: SymbolicLogic
+
+    def truth(self, value: Value) -> bool:
+        return bool(self.model.eval(value, model_completion=True) if z3.is_expr(value) else value)
+
+    def value(self, kind: ValueType, value: Value) -> Value:
+        if isinstance(value, tuple):
+            return tuple(self.value(kind, item) for item in cast("tuple[Value, ...]", value))
+        if not z3.is_expr(value):
+            return value
+        found: Any = self.model.eval(value, model_completion=True)
+        if kind.schema()["type"] == "boolean":
+            return bool(found)
+        return self.logic.word(found.as_long()) if is_text_type(kind) else found.as_long()
+
+    def row(self, entity: Entity, row: Row) -> dict[str, Value]:
+        return {name: self.value(entity.fields[name].kind, value) for name, value in row.values.items()}
+
+    def table(self, entity: Entity, state: State) -> list[dict[str, Value]]:
+        return [self.row(entity, row) for row in state.tables[entity.table] if self.truth(row.present)]
+
+    def result(self, declared: Result, value: Value | CandidateRows) -> Value:
+        match declared:
+            case RowsResult():
+                return self.rows(declared, value)
+            case KeyResult():
+                return value
+            case ValueResult():
+                return self.value(declared.kind, value)
+
+    def rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[Value]:
+        return [
+            {name: self.row(declared.entity, row)[name] for name in declared.fields}
+            | {part.name: self.rows(part, inside[part.name]) for part in _parts(declared)}
+            for (listed, row), inside in zip(found.listed, found.parts, strict=True)
+            if self.truth(listed)
+        ]
+
+
+def disagreements(
+    environment: Environment,
+    case: Case,
+    openness: Openness,
+    random: Random,
+    *,
+    logic: SymbolicLogic | None = None,
+    compiler: Compiler = compile_tool,
+    settled: frozenset[str] = frozenset(),
+) -> list[str]:
+    """In what the three readings of a call differ; empty if in nothing."""
+    logic = logic or SymbolicLogic()
+    plain = read_call(case, PLAIN)
+    found = _against_simulator(environment, case, plain)
+    opening = Opening(logic, SHARES[openness], random, settled)
+    opened = opening.case(environment, case)
+    symbolic = read_call(opened, logic, compiler)
+    if openness == "concrete" and any(z3.is_expr(refusal) for refusal in symbolic.refusals):
+        found.append("nothing is open, but a refusal is")
+    if opening.solver.check() != z3.sat:
+        return [*found, "the values held open contradict each other"]
+    closing = Closing(opening.solver.model(), logic)
+    for number, (here, there) in enumerate(zip(plain.refusals, symbolic.refusals, strict=True)):
+        if bool(here) is not closing.truth(there):
+            found.append(f"refusal {number}: {here} and {there}")
+    for declared in case.tool.results:
+        here = _plain_result(declared, plain.results[declared.name])
+        there = closing.result(declared, symbolic.results[declared.name])
+        if here != there:
+            found.append(f"result {declared.name!r}: {here} and {there}")
+    for table, entity in environment.entities.items():
+        here = [dict(row.values) for row in plain.after.rows(table)]
+        there = closing.table(entity, symbolic.after)
+        if here != there:
+            found.append(f"table {table!r}: {here} and {there}")
+    return found
+
+
+def _against_simulator(environment: Environment, case: Case, plain: Reading) -> list[str]:
+    """How the simulator's event and state differ from the compiled tool's reading over plain values."""
+    event, after = simulate_call(environment, case.state, case.tool.name, _encoded(case.tool, case.arguments))
+    raised = any(plain.refusals[: sum(raised.when is not None for raised in case.tool.raises)])
+    expected = "raised" if raised else "completed" if plain.succeeded else "failed"
+    if event.outcome != expected:
+        return [f"the simulator says {event.outcome} ({event.error}), the declaration {expected}"]
+    tables = case.state.tables if expected != "completed" else plain.after.tables
+    if any(list(after.tables[table]) != list(rows) for table, rows in tables.items()):
+        return ["the simulator goes to another state than the declaration"]
+    return []
+
+
+def sequence_disagreements(
+    environment: Environment, initial: State, wanted: Sequence[tuple[Tool, CallOutcome]], random: Random
+) -> tuple[list[str], list[Event]]:
+    """Leave every argument of some calls open, ask Z3 for the outcomes wanted, and run the model that it finds.
+
+    Outcomes that cannot be had together are dropped one by one. Returns the differences between the encoding and the
+    simulator, and the simulator's events.
+    """
+    logic = SymbolicLogic(sorted(_texts_of(initial)))
+    solver = z3.SimpleSolver()
+    state, steps, wishes = initial, list[tuple[Tool, Mapping[str, Value], Reading]](), list[z3.BoolRef]()
+    for number, (tool, outcome) in enumerate(wanted):
+        arguments = {
+            parameter.name: _opened_argument(
+                parameter.kind, f"{parameter.name}@{number}", logic, solver, initial, random
+            )
+            for parameter in tool.parameters
+        }
+        reading = read_call(Case(state, tool, arguments), logic)
+        steps.append((tool, arguments, reading))
+        wishes.append(z3.Bool(f"wish@{number}"))
+        solver.add(z3.Or([z3.Not(wishes[-1]), _outcome_is(tool, reading, outcome)]))
+        state = reading.after
+    while solver.check(*wishes) != z3.sat:
+        wishes.pop(random.randrange(len(wishes)))
+    closing = Closing(solver.model(), logic)
+
+    concrete, events, found = initial, list[Event](), list[str]()
+    kinds = {tool.name: {parameter.name: parameter.kind for parameter in tool.parameters} for tool, _ in wanted}
+    for number, (tool, arguments, reading) in enumerate(steps):
+        values = {name: closing.value(kinds[tool.name][name], value) for name, value in arguments.items()}
+        plain = read_call(Case(concrete, tool, values), PLAIN)
+        found += [
+            f"step {number}: {what}" for what in _against_simulator(environment, Case(concrete, tool, values), plain)
+        ]
+        event, concrete = simulate_call(environment, concrete, tool.name, _encoded(tool, values))
+        events.append(event)
+        if event.completed is not closing.truth(reading.succeeded):
+            found.append(f"step {number}: {event.outcome}, planned {closing.truth(reading.succeeded)}")
+        for declared in tool.results if event.outcome in {"completed", "failed"} else ():
+            # Generated keys are numbered on past refused calls in the encoding, and so are texts made of them.
+            if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.kind is BOOLEAN):
+                here = _unnumbered(declared, _plain_result(declared, plain.results[declared.name]))
+                there = _unnumbered(declared, closing.result(declared, reading.results[declared.name]))
+                if here != there:
+                    found.append(f"step {number}, result {declared.name!r}: {here} and {there}")
+    for table, entity in environment.entities.items():
+        # A refused call leaves an absent row behind in the encoding, so only there the generated numbers go on.
+        here = [_without_generated_key(entity, row.values) for row in concrete.rows(table)]
+        there = [_without_generated_key(entity, row) for row in closing.table(entity, state)]
+        if here != there:
+            found.append(f"final {table!r}: {here} and {there}")
+    return found, events
+
+
+def _outcome_is(tool: Tool, reading: Reading, outcome: CallOutcome) -> z3.BoolRef:
+    raises = sum(raised.when is not None for raised in tool.raises)
+    raised, failed = (
+        z3.Or([refusal if z3.is_expr(refusal) else z3.BoolVal(refusal) for refusal in refusals])
+        for refusals in (reading.refusals[:raises], reading.refusals[raises:])
+    )
+    if outcome == "raised":
+        return raised
+    return z3.And([z3.Not(raised), failed if outcome == "failed" else z3.Not(failed)])
+
+
+def _without_generated_key(entity: Entity, values: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name != entity.key or not entity.generates_keys}
+
+
+def _unnumbered(declared: Result | NestedRows, value: Value) -> Value:
+    """A result without the keys that calls have generated."""
+    if not isinstance(declared, RowsResult | NestedRows):
+        return value
+    parts = {part.name: part for part in _parts(declared)}
+    numbered = {declared.entity.key} if declared.entity.generates_keys else set[str]()
+    return [
+        {
+            name: _unnumbered(parts[name], field) if name in parts else field
+            for name, field in row.items()
+            if name not in numbered
+        }
+        for row in value
+    ]
+
+
+def _opened_argument(
+    kind: ValueType, name: str, logic: SymbolicLogic, solver: z3.Solver, state: State, random: Random
+) -> Value:
+    """Any value of the kind: numbers and truths quite free, strings out of those of the state that fit the kind."""
+    match kind.schema():
+        case {"type": "boolean"}:
+            return z3.Bool(name)
+        case {"type": "array"}:
+            return tuple(logic.open_text(f"{name}[{item}]", solver) for item in range(random.randint(0, 2)))
+        case _ if is_text_type(kind):
+            fitting = sorted({text for text in _texts_of(state) if _fits(kind, text)})
+            if not fitting:  # such as the identifier of a row that only a call can make
+                return _stranger(kind, random) if isinstance(kind, Pattern | Choice) else ""
+            variable = logic.open_text(name, solver)
+            solver.add(z3.Or([variable == z3.IntVal(logic.index(text)) for text in fitting]))
+            return variable
+        case _:
+            variable = z3.Int(name)
+            lowest, highest = BOUNDS.get(kind, (-50_000, 1_500_000))
+            solver.add(variable >= lowest, variable <= highest)
+            return variable
+
+
+# Drawing cases. Values come from the state more often than not, since strangers only ever show one side of a test.
+
+
+def draw_case(environment: Environment, tool: Tool, random: Random, settled: frozenset[str] = frozenset()) -> Case:
+    """A random call of the tool in a random state, with some rows of it absent."""
+    state = environment.populate(random)
+    for table, rows in state.tables.items():
+        if table not in settled:
+            state = state.with_table(table, tuple(Row(row.values, random.random() < 0.85) for row in rows))
+    texts = sorted(_texts_of(state))
+    numbers = sorted({value for value in _values_of(state) if isinstance(value, int) and not isinstance(value, bool)})
+    arguments: dict[str, Value] = {}
+    for parameter in tool.parameters:
+        given = parameter.required or random.random() < 0.6
+        value = _draw_value(parameter.kind, texts, numbers, random) if given else parameter.default
+        arguments[parameter.name] = value
+    return Case(state, tool, arguments)
+
+
+def _draw_value(kind: ValueType, texts: Sequence[str], numbers: Sequence[int], random: Random) -> Value:
+    match kind.schema():
+        case {"type": "boolean"}:
+            return random.random() < 0.5
+        case {"type": "array"}:
+            return tuple(_draw_text(texts, random) for _ in range(random.randint(0, 3)))
+        case _ if kind in BOUNDS:
+            lowest, highest = BOUNDS[kind]
+            near = [number for number in numbers if lowest < number < highest]
+            return _near(random, near) if near and random.random() < 0.7 else random.randint(lowest, highest)
+        case _ if is_text_type(kind):
+            fitting = [text for text in texts if _fits(kind, text)]
+            if isinstance(kind, Pattern | Choice):
+                return random.choice(fitting) if fitting and random.random() < 0.8 else _stranger(kind, random)
+            return _draw_text(texts, random)
+        case _:
+            return _near(random, numbers) if random.random() < 0.6 else random.randint(-100, 1_000_00)
+
+
+def _near(random: Random, numbers: Sequence[int]) -> int:
+    return random.choice(numbers) + random.randint(-1, 1)
+
+
+def _draw_text(texts: Sequence[str], random: Random) -> str:
+    """A whole text, a piece of one, in another case, or blank."""
+    text = random.choice(texts)
+    start = random.randrange(len(text) or 1)
+    piece = text[start : start + random.randint(1, 6)]
+    return random.choice([text, piece, piece.swapcase(), random.choice(text.split() or [""]), "", " "])
+
+
+def _stranger(kind: Pattern | Choice, random: Random) -> str:
+    if isinstance(kind, Choice):
+        return random.choice(kind.options)
+    return "".join(random.choice("0123456789") if letter == "X" else letter for letter in kind.shape)
+
+
+def _fits(kind: ValueType, text: str) -> bool:
+    try:
+        kind.decode(text)
+    except WrongFormat:
+        return False
+    return True
+
+
+BOUNDS: Mapping[ValueType, tuple[int, int]] = {
+    DATE: (700_000, 800_000),
+    TIME: (0, 24 * 60 - 1),
+    MOMENT: (700_000 * 24 * 60, 800_000 * 24 * 60),
+}
+"""What a number of that kind can be, where not any will do."""
+
+
+def _values_of(state: State) -> Iterator[Value]:
+    return (value for rows in state.tables.values() for row in rows for value in row.values.values())
+
+
+def _texts_of(state: State) -> set[str]:
+    return {value for value in _values_of(state) if isinstance(value, str)}
+
+
+def _plain_result(declared: Result, value: Value | CandidateRows) -> Value:
+    return _plain_rows(declared, value) if isinstance(declared, RowsResult) else value
+
+
+def _plain_rows(declared: RowsResult | NestedRows, found: CandidateRows) -> list[Value]:
+    return [
+        {name: row.values[name] for name in declared.fields}
+        | {part.name: _plain_rows(part, inside[part.name]) for part in _parts(declared)}
+        for (listed, row), inside in zip(found.listed, found.parts, strict=True)
+        if listed
+    ]
+
+
+def _parts(declared: RowsResult | NestedRows) -> tuple[NestedRows, ...]:
+    return declared.parts if isinstance(declared, RowsResult) else ()
+
+
+def _encoded(tool: Tool, arguments: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: tool.parameter(name).kind.encode(value) for name, value in arguments.items() if value is not None}
