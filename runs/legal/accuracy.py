@@ -17,20 +17,6 @@ def answer_label(row: AnswerRow) -> str | None:
     return None if row.outcome == "invalid" else row.choice or row.outcome
 
 
-def cohen_kappa(left: Sequence[str | None], right: Sequence[str | None]) -> float | None:
-    """Cohen's kappa of two raters over the same questions, in order: 1 is full agreement, 0 what chance would give.
-
-    Pairs with a None are left out. None if nothing is left, or if both always say one and the same.
-    """
-    pairs = [(a, b) for a, b in zip(left, right, strict=True) if a is not None and b is not None]
-    if not pairs:
-        return None
-    agreed = sum(a == b for a, b in pairs) / len(pairs)
-    lefts, rights = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    by_chance = sum(lefts[label] * rights[label] for label in lefts) / len(pairs) ** 2
-    return (agreed - by_chance) / (1 - by_chance) if by_chance < 1 else None
-
-
 @dataclass(frozen=True, slots=True)
 class CellComparison:
     """Two cells on the same questions. ``difference``: accuracy of the first less that of the second.

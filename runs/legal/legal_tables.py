@@ -16,7 +16,6 @@ from lawtrace.runs.legal.accuracy import (
     CellScore,
     answer_label,
     break_down_accuracy,
-    cohen_kappa,
     compare_cells,
     count_answers,
     share_by_case,
@@ -29,6 +28,7 @@ from lawtrace.runs.legal.model_free_baselines import (
     measure_baselines,
     skill,
 )
+from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.runs.scoring.statistics import holm_adjusted
 

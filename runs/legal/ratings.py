@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.document import Paragraph
-from lawtrace.runs.legal.accuracy import cohen_kappa
+from lawtrace.runs.scoring.agreement import cohen_kappa, fleiss_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
-from lawtrace.runs.web.review.agreement import fleiss_kappa
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)

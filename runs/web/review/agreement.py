@@ -1,12 +1,12 @@
 """How far reviewers agree, and what came of a review."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from lawtrace.runs.legal.accuracy import cohen_kappa
+from lawtrace.runs.scoring.agreement import cohen_kappa, fleiss_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 from lawtrace.runs.web.review.voting import ReviewState
 
@@ -58,21 +58,6 @@ def summarize_review(ballot: ReviewState) -> ReviewSummary:
         reviewers=tuple(names),
         stale=ballot.stale,
     )
-
-
-def fleiss_kappa(ratings: Sequence[Sequence[str]]) -> float | None:
-    """Fleiss' kappa: ``ratings[item]`` are the labels that the raters gave, as many for each item, whoever they are.
-
-    1 is full agreement, 0 what chance would give. None with fewer than two raters, or if only one label occurs.
-    """
-    if not ratings or len(ratings[0]) < 2:
-        return None
-    raters = len(ratings[0])
-    counts = [Counter(labels) for labels in ratings]
-    observed = fmean((sum(count * count for count in of.values()) - raters) / (raters * (raters - 1)) for of in counts)
-    total = Counter(label for labels in ratings for label in labels)
-    chance = sum((count / total.total()) ** 2 for count in total.values())
-    return (observed - chance) / (1 - chance) if chance < 1 else None
 
 
 def _line(ballot: ReviewState, number: int) -> RoundAgreement:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from lawtrace.runs.legal.accuracy import (
     Share,
     answer_label,
-    cohen_kappa,
     compare_cells,
     interval_by_case,
     mean_over_cases,
@@ -15,6 +14,7 @@ from lawtrace.runs.legal.accuracy import (
     share_by_question,
 )
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
+from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 
 MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.web.review.agreement import fleiss_kappa, summarize_review
+from lawtrace.runs.scoring.agreement import fleiss_kappa
+from lawtrace.runs.web.review.agreement import summarize_review
 from lawtrace.runs.web.review.append_log import AppendLog
 from lawtrace.runs.web.review.voting import (
     Decision,
