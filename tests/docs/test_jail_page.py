@@ -1,11 +1,12 @@
-"""What docs/jail.md claims is held by tests that exist."""
+"""The tests and attacks that docs/jail.md names exist."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "jail.md").read_text(encoding="utf-8")
-TESTS = [*(ROOT / "tests" / "environments" / "jail").glob("*.py"), *(ROOT / "tests" / "runs").glob("test_*.py")]
+SANDBOX = ROOT / "tests" / "environments" / "sandbox"
+TESTS = [*SANDBOX.glob("*.py"), *(ROOT / "tests" / "runs").rglob("test_*.py")]
 
 
 def test_every_test_that_the_page_names_exists() -> None:
@@ -18,7 +19,7 @@ def test_every_test_that_the_page_names_exists() -> None:
 
 
 def test_every_attack_that_the_page_names_is_in_the_table() -> None:
-    table = (ROOT / "tests" / "environments" / "jail" / "test_jail_hostile.py").read_text(encoding="utf-8")
+    table = (SANDBOX / "test_hostile_programs.py").read_text(encoding="utf-8")
     named = set(re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", PAGE[PAGE.index("| layer |") : PAGE.index("A wrong argument")]))
     assert len(named) >= 10
     for name in named:

@@ -1,4 +1,4 @@
-"""The example of docs/environments.md: what the page shows stands in the folder, and the folder goes the whole way."""
+"""The example of docs/environments.md: the page shows code of the folder, and the folder passes the full pipeline."""
 
 import json
 import re
@@ -19,19 +19,19 @@ PAGE = (DOCS / "environments.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", re.findall(r"```(?:python|toml)\n(.*?)```", PAGE, re.DOTALL))
-def test_what_the_page_shows_stands_in_the_folder(block: str) -> None:
+def test_code_on_the_page_is_from_the_folder(block: str) -> None:
     sources = [path.read_text(encoding="utf-8") for path in AIRLINE.iterdir() if path.is_file()]
     assert any(block in source for source in sources), block
 
 
-def test_the_rules_are_in_order() -> None:
-    setting = load_domain(str(AIRLINE))
-    rules = load_rules(setting.rules_file)
-    check_rules(rules, setting.environment, setting.regulation)
-    assert analyse_rules(setting.environment, rules).findings == ()
+def test_the_rules_have_no_findings() -> None:
+    domain = load_domain(str(AIRLINE))
+    rules = load_rules(domain.rules_file)
+    check_rules(rules, domain.environment, domain.regulation)
+    assert analyse_rules(domain.environment, rules).findings == ()
 
 
-def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     lawtrace = Shell(monkeypatch, capsys)
     (tmp_path / "recipe.toml").write_text("[tasks]\ncount = 4\n", encoding="utf-8")
