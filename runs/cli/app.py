@@ -11,6 +11,8 @@ from typing import Annotated, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lawtrace.runs.plugins import plugin_commands
+
 # Each verb: where it is, and the line that the help shows.
 COMMANDS = {
     "run": ("run:run", "Walk the whole way from a regulation to verdicts and a report."),
@@ -28,7 +30,7 @@ COMMANDS = {
     "ltlf": ("ltlf:app", "LTLf: verdicts on traces, and automata."),
     "traces": ("traces:app", "Traces: synthesise compliant ones, see what they can cover."),
     "tasks": ("tasks:app", "Tasks: build, check and release them, import published ones."),
-    "legal": ("lawtrace.runs.legal.cli.legal:app", "The legal bench: decisions, questions, agents that answer them."),
+    **{name: (command.target, command.help) for name, command in plugin_commands()},
 }
 
 

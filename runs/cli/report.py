@@ -8,14 +8,11 @@ import typer
 from lawtrace.runs.cli.options import EnvironmentFolderOption
 from lawtrace.runs.cli.output import print_invalid, print_json, print_note, print_problems, print_result
 from lawtrace.runs.cli.run import report_ablation
-from lawtrace.runs.legal.cli.legal import report_legal
-from lawtrace.runs.legal.legal_recipe import is_legal_recipe
 from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
 from lawtrace.runs.report.content import load_comparison_content, load_run_content
 from lawtrace.runs.report.terminal_tables import outcome_table
+from lawtrace.runs.run_kinds import run_kind_of
 from lawtrace.runs.scoring.ablation import is_ablation
-from lawtrace.runs.store.event_log_database import event_log_path
-from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.web.export import write_report
 
 
@@ -28,8 +25,8 @@ def report(
     written: list[str] = []
     problems: list[str] = []
     for directory in directories:
-        if _is_legal(directory):
-            written.append(str(report_legal(directory, quiet=as_json)))
+        if kind := run_kind_of(directory):
+            written.append(str(kind.write_report(directory, quiet=as_json)))
             continue
         if is_ablation(directory):
             written.append(str(report_ablation(directory, env, quiet=as_json)))
@@ -52,10 +49,3 @@ def report(
     if as_json:
         print_json({"reports": [*written], "unusable": [*problems]})
     raise typer.Exit(1 if problems else 0)
-
-
-def _is_legal(directory: Path) -> bool:
-    if not event_log_path(directory).exists():
-        return False
-    with EventLogFile.open(directory) as record:
-        return is_legal_recipe(record.recipe)

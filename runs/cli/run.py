@@ -23,13 +23,12 @@ from lawtrace.runs.cli.output import (
     silence_libraries,
 )
 from lawtrace.runs.cli.stage_runs import resumable
-from lawtrace.runs.legal.cli.legal import resume_legal
-from lawtrace.runs.legal.legal_recipe import is_legal_recipe
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, write_ablation
 from lawtrace.runs.report.content import describe_settings, load_content, load_run_content
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
+from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import (
     Run,
     check_access,
@@ -108,10 +107,12 @@ def resume(
     silence_libraries()
     folder = RunFolder(directory).existing()
     with EventLogFile.open(directory) as record:
-        begun = None if is_legal_recipe(record.recipe) else recorded_recipe(record, env)
-    if begun is None:
-        resume_legal(directory, budget=budget, as_json=as_json)
+        kind = find_run_kind(record.recipe)
+        begun = None if kind else recorded_recipe(record, env)
+    if kind is not None:
+        kind.resume(directory, budget=budget, as_json=as_json)
         return
+    assert begun is not None
     recipe = with_budget(begun, budget)
     with EventLogFile.resume(directory) as record:
         check_prices(recipe, models_of_recipe(recipe))
@@ -149,8 +150,8 @@ def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | Non
     if recipe is not None:
         raise InputError(f"give a recipe or --from {repeated}, not both")
     with EventLogFile.open(repeated) as record:
-        if is_legal_recipe(record.recipe):
-            raise InputError(f"{repeated} is a legal run; `lawtrace legal run --from {repeated}` repeats it")
+        if kind := find_run_kind(record.recipe):
+            raise InputError(f"{repeated} is a {kind.name} run; `{kind.repeat_command} {repeated}` repeats it")
         return recorded_recipe(record, env)
 
 

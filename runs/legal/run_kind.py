@@ -1,0 +1,36 @@
+"""Legal runs as the core's commands and pages see them."""
+
+from pathlib import Path
+
+from lawtrace.runs.legal.cli.legal import report_legal, resume_legal
+from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, AnswerRow, LegalFolder
+from lawtrace.runs.run_kinds import GradedUnit, RunKind
+from lawtrace.runs.store.event_log_queries import ConversationKey
+from lawtrace.runs.store.stage_files import read_rows
+
+
+class LegalRuns:
+    """The `RunKind` of legal runs: a graded unit is the answer to a question in a cell of the grid."""
+
+    name = "legal"
+    outcomes: tuple[str, ...] = LEGAL_OUTCOMES
+    repeat_command = "lawtrace legal run --from"
+
+    def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
+        resume_legal(folder, budget=budget, as_json=as_json)
+
+    def write_report(self, folder: Path, *, quiet: bool) -> Path:
+        return report_legal(folder, quiet=quiet)
+
+    def graded_units(self, folder: Path) -> list[GradedUnit]:
+        path = LegalFolder(folder).answers
+        return [_graded(row) for row in read_rows(path, AnswerRow)] if path.exists() else []
+
+
+def _graded(row: AnswerRow) -> GradedUnit:
+    unit = f"{row.context} {row.cell.column}"
+    conversation = ConversationKey(stage="answers", task=row.question, style=unit, name=row.model, trial=0)
+    return GradedUnit(row.question, unit, row.model, row.outcome, row.reason, conversation)
+
+
+LEGAL_RUNS: RunKind = LegalRuns()

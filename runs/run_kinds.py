@@ -1,0 +1,80 @@
+"""Kinds of runs that plug-ins add, as the core's commands and pages treat them."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from lawtrace.environments.events import Json
+from lawtrace.runs.plugins import plugins
+from lawtrace.runs.store.event_log_database import event_log_path
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.event_log_queries import ConversationKey
+
+
+@dataclass(frozen=True, slots=True)
+class GradedUnit:
+    """One graded result of a run of another kind, such as the answer to a question in one configuration.
+
+    Attributes:
+        task: what was asked, such as the id of a question; ``unit``: the configuration it was asked in.
+        outcome: one of the kind's outcomes; ``reason`` says why there is no grade, or is empty.
+        conversation: where the event log holds what was said.
+    """
+
+    task: str
+    unit: str
+    model: str
+    outcome: str
+    reason: str
+    conversation: ConversationKey
+
+
+class RunKind(Protocol):
+    """How the core's commands and pages treat runs of a plug-in.
+
+    Attributes:
+        name: as messages and pages call it.
+        outcomes: every outcome that a `GradedUnit` can have, best first.
+        repeat_command: the command line that repeats a run; the folder of the run is appended.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def outcomes(self) -> tuple[str, ...]: ...
+
+    @property
+    def repeat_command(self) -> str: ...
+
+    def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
+        """Continue an interrupted run and print its result."""
+        ...
+
+    def write_report(self, folder: Path, *, quiet: bool) -> Path:
+        """Write the report of a finished run; print its tables unless ``quiet``. Returns the path of the report."""
+        ...
+
+    def graded_units(self, folder: Path) -> list[GradedUnit]:
+        """All graded units, in the order of their file; none before they are written."""
+        ...
+
+
+def find_run_kind(recipe: Json) -> RunKind | None:
+    """The kind of the run that has this recipe in its event log; None for a run of the core."""
+    schema = recipe.get("schema_version") if isinstance(recipe, dict) else None
+    for plugin in plugins():
+        if isinstance(schema, str) and schema in plugin.run_kinds:
+            module, name = plugin.run_kinds[schema].split(":")
+            kind: Any = getattr(import_module(module), name)
+            return cast("RunKind", kind)
+    return None
+
+
+def run_kind_of(folder: Path) -> RunKind | None:
+    """The kind of the run in the folder; None for a run of the core, and where there is no event log."""
+    if not event_log_path(folder).exists():
+        return None
+    with EventLogFile.open(folder) as log:
+        return find_run_kind(log.recipe)
