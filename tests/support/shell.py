@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,3 +32,15 @@ class Shell:
         assert code == 0, err
         result: dict[str, Any] = json.loads(out.splitlines()[-1])
         return result
+
+
+def run_command(folder: Path, *words: object) -> None:
+    """Run the command in this process with ``folder`` as working directory; it has to exit with 0.
+
+    For fixtures that several tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["lawtrace", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code in (None, 0), f"lawtrace {' '.join(map(str, words))} exited with {ended.value.code}"
