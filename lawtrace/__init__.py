@@ -1,2 +1,73 @@
-"""lawtrace measures whether agents that call tools comply with regulations, and judges or guards agents already
-running."""
+"""lawtrace: do tool-calling agents comply with regulations they are not reminded of?
+
+The public API. Everything else may change between versions.
+
+    import lawtrace
+
+    bank = lawtrace.load_environment("banking")
+    rules = lawtrace.load_rules(bank.rules_file, bank)
+    verdict = lawtrace.judge(rules, [{"tool": "PayBill", "arguments": {...}, "result": {...}}])
+    verdict.kept, [rule.rule for rule in verdict.broken]
+
+    run = lawtrace.run("recipe.toml")
+    run.verdicts.to_pandas()
+
+Names are imported when they are first used, so ``import lawtrace`` costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lawtrace._judge import RuleSet, TraceVerdict, judge, load_environment, load_rules
+    from lawtrace._run import Run, Verdicts, load_run, run
+    from lawtrace.environments.domains.loader import Domain
+    from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
+    from lawtrace.environments.events import Event
+    from lawtrace.runs.recipe import Recipe
+    from lawtrace.solver.rules import Rule
+
+__all__ = [
+    "Domain",
+    "Event",
+    "InputError",
+    "LawtraceError",
+    "OperationalError",
+    "Recipe",
+    "Rule",
+    "RuleSet",
+    "Run",
+    "TraceVerdict",
+    "Verdicts",
+    "judge",
+    "load_environment",
+    "load_rules",
+    "load_run",
+    "run",
+]
+
+_MODULES = {
+    **dict.fromkeys(("RuleSet", "TraceVerdict", "judge", "load_environment", "load_rules"), "lawtrace._judge"),
+    **dict.fromkeys(("Run", "Verdicts", "load_run", "run"), "lawtrace._run"),
+    "Domain": "lawtrace.environments.domains.loader",
+    "Event": "lawtrace.environments.events",
+    "InputError": "lawtrace.environments.errors",
+    "LawtraceError": "lawtrace.environments.errors",
+    "OperationalError": "lawtrace.environments.errors",
+    "Recipe": "lawtrace.runs.recipe",
+    "Rule": "lawtrace.solver.rules",
+}
+"""Where each public name is defined."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'lawtrace' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

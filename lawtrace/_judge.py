@@ -1,0 +1,105 @@
+"""Loading environments and rules, and judging traces: the part of the public API that needs no model."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+from pydantic import TypeAdapter, ValidationError
+
+from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.errors import InputError, describe_validation_error
+from lawtrace.environments.events import Event
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict
+from lawtrace.runs.scoring.judge import judge_rules
+from lawtrace.solver.rules import Rule, check_rules
+from lawtrace.solver.rules import load_rules as read_rules
+
+Source = str | PathLike[str]
+
+_EVENT = TypeAdapter(Event)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet(Sequence[Rule]):
+    """The rules that a trace is judged by. Each has its own id."""
+
+    rules: tuple[Rule, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> "RuleSet": ...
+    def __getitem__(self, index: int | slice) -> "Rule | RuleSet":
+        return self.rules[index] if isinstance(index, int) else RuleSet(self.rules[index])
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceVerdict:
+    """The verdict on one trace: every rule with its evidence.
+
+    Attributes:
+        rules: one `RuleVerdict` a rule, in the order of the rule set. ``broken_at`` is the index of the event after
+            which the rule could not be kept any more; None if only the end of the trace decided.
+    """
+
+    rules: tuple[RuleVerdict, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every rule is kept."""
+        return not self.broken
+
+    @property
+    def broken(self) -> tuple[RuleVerdict, ...]:
+        """The rules that are not kept."""
+        return tuple(rule for rule in self.rules if not rule.kept)
+
+
+def load_environment(where: Source) -> Domain:
+    """Load an environment with its regulation: ``banking``, ``telehealth``, ``smart_home``, or a folder of your own.
+
+    A folder is named with a separator (``./airline``); its Python is run. Raises InputError naming file and line.
+    """
+    return load_domain(str(where))
+
+
+def load_rules(path: Source, tools: Domain | Environment | None = None) -> RuleSet:
+    """Load a rule set from TOML (``[[rules]]``) or JSON lines, and check it against the tools.
+
+    With ``tools``, every tool, argument, result and citation that a rule names must exist. Raises InputError naming
+    the rule, and FormulaError with the column.
+    """
+    rules = read_rules(Path(path))
+    match tools:
+        case Domain():
+            check_rules(rules, tools.environment, tools.regulation)
+        case Environment():
+            check_rules(rules, tools)
+        case None:
+            for rule in rules:
+                _ = rule.automaton  # a formula that does not parse, or is too large, is an error of the file
+    return RuleSet(rules)
+
+
+def judge(rules: Iterable[Rule], events: Iterable[Event | Mapping[str, Any]]) -> TraceVerdict:
+    """Judge a complete trace: a duty that is still open at its end is broken.
+
+    An event is an `Event`, or a mapping with its fields: ``tool``, ``arguments``, ``outcome`` (default ``completed``),
+    ``result``, ``error``. Raises InputError naming the event that is none.
+    """
+    return TraceVerdict(judge_rules(tuple(rules), [_event(event, at) for at, event in enumerate(events)], ()))
+
+
+def _event(event: Event | Mapping[str, Any], at: int) -> Event:
+    if isinstance(event, Event):
+        return event
+    try:
+        return _EVENT.validate_python(event)
+    except ValidationError as error:
+        raise InputError(f"event {at}: {describe_validation_error(error)}") from error

@@ -1,0 +1,131 @@
+"""Running a recipe and reading runs: the part of the public API that writes files and may ask models."""
+
+# pyright: reportMissingTypeStubs=false
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe, validate_options
+from lawtrace.runs.report.content import load_run_content
+from lawtrace.runs.runner import check_access, check_inputs, run_recipe, run_variants
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.stages.resolve import resolve_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import write_report
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Source = str | PathLike[str]
+
+_COLUMNS = ("task", "style", "model", "trial", "mode", "shield", "outcome", "goal_reached", "reason")
+
+
+class Verdicts(Sequence[Verdict]):
+    """The verdicts of a run."""
+
+    def __init__(self, rows: Iterable[Verdict]) -> None:
+        self._rows = tuple(rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Verdicts": ...
+    def __getitem__(self, index: int | slice) -> "Verdict | Verdicts":
+        return self._rows[index] if isinstance(index, int) else Verdicts(self._rows[index])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def to_pandas(self) -> "DataFrame":
+        """One row an attempt: task, style, model, trial, outcome, goal reached, ids of the broken rules, reason.
+
+        Needs pandas: ``pip install lawtrace[tables]``. Raises InputError without it.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise InputError("to_pandas() needs pandas: pip install 'lawtrace[tables]'") from error
+        columns: dict[str, list[object]] = {name: [getattr(row, name) for row in self._rows] for name in _COLUMNS}
+        columns["broken_rules"] = [tuple(rule.rule for rule in row.rules if not rule.kept) for row in self._rows]
+        return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run on disk. Its files are read when they are asked for.
+
+    Attributes:
+        path: the run's folder.
+    """
+
+    path: Path
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that the run was started with. Raises InputError if the event log cannot be read."""
+        with EventLogFile.open(self.path) as event_log:
+            return Recipe.model_validate(event_log.recipe)
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """The verdicts on all attempts. Raises InputError if the run has none (yet), or is an ablation."""
+        if self.variants:
+            raise InputError(f"{self.path} is an ablation; take the verdicts of each of its `variants`")
+        return Verdicts(read_rows(RunFolder(self.path).verdicts, Verdict))
+
+    @property
+    def variants(self) -> "tuple[Run, ...]":
+        """The variants of an ablation, in order; none for any other run."""
+        return tuple(Run(folder) for folder in sorted((self.path / "variants").glob("*")) if folder.is_dir())
+
+
+def run(recipe: Source | Recipe | Mapping[str, Any] | None = None, *, out: Source | None = None) -> Run:
+    """Run a recipe, as ``lawtrace run`` does: all stages, an event log, a report. Works inside a running event loop.
+
+    ``recipe`` is a file, a `Recipe`, its keys as a mapping, or None for the offline quickstart. ``out`` is the run's
+    folder, by default a new one below ``logs/``. Raises InputError before anything is asked, OperationalError if a
+    stage cannot be carried out.
+    """
+    resolved = resolve_recipe(_recipe(recipe))
+    check_inputs(resolved)
+    check_access(plan_of(resolved))
+    folder = RunFolder(Path(out)) if out is not None else new_run_folder(resolved.name)
+    with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this one
+        thread.submit(lambda: asyncio.run(_run(resolved, folder))).result()
+    return Run(folder.path)
+
+
+def load_run(path: Source) -> Run:
+    """Open a run that is already on disk. Raises InputError if the folder holds none."""
+    return Run(RunFolder(Path(path)).existing().path)
+
+
+def _recipe(recipe: Source | Recipe | Mapping[str, Any] | None) -> Recipe:
+    if isinstance(recipe, Recipe):
+        return recipe
+    if recipe is None:
+        return Recipe()
+    if isinstance(recipe, Mapping):
+        return validate_options(Recipe, recipe, "recipe")
+    return load_recipe(Path(recipe))
+
+
+async def _run(recipe: Recipe, folder: RunFolder) -> None:
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        if recipe.ablation:
+            await run_variants(recipe, folder, record=event_log)
+        else:
+            await run_recipe(recipe, folder, record=event_log)
+    if not recipe.ablation:
+        write_report(load_run_content(folder.path, recipe.environment), folder.report)

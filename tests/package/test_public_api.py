@@ -1,0 +1,51 @@
+"""The public API: complete, typed at its edges, and clear about mistakes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lawtrace
+
+
+def test_every_public_name_can_be_imported() -> None:
+    assert list(lawtrace.__all__) == sorted(lawtrace.__all__, key=lambda name: (name.islower(), name))
+    assert all(getattr(lawtrace, name) is not None for name in lawtrace.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        _ = lawtrace.missing  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_importing_the_package_loads_no_dependency() -> None:
+    code = "import sys, lawtrace; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {name.partition(".")[0] for name in loaded} & {"pydantic", "z3", "autogen_core", "openai", "typer"}
+
+
+def test_a_duty_that_is_open_at_the_end_is_broken() -> None:
+    rule = lawtrace.Rule(id="record", formula="G(PayBill -> F RecordAuditEvent)", provisions=("Article 95(1)",))
+    paid = {"tool": "PayBill", "arguments": {"amount": 5}}
+    verdict = lawtrace.judge([rule], [paid])
+    assert not verdict.kept
+    assert verdict.broken[0].provisions == ("Article 95(1)",)
+    assert lawtrace.judge([rule], [paid, lawtrace.Event("RecordAuditEvent", {})]).kept
+    assert lawtrace.judge([rule], [{**paid, "outcome": "failed"}]).kept
+
+
+def test_an_event_that_is_none_is_named() -> None:
+    rule = lawtrace.Rule(id="record", formula="G !PayBill")
+    with pytest.raises(lawtrace.InputError, match=r"event 1: .*arguments"):
+        lawtrace.judge([rule], [{"tool": "A", "arguments": {}}, {"tool": "B"}])
+
+
+def test_rules_are_checked_against_the_tools(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text('[[rules]]\nid = "a"\nformula = "G !PayBil"\n', encoding="utf-8")
+    assert len(lawtrace.load_rules(file)) == 1
+    with pytest.raises(lawtrace.InputError, match=r"rule 'a'.*PayBil.*PayBill"):
+        lawtrace.load_rules(file, lawtrace.load_environment("banking"))
+
+
+def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(lawtrace.InputError, match="holds no run"):
+        lawtrace.load_run(tmp_path)
