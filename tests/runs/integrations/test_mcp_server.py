@@ -18,12 +18,11 @@ import pytest
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli import main
 from lawtrace.runs.schemas.task_rows import Attempt, Task
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.rules import load_rules
-from tests.support.shell import Shell
+from tests.support.shell import Shell, run_command
 
 pytest.importorskip("mcp", reason="the tool server needs the extra 'mcp'")
 
@@ -46,16 +45,8 @@ SECRET = "a token of forty letters, or thereabouts"
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with one task, made by the command line."""
     folder = tmp_path_factory.mktemp("tasks")
-    commands = (
-        ("traces", "synthesize", "--count", "1", "--out", "traces.jsonl"),
-        ("tasks", "build", "--traces", "traces.jsonl", "--count", "1", "--out", "tasks.jsonl"),
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        for words in commands:
-            patch.setattr(sys, "argv", ["lawtrace", *words])
-            with pytest.raises(SystemExit, match="0"):
-                main()
+    run_command(folder, "traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
+    run_command(folder, "tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
     return folder / "tasks.jsonl"
 
 

@@ -1,8 +1,6 @@
 """`lawtrace messages` over a real run, and what a hostile message may not do."""
 
 import re
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
-from tests.support.shell import Shell
+from tests.support.shell import Shell, run_command
 
 RECIPE = """
 [tasks]
@@ -28,8 +26,7 @@ extract = false
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reading")
     (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "run", "recipe.toml", "--out", "run"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    run_command(folder, "run", "recipe.toml", "--out", "run")
     return folder / "run"
 
 

@@ -1,13 +1,12 @@
 """A small run in tools mode, made by the real pipeline, and one whose every word is hostile."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, RoleFailed
 from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.shell import run_command
 
 RECIPE = """
 name = "small"
@@ -50,10 +49,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("viewer")
     for name, recipe in (("small", RECIPE), ("ablated", ABLATED)):
         (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
-        main = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()"]
-        subprocess.run(
-            [*main, "run", f"{name}.toml", "--out", f"runs/{name}"], cwd=folder, check=True, capture_output=True
-        )
+        run_command(folder, "run", f"{name}.toml", "--out", f"runs/{name}")
     with EventLogFile.create(
         folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
     ) as record:
