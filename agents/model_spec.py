@@ -18,9 +18,6 @@ Provider = EndpointProvider | Literal["replay"] | BuiltIn
 ENDPOINTS: tuple[EndpointProvider, ...] = get_args(EndpointProvider)
 """Providers that are asked over the network; their specs name a model."""
 
-EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
-"""Those whose endpoints also give vectors, by the same protocol."""
-
 BUILT_IN: tuple[BuiltIn, ...] = get_args(BuiltIn)
 """Providers that are functions of ours: the offline roles, and the built-in models under test."""
 

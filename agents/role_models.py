@@ -9,45 +9,50 @@ from lawtrace.agents.event_log import Context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
+from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES, ScriptedRole
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 
 
 class RoleModels(Protocol):
     """Gives a conversation the client for a role, and the words that the role is told."""
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient: ...
+    def client(self, role: str, context: Context) -> ChatCompletionClient: ...
 
-    def prompt(self, role: RoleName) -> Prompt: ...
+    def prompt(self, role: str) -> Prompt: ...
 
 
 class ConfiguredRoleModels:
-    """One model a role, as a recipe says; ``offline`` stands for the role's deterministic stand-in."""
+    """One model for each role, as a recipe says.
+
+    Args:
+        offline: the scripted roles that the model ``offline`` stands for.
+    """
 
     def __init__(
         self,
         clients: ModelClients,
-        models: Mapping[RoleName, ModelSpec],
+        models: Mapping[str, ModelSpec],
         parameters: ModelParameters,
         prompts: Prompts = DEFAULT_PROMPTS,
+        offline: Mapping[str, ScriptedRole] = OFFLINE_ROLES,
     ) -> None:
         self._clients = clients
         self._models = models
         self._parameters = parameters
         self._prompts = prompts
+        self._offline = offline
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         spec = self._models[role]
         place = context.at(role=role)
         if spec.provider == "offline":
-            return self._clients.wrap(ScriptedClient(OFFLINE_ROLES[role]), spec, place, self._parameters)
+            return self._clients.wrap(ScriptedClient(self._offline[role]), spec, place, self._parameters)
         return self._clients.client_for(spec, place, self._parameters)
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return self._prompts[role]
 
-    def name_of(self, role: RoleName) -> str:
+    def name_of(self, role: str) -> str:
         """What the model in that role is called in rows and records."""
         return self._clients.name_of(self._models[role], role)
 
@@ -55,8 +60,8 @@ class ConfiguredRoleModels:
 class OfflineRoleModels:
     """Every role played by its deterministic stand-in, with nothing to be paid for and nothing to be recorded."""
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(OFFLINE_ROLES[role])
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return DEFAULT_PROMPTS[role]

@@ -210,7 +210,7 @@ class RoleModelOptions(RecipePart):
     independent_reader: RoleModel = "offline"
     trace_writer: Annotated[str, AfterValidator(_check_model), AfterValidator(_check_trace_writer)] | None = None
 
-    def specs(self) -> dict[RoleName, ModelSpec]:
+    def specs(self) -> dict[str, ModelSpec]:
         preparing: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
         roles: tuple[RoleName, ...] = (
             "policy_extractor",
@@ -219,7 +219,7 @@ class RoleModelOptions(RecipePart):
             "masking_evaluator",
             "independent_reader",
         )
-        named: dict[RoleName, str] = {role: getattr(self, role) for role in roles}
+        named: dict[str, str] = {role: getattr(self, role) for role in roles}
         named |= {role: getattr(self, role) or self.policy_extractor for role in preparing}
         return {role: ModelSpec.parse(model) for role, model in named.items()}
 

@@ -1,1 +1,18 @@
-"""Agents of the legal benchmark."""
+"""Agents of the legal benchmark: the roles, their conversations, and their scripted stand-ins."""
+
+from typing import Literal
+
+LegalRole = Literal[
+    "meta_llm",
+    "decomposer",
+    "atomicity_judge",
+    "role_agent",
+    "integrator",
+    "section_mapper",
+    "facts",
+    "rules",
+    "application",
+    "common_sense",
+    "question_writer",
+    "restater",
+]

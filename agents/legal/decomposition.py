@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.meta_llm import LegalAnswer, ask_role
 from lawtrace.agents.legal.team_roles import (
     MAX_SUBTASKS,
@@ -30,7 +31,6 @@ from lawtrace.agents.legal.team_roles import (
 )
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
@@ -57,7 +57,7 @@ class DecompositionLimits:
     depth: int = 2
     calls: int = 12
 
-    def most(self) -> dict[RoleName, int]:
+    def most(self) -> dict[LegalRole, int]:
         """The most that each role of the team can be asked for one question, if no answer is asked for once more.
 
         Not all at once: calls that judge are none that split.

@@ -17,12 +17,18 @@ import numpy as np
 from autogen_core.models import CreateResult, RequestUsage, UserMessage
 from openai import AsyncOpenAI
 
-from lawtrace.agents.model_spec import EMBEDDERS, ModelSpec
+from lawtrace.agents.event_log import Context
+from lawtrace.agents.model_spec import EndpointProvider, ModelSpec
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messages
+from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.models.request_client import RequestClient
+from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.retrieval.embedding import Vectors
+
+EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
+"""Providers whose endpoints compute embeddings."""
 
 _BATCH = 64
 
@@ -62,11 +68,16 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
     return EmbeddingEndpoint(client, spec.name, access.address, access.key)
 
 
+def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:
+    """A client whose answers are vectors, or a replay of one. Raises what `ModelClients.client_for` raises."""
+    return clients.client_for(spec, context, connect=connect_embeddings)
+
+
 class EndpointEncoder:
     """An encoder that asks a client for the vectors of texts, 64 at a time, each text once.
 
     Args:
-        client: a client of `ModelClients.embedder`.
+        client: a client of an `EmbeddingEndpoint`, see `embedding_client`.
         loop: where the client lives. `encode` waits for it, so it is called from another thread.
     """
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from lawtrace.agents.conversation import run_proposal_loop
 from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.case_roles import (
     Application,
     Inference,
@@ -30,7 +31,6 @@ from lawtrace.agents.legal.case_roles import (
     make_segmenter,
 )
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.legal.case import Agent, Case, Chunk, paragraph_chunks
 from lawtrace.environments.legal.document import Paragraph
 
@@ -247,7 +247,7 @@ def _refs(agent: Agent, paragraph: str, count: int) -> list[str]:
     return [f"{agent}:{paragraph}/{number}" for number in range(1, count + 1)]
 
 
-def _context(table: _Setup, role: RoleName, first: str) -> Context:
+def _context(table: _Setup, role: LegalRole, first: str) -> Context:
     """A conversation's place: the role and the first paragraph (or entry) that it is about."""
     return table.context.at(role=role, style=first, conversation=role)
 

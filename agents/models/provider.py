@@ -1,9 +1,9 @@
 """The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, LLMMessage
 from autogen_ext.models.openai import BaseOpenAIChatCompletionClient
@@ -36,6 +36,34 @@ class Passthrough:
             extra_create_args=request.extra_create_args,
             cancellation_token=request.cancellation_token,
         )
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+class RemoteEndpoint(Protocol):
+    """An endpoint on the network: an innermost layer whose calls cost something.
+
+    Attributes:
+        client: the connection, to be closed with the run.
+        address, key: see `Endpoint`.
+    """
+
+    @property
+    def client(self) -> _Closable: ...
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def key(self) -> str: ...
+
+    async def ask(self, call: ModelCall) -> CreateResult: ...
+
+
+Connect = Callable[[ModelSpec, Mapping[str, str]], RemoteEndpoint]
+"""Opens the endpoint of a spec, with address and key from the environment variables given."""
 
 
 @dataclass(frozen=True, slots=True)

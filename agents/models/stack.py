@@ -7,7 +7,7 @@
             Deadline     our own, for the call with all its retries
               Announced  a mark that the call leaves, on the disk before it does
                 Retrying   transport faults only, each one recorded
-                  Endpoint | EmbeddingEndpoint | Replay | Direct
+                  Endpoint | ReplayLayer | Passthrough
 
 Live, replayed and scripted roles differ in the innermost layer, and in that only endpoints are cached, budgeted and
 announced.
@@ -25,13 +25,12 @@ from typing import Self
 from autogen_core.models import ChatCompletionClient, ModelInfo
 
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.legal.embedding_endpoint import EmbeddingEndpoint, connect_embeddings
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker
 from lawtrace.agents.models.cache import AnswerCache, Cached
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer
 from lawtrace.agents.models.model_call import Layer
-from lawtrace.agents.models.provider import Endpoint, Passthrough, connect
+from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
 from lawtrace.agents.models.recording import OccurrenceCounter, RecordedClient, WriteAheadLayer
 from lawtrace.agents.models.replay import RecordedModel, ReplayLayer, ReplaySource, recorded_model
 from lawtrace.agents.models.request_client import MODEL_INFO
@@ -90,16 +89,24 @@ class ModelClients:
             earlier_calls=earlier.left() if earlier else 0,
         )
         self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
-        self._endpoints: dict[ModelSpec, Endpoint] = {}
-        self._embedders: dict[ModelSpec, EmbeddingEndpoint] = {}
+        self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._replays: dict[str, ReplayLayer] = {}
         self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
 
-    def client_for(self, spec: ModelSpec, context: Context, parameters: ModelParameters = _DEFAULTS) -> RecordedClient:
+    def client_for(
+        self,
+        spec: ModelSpec,
+        context: Context,
+        parameters: ModelParameters = _DEFAULTS,
+        connect: Connect = connect,
+    ) -> RecordedClient:
         """A client for one conversation of an endpoint or a replayed role.
 
         The model in the context is filled in from the spec; for a replay, with the model that was recorded (its
         recorded parameters are used, too).
+
+        Args:
+            connect: opens the endpoint; another one than the default serves other answers, such as vectors.
 
         Raises:
             InputError: a key is missing, the run does not exist, or the spec names a built-in model.
@@ -110,19 +117,8 @@ class ModelClients:
         if spec.provider == "replay":
             recorded = self._recorded_model(spec, context.role)
             return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
-        return self._recorded(self._endpoint(spec), context.at(model=str(spec)), parameters)
-
-    def embedder(self, spec: ModelSpec, context: Context) -> RecordedClient:
-        """A client whose answers are vectors (`lawtrace.agents.legal.embedding_endpoint.EndpointEncoder`), or a
-        replay of one.
-
-        Raises what `client_for` raises.
-        """
-        if spec.provider == "replay":
-            return self.client_for(spec, context)
-        if spec not in self._embedders:
-            self._embedders[spec] = connect_embeddings(spec, self._environment)
-        return self._recorded(self._embedders[spec], context.at(model=str(spec)), _DEFAULTS)
+        endpoint = self._endpoint(spec, connect)
+        return self._recorded(endpoint, context.at(model=str(spec)), parameters, remote=endpoint)
 
     def name_of(self, spec: ModelSpec, role: str) -> str:
         """What a model is called in rows and records: its spec; of a replay, that of the model which was recorded, if
@@ -148,8 +144,6 @@ class ModelClients:
     async def close(self) -> None:
         for endpoint in self._endpoints.values():
             await endpoint.client.close()
-        for embedder in self._embedders.values():
-            await embedder.client.close()
         for replay in self._replays.values():
             replay.source.close()
         if self._cache is not None:
@@ -163,10 +157,10 @@ class ModelClients:
     ) -> None:
         await self.close()
 
-    def _endpoint(self, spec: ModelSpec) -> Endpoint:
-        if spec not in self._endpoints:
-            self._endpoints[spec] = connect(spec, self._environment)
-        return self._endpoints[spec]
+    def _endpoint(self, spec: ModelSpec, connect: Connect) -> RemoteEndpoint:
+        if (connect, spec) not in self._endpoints:
+            self._endpoints[connect, spec] = connect(spec, self._environment)
+        return self._endpoints[connect, spec]
 
     def _recorded_model(self, spec: ModelSpec, role: str) -> RecordedModel:
         if (spec, role) not in self._recorded_models:
@@ -181,18 +175,22 @@ class ModelClients:
         return self._replays[spec.name]
 
     def _recorded(
-        self, innermost: Layer, context: Context, parameters: ModelParameters, model_info: ModelInfo = MODEL_INFO
+        self,
+        innermost: Layer,
+        context: Context,
+        parameters: ModelParameters,
+        model_info: ModelInfo = MODEL_INFO,
+        remote: RemoteEndpoint | None = None,
     ) -> RecordedClient:
+        """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
         seconds = self._settings.deadline_seconds
-        paid = isinstance(innermost, Endpoint | EmbeddingEndpoint)
-        key = innermost.key if paid else ""
-        inner: Layer = RetryLayer(innermost, self._ledger, self._settings.retry, seconds, key)
-        if paid:
+        inner: Layer = RetryLayer(innermost, self._ledger, self._settings.retry, seconds, remote.key if remote else "")
+        if remote:
             inner = WriteAheadLayer(inner, self._ledger)
         inner = ConcurrencyLayer(DeadlineLayer(inner, seconds), self._slots, self._clock)
-        if paid:
+        if remote:
             inner = BudgetLayer(inner, self._purse)
-            inner = Cached(inner, self._cache, innermost.address) if self._cache else inner
+            inner = Cached(inner, self._cache, remote.address) if self._cache else inner
         return RecordedClient(
             inner,
             context,
@@ -202,5 +200,5 @@ class ModelClients:
             model_info=model_info,
             earlier=self._earlier,
             clock=self._clock,
-            paid=paid,
+            paid=remote is not None,
         )

@@ -15,17 +15,5 @@ RoleName = Literal[
     "independent_reader",
     "trace_writer",
     "executor",
-    "meta_llm",
-    "decomposer",
-    "atomicity_judge",
-    "role_agent",
-    "integrator",
-    "section_mapper",
-    "facts",
-    "rules",
-    "application",
-    "common_sense",
-    "question_writer",
-    "restater",
 ]
 ROLES: tuple[RoleName, ...] = get_args(RoleName)

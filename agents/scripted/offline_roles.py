@@ -10,18 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.legal.scripted.negation_templates import restate_question
-from lawtrace.agents.legal.scripted.section_classifier import map_parts
-from lawtrace.agents.legal.scripted.term_matcher import apply_terms, cut_paragraphs, infer_alignments
-from lawtrace.agents.legal.scripted.word_overlap import (
-    answer_part,
-    answer_question,
-    integrate_parts,
-    judge_atomicity,
-    split_task,
-)
-from lawtrace.agents.legal.scripted.yes_no_questions import write_questions
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.offline_extraction import (
     align_scope,
     criticise_rules,
@@ -34,7 +22,10 @@ from lawtrace.agents.scripted.request_parser import read_request
 
 __all__ = ["OFFLINE_ROLES"]
 
-OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
+ScriptedRole = Callable[[Sequence[LLMMessage]], str]
+"""From the messages of a request to the text of an answer."""
+
+OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "scope_aligner": align_scope,
     "verifiability_refiner": refine_provisions,
     "tool_mapper": map_obligations,
@@ -43,16 +34,4 @@ OFFLINE_ROLES: Mapping[RoleName, Callable[[Sequence[LLMMessage]], str]] = {
     "instruction_generator": write_request,
     "masking_evaluator": review_request,
     "independent_reader": read_request,
-    "meta_llm": answer_question,
-    "decomposer": split_task,
-    "atomicity_judge": judge_atomicity,
-    "role_agent": answer_part,
-    "integrator": integrate_parts,
-    "section_mapper": map_parts,
-    "facts": cut_paragraphs,
-    "rules": cut_paragraphs,
-    "application": apply_terms,
-    "common_sense": infer_alignments,
-    "question_writer": write_questions,
-    "restater": restate_question,
 }

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.legal.restater import RestatementResult, restate_question
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, Question
 from lawtrace.runs.legal.legal_files import RestatedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
@@ -73,7 +72,7 @@ async def restate_questions(
 ) -> list[RestatedRow]:
     """A row for each yes/no question, in their order. All are offered to the restater, so that refusals are counted
     over all of them; half of each answer's questions are drawn from what it could do."""
-    role_models = ConfiguredRoleModels(clients, recipe.roles.specs(), recipe.parameters, recipe.prompts.prompts())
+    role_models = recipe.role_models(clients)
 
     async def restate(question: Question) -> RestatementResult:
         restated = await restate_question(

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.legal.case import Case, Chunk, Question
 from lawtrace.environments.legal.party_names import Renaming, choose_renaming, rename_chunk, rename_question
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
@@ -122,9 +120,7 @@ async def ask_probes(
         if tried is None or row.choice is None:
             return None
         question, passages = tried
-        role_models = ConfiguredRoleModels(
-            clients, {"meta_llm": ModelSpec.parse(row.model)}, recipe.parameters, recipe.prompts.prompts()
-        )
+        role_models = recipe.role_models(clients, meta_llm=row.model)
         desk = CellRunner(row.cell, recipe, role_models, event_log, stage=f"probe {probe}")
         again = await desk.once(case, question, passages)
         return ProbeRow(

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.legal.decomposition import DecompositionLimits
 from lawtrace.agents.legal.embedding_endpoint import DryRunEncoder
 from lawtrace.agents.legal.meta_llm import question_json
 from lawtrace.agents.legal.team_roles import AGENT_DESCRIPTIONS
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.legal.case import Case, Context, Question, parse_context
 from lawtrace.environments.legal.party_names import choose_renaming, rename_chunk, rename_question
 from lawtrace.environments.legal.retrieval.retrievers import EMBEDDING_RETRIEVERS
@@ -70,7 +70,7 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
 class _RoleLoad:
     """What one question asks of a role in one cell: how often at most, and the tokens of each prompt at most."""
 
-    role: RoleName
+    role: LegalRole
     model: str
     times: int
     prompt: int
@@ -85,7 +85,7 @@ class _PlanBuilder:
         self.answer = recipe.parameters.max_tokens
         self.vectors = DryRunEncoder()
         self.prompts = recipe.prompts.prompts()
-        self.words: dict[RoleName, int] = {}
+        self.words: dict[LegalRole, int] = {}
         self.limits = DecompositionLimits(recipe.decomposition.depth, recipe.decomposition.calls)
 
     def add_answers(self, cases: Sequence[Case], asked: int, *, drawn: Sequence[Question] = ()) -> None:
@@ -143,7 +143,7 @@ class _PlanBuilder:
         """Tokens of one answer at most; where nothing limits it there is no ceiling, and it does not matter."""
         return self.answer or 0
 
-    def prompt(self, role: RoleName) -> int:
+    def prompt(self, role: LegalRole) -> int:
         """The words of a prompt, and an unusable answer that is sent back with it."""
         if role not in self.words:
             self.words[role] = _tokens(self.prompts[role].body)

@@ -10,12 +10,16 @@ What a recipe does not mention has the default below: the published grid, withou
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self, cast
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from lawtrace.agents.model_spec import EMBEDDERS, ModelSpec
-from lawtrace.agents.roles import RoleName
+from lawtrace.agents.legal import LegalRole
+from lawtrace.agents.legal.embedding_endpoint import EMBEDDERS
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
+from lawtrace.agents.model_spec import ModelSpec
+from lawtrace.agents.models.stack import ModelClients
+from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
@@ -24,6 +28,9 @@ from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
 from lawtrace.runs.legal.legal_files import Probe
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
+
+META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
+"""The roles that the Meta-LLM takes."""
 
 
 def _context(text: str) -> str:
@@ -68,8 +75,8 @@ class LegalRoles(RecipePart):
     restater: RoleModel = "offline"
     role_agent: RoleModel = "offline"
 
-    def specs(self) -> dict[RoleName, ModelSpec]:
-        chosen = cast("dict[RoleName, str]", self.model_dump())
+    def specs(self) -> dict[str, ModelSpec]:
+        chosen: dict[str, str] = self.model_dump()
         return {role: ModelSpec.parse(model) for role, model in chosen.items()}
 
 
@@ -149,6 +156,13 @@ class LegalRecipe(CallOptions):
         if "released_embedding" in self.retrievers and self.embedding != "minilm":
             raise ValueError("released_embedding takes the [CLS] vector, which only the embedding 'minilm' shows")
         return self
+
+    def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> ConfiguredRoleModels:
+        """The model behind each role; ``meta_llm`` takes the roles that the Meta-LLM of a cell has."""
+        models = self.roles.specs()
+        if meta_llm is not None:
+            models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
+        return ConfiguredRoleModels(clients, models, self.parameters, self.prompts.prompts(), LEGAL_OFFLINE_ROLES)
 
     def parsed_contexts(self) -> tuple[Context, ...]:
         return tuple(parse_context(name) for name in self.contexts)

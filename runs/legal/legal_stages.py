@@ -12,13 +12,12 @@ from lawtrace.agents.legal.decomposition import (
     DecompositionLimits,
     answer_by_decomposition,
 )
-from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder
+from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question, context_name, parse_context
 from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
@@ -28,9 +27,6 @@ from lawtrace.runs.cache_folder import cache_folder
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.stages.concurrency import gather
-
-_META: tuple[RoleName, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
-"""The seats that the Meta-LLM of a cell takes."""
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
@@ -125,9 +121,7 @@ async def ask_for_answers(
     chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
     rows: list[AnswerRow] = []
     for cell in grid_cells(recipe):
-        meta = ModelSpec.parse(cell.model)
-        models: dict[RoleName, ModelSpec] = {**recipe.roles.specs(), **dict.fromkeys(_META, meta)}
-        role_models = ConfiguredRoleModels(clients, models, recipe.parameters, recipe.prompts.prompts())
+        role_models = recipe.role_models(clients, meta_llm=cell.model)
         desk = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder), stage)
 
         async def ask(case: Case, question: Question, desk: CellRunner = desk) -> AnswerRow:
@@ -228,7 +222,8 @@ def encoders(recipe: LegalRecipe, clients: ModelClients) -> Callable[[Pooling], 
     def encoder(pooling: Pooling) -> Encoder:
         if recipe.embedding == "minilm":
             return CachedEncoder(MiniLM(pooling), cache_folder("vectors"))
-        client = clients.embedder(ModelSpec.parse(recipe.embedding), Context(stage="retrieval", role="embedder"))
+        spec = ModelSpec.parse(recipe.embedding)
+        client = embedding_client(clients, spec, Context(stage="retrieval", role="embedder"))
         return EndpointEncoder(client, recipe.embedding, loop)
 
     return encoder

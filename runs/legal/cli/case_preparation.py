@@ -153,4 +153,4 @@ async def legal_role_models(recipe: LegalRecipe, record: EventLogFile) -> AsyncG
     async with ModelClients(
         record, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=record
     ) as clients:
-        yield ConfiguredRoleModels(clients, recipe.roles.specs(), recipe.parameters, recipe.prompts.prompts())
+        yield recipe.role_models(clients)

@@ -32,10 +32,10 @@ class Cast:
         self._scripts = scripts
         self.asked: dict[str, int] = {}
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         script = self._scripts.get(role, OFFLINE_ROLES[role])
 
         def answer(messages: Sequence[LLMMessage]) -> str:

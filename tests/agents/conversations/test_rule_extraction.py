@@ -41,10 +41,10 @@ class Cast:
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
 

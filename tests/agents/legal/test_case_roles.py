@@ -16,9 +16,8 @@ from lawtrace.agents.legal.question_writer import (
     is_duplicate,
     write_questions,
 )
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import build_case
 from lawtrace.environments.legal.document_parser import parse_document
@@ -51,11 +50,11 @@ class Cast:
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._scripts.get(role, LEGAL_OFFLINE_ROLES[role]))
 
 
 def says(answer: Mapping[str, Any]) -> Script:

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, RoleFailed
 from lawtrace.agents.legal.decomposition import DecompositionLimits, TeamAnswer, answer_by_decomposition
 from lawtrace.agents.legal.meta_llm import LegalAnswer
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.team_roles import MAX_SUBTASKS
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import RoleFailure
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Agent, Chunk, Question
 from lawtrace.prompts.loader import Prompt, load_prompt
@@ -33,12 +32,12 @@ class Cast:
         self._scripts = scripts
         self.asked: Counter[str] = Counter()
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         self.asked[role] += 1
-        return ScriptedClient(self._scripts.get(role, OFFLINE_ROLES[role]))
+        return ScriptedClient(self._scripts.get(role, LEGAL_OFFLINE_ROLES[role]))
 
 
 def store(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from lawtrace.agents.event_log import CallRetried, Context, MemoryEventLog, ModelCalled, RequestSent, RoleFailed
-from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder
+from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.stack import CallSettings, ModelClients
@@ -27,7 +27,7 @@ async def with_encoder(
     server: OpenAIServer, event_log: MemoryEventLog, act: Callable[[EndpointEncoder], Awaitable[Result]]
 ) -> Result:
     async with ModelClients(event_log, settings=CallSettings(), environment=server.environment) as clients:
-        return await act(EndpointEncoder(clients.embedder(SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
+        return await act(EndpointEncoder(embedding_client(clients, SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
 
 
 async def test_vectors_come_in_the_order_of_the_texts_and_each_text_is_asked_once() -> None:
@@ -79,4 +79,4 @@ async def test_a_fault_that_passes_is_tried_again_and_on_record() -> None:
 async def test_only_endpoints_that_give_vectors_encode(spec: str) -> None:
     async with ModelClients(MemoryEventLog()) as clients:
         with pytest.raises(InputError, match="name a compatible endpoint"):
-            clients.embedder(ModelSpec.parse(spec), PLACE)
+            embedding_client(clients, ModelSpec.parse(spec), PLACE)

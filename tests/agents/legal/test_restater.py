@@ -7,9 +7,8 @@ from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
 from lawtrace.agents.legal.restater import RestatementResult, restate_question
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt
 from tests.support.legal.small_cases import asked
 
@@ -23,10 +22,10 @@ class Says:
     def __init__(self, *questions: str | None) -> None:
         self._left = list(questions)
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
-        return ScriptedClient(self._say if self._left else OFFLINE_ROLES[role])
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
+        return ScriptedClient(self._say if self._left else LEGAL_OFFLINE_ROLES[role])
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return DEFAULT_PROMPTS[role]
 
     def _say(self, messages: Sequence[LLMMessage]) -> str:

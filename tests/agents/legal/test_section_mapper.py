@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import check_coverage
@@ -39,10 +38,10 @@ class Cast:
     def __init__(self, script: Script) -> None:
         self._script = script
 
-    def prompt(self, role: RoleName) -> Prompt:
+    def prompt(self, role: str) -> Prompt:
         return load_prompt(role)
 
-    def client(self, role: RoleName, context: Context) -> ChatCompletionClient:
+    def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(self._script)
 
 
@@ -68,12 +67,12 @@ async def test_a_title_above_everything_says_nothing_of_any_paragraph() -> None:
         lines += [Line(f"{paragraph.ref}. {paragraph.text}", level=0) for paragraph in section.paragraphs]
     titled = parse_document(lines)
     assert [path.split(" > ")[0] for path, _ in titled.outline()] == ["A decision of the Office"] * 5
-    found = await mapped(OFFLINE_ROLES["section_mapper"], document=titled)
+    found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"], document=titled)
     assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
 
 
 async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
-    found = await mapped(OFFLINE_ROLES["section_mapper"])
+    found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"])
     assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
     assert (found.failure, found.doubts) == (None, ())
 
@@ -86,7 +85,7 @@ async def test_what_stands_in_an_annex_is_annex_whatever_its_heading_says() -> N
         for text, level in ((heading, 2), (below, 0))
         if text
     ]
-    found = await mapped(OFFLINE_ROLES["section_mapper"], document=parse_document(lines))
+    found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"], document=parse_document(lines))
     assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
 
 

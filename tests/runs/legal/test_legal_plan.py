@@ -12,9 +12,9 @@ from zlib import crc32
 import pytest
 from autogen_core.models import LLMMessage, SystemMessage
 
+from lawtrace.agents.legal import LegalRole
+from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.team_roles import MAX_SUBTASKS
-from lawtrace.agents.roles import RoleName
-from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import Choice
 from lawtrace.environments.legal.dataset import LegalDataset
@@ -33,7 +33,7 @@ from tests.support.shell import Shell
 
 pytestmark = pytest.mark.slow
 
-ROLES: tuple[RoleName, ...] = (
+ROLES: tuple[LegalRole, ...] = (
     "meta_llm",
     "restater",
     "decomposer",
@@ -79,7 +79,7 @@ TEAM = LegalRecipe.model_validate(
 )
 
 
-def role_of(request: Mapping[str, Any]) -> RoleName:
+def role_of(request: Mapping[str, Any]) -> LegalRole:
     system = str(request["messages"][0]["content"])
     return next(role for role in ROLES if system.startswith(load_prompt(role).body.split("{{")[0][:40]))
 
@@ -88,7 +88,7 @@ def please(request: Mapping[str, Any]) -> str:
     """Names the first option and cites the first passage; restates as the stand-in does."""
     messages: list[LLMMessage] = [SystemMessage(content=request["messages"][0]["content"])]
     if role_of(request) == "restater":
-        return OFFLINE_ROLES["restater"](messages)
+        return LEGAL_OFFLINE_ROLES["restater"](messages)
     option = next(iter(labelled_json(messages, "question")["options"]))
     cited = [{"passage": shown["ref"]} for shown in labelled_json(messages, "passages")[:1]]
     return json.dumps({"answer": option, "citations": cited})

@@ -1,0 +1,31 @@
+"""The scripted role behind each role of the legal benchmark."""
+
+from collections.abc import Mapping
+
+from lawtrace.agents.legal.scripted.negation_templates import restate_question
+from lawtrace.agents.legal.scripted.section_classifier import map_parts
+from lawtrace.agents.legal.scripted.term_matcher import apply_terms, cut_paragraphs, infer_alignments
+from lawtrace.agents.legal.scripted.word_overlap import (
+    answer_part,
+    answer_question,
+    integrate_parts,
+    judge_atomicity,
+    split_task,
+)
+from lawtrace.agents.legal.scripted.yes_no_questions import write_questions
+from lawtrace.agents.scripted.offline_roles import ScriptedRole
+
+LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
+    "meta_llm": answer_question,
+    "decomposer": split_task,
+    "atomicity_judge": judge_atomicity,
+    "role_agent": answer_part,
+    "integrator": integrate_parts,
+    "section_mapper": map_parts,
+    "facts": cut_paragraphs,
+    "rules": cut_paragraphs,
+    "application": apply_terms,
+    "common_sense": infer_alignments,
+    "question_writer": write_questions,
+    "restater": restate_question,
+}
