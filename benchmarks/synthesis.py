@@ -56,7 +56,7 @@ def draw_arguments(random: Random, state: State, events: list[Event], name: str)
             case FromLookup(entity):
                 arguments[parameter.name] = random.choice([row.values[entity.key] for row in state.rows(entity.table)])
             case FromTrace(_, function):
-                arguments[parameter.name] = parameter.kind.encode(function(ENVIRONMENT, tuple(events)))
+                arguments[parameter.name] = parameter.kind.encode(function(ENVIRONMENT.tools, tuple(events)))
     return arguments
 
 

@@ -1,22 +1,22 @@
-"""What a trace is made of: events, and where the arguments of a call come from.
+"""Events, which traces consist of, and the origins of their arguments.
 
-An event is one call with its arguments, its result and whether it succeeded. The five outcomes:
+An event is one tool call with its arguments, its outcome and its result. The outcomes:
 
-- ``completed``: the tool did what it promises; only completed calls make a plain atom of a rule true;
-- ``failed``: the tool answered that it did not succeed (its documented ``success`` result is false), nothing changed;
-- ``raised``: the tool raised one of its documented exceptions, nothing changed;
-- ``rejected``: the call itself was malformed (unknown tool, missing or ill-typed argument), nothing changed;
-- ``shielded``: a shield stood against the call, so it never reached its tool. To the rules it has not happened.
+- ``completed``: the tool did what it promises. Only completed calls make a plain atom of a rule true.
+- ``failed``: the tool answered that it did not succeed (its documented ``success`` result is false). No change.
+- ``raised``: the tool raised one of its documented exceptions. No change.
+- ``rejected``: the call itself was malformed (unknown tool, missing or ill-typed argument). No change.
+- ``shielded``: a guard refused the call before it reached the tool. To the rules it has not happened.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import JsonValue
+from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 Json = JsonValue
-"""A JSON value as Python holds it. Arguments and results are of this type at every boundary."""
+"""A JSON value as Python represents it. Arguments and results have this type at every boundary."""
 
 CallOutcome = Literal["completed", "failed", "raised", "rejected", "shielded"]
 
@@ -26,7 +26,7 @@ JsonPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One call as it really happened.
+    """One tool call.
 
     Attributes:
         tool: name of the tool, as called (a rejected call may name a tool that does not exist).
@@ -34,6 +34,8 @@ class Event:
         outcome: see the module docstring.
         result: what the tool returned (completed or failed), else None.
         error: ``Name: reason`` of the exception (raised, rejected or shielded), else None.
+        message: id of the message in the event log that made the call, where there is one. It is provenance: it takes
+            no part in equality and in rules, and is left out of files where it is None.
     """
 
     tool: str
@@ -41,15 +43,23 @@ class Event:
     outcome: CallOutcome = "completed"
     result: Json = None
     error: str | None = None
+    message: str | None = field(default=None, compare=False)
 
     @property
     def completed(self) -> bool:
         return self.outcome == "completed"
 
+    @model_serializer(mode="wrap")
+    def _omit_missing_message(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Json]:
+        fields = serialize(self)
+        if self.message is None:
+            fields.pop("message", None)
+        return fields
+
 
 @dataclass(frozen=True, slots=True)
 class SaidByUser:
-    """The argument is in the user's words."""
+    """The instruction states the argument."""
 
     kind: Literal["said"] = "said"
 
@@ -73,11 +83,11 @@ class FromResults:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """The argument follows from the calls before it (the list of audit events); nobody says it."""
+    """The argument is computed from the earlier calls, such as the list of events to record."""
 
     function: str
     kind: Literal["derived"] = "derived"
 
 
 Origin = SaidByUser | FromResult | FromResults | Derived
-"""Where an argument of a reference trace comes from: a trace whose arguments nobody could know is not valid."""
+"""Where an argument of a reference trace comes from. Every argument must have an origin, or no caller could know it."""

@@ -22,7 +22,6 @@ from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError, SearchError
 from lawtrace.environments.sandbox import Jail, JailPool, Limits, choose_backend
-from lawtrace.environments.spec.compliance import deny_authorization
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.recipe import CallOptions, Recipe
 from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, Findings, ModelBaseline
@@ -30,7 +29,7 @@ from lawtrace.runs.schemas.task_rows import Attempt, Task, TraceRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
-from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+from lawtrace.runs.stages.denied_sessions import add_denied_sessions, deny_authorization
 from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, gold_rules

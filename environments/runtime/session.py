@@ -1,7 +1,7 @@
-"""One session of an agent with the tools: where every call of an attempt happens, whichever way it was made.
+"""A session of an agent with the tools: every call of an attempt is executed here, in every mode.
 
-A program in the jail, an agent that calls tools turn by turn and a client of the tool server all end here, so the same
-calls give the same events. State and events are the judge's; an agent gets answers to its calls and nothing else.
+A program in the jail, an agent that calls tools turn by turn and a client of the tool server all use a session, so the
+same calls give the same events. Agents get answers to their calls; they never see the state or the event list.
 """
 
 import json
@@ -11,23 +11,23 @@ from typing import Protocol
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.simulation import INVALID_CALL, simulate_call
-from lawtrace.environments.sandbox.protocol import parse_strictly
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
+from lawtrace.environments.strict_json import parse_strict_json
 
 REFUSED_BY_SHIELD = "RefusedByShieldException"
-"""What an agent sees of a call that a guard did not let through."""
+"""The exception that an agent sees when a guard refuses its call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What a guard holds against a call, or against ending the session.
+    """Objection of a guard to a call, or to ending the session.
 
     Attributes:
         rules: the ids of the rules concerned.
         text: what the agent is told.
-        refused: whether the call was not carried out.
-        event: number (from 0) of the event it is about; None for the end of the session.
+        refused: whether the call was not executed.
+        event: index of the event concerned; None for the end of the session.
     """
 
     rules: tuple[str, ...]
@@ -37,38 +37,40 @@ class Objection:
 
 
 class CallGuard(Protocol):
-    """Stands in front of the tools; `lawtrace.solver.shield.Shield` is the one there is."""
+    """Checks calls before they take effect. `solver.shield.Shield` implements it."""
 
     def review(self, event: Event) -> Objection | None:
-        """Asked about a call that was tried out and not committed: the event that would happen."""
+        """Check the event that the call would produce, before its effects are committed."""
         ...
 
     def open_duties(self) -> Objection | None:
-        """What stands against ending the session now."""
+        """Check whether the session may end now."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What became of a call. ``warning`` is told to the agent beside the result."""
+    """Event of a call, and the guard's warning for the agent if there is one."""
 
     event: Event
     warning: str | None = None
 
     @property
     def text(self) -> str:
-        """What an agent is told: the result as JSON, or the error."""
+        """What the agent is told: the result as JSON, or the error, then the warning."""
         told = self.event.error if self.event.error is not None else json.dumps(self.event.result, ensure_ascii=False)
         return told if self.warning is None else f"{told}\nWarning: {self.warning}"
 
 
 class Session:
-    """The simulator with the state it has come to and the events that happened on the way.
+    """The simulator with its current state and the events so far.
+
+    Every call takes an optional ``message``, the id of the message that made it; the event keeps it.
 
     Attributes:
-        state: after the calls so far.
-        events: one for each call, in order.
-        objections: what the guard said, in order.
+        state: the state after the calls so far.
+        events: one per call, in order.
+        objections: the guard's objections, in order.
     """
 
     def __init__(self, environment: Environment, initial: State, guard: CallGuard | None = None) -> None:
@@ -78,46 +80,44 @@ class Session:
         self.objections: list[Objection] = []
         self._guard = guard
 
-    def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
-        """Carry out one call, unless a guard stands against it. Total: no call makes it raise."""
-        return self._settle(*simulate_call(self.environment, self.state, tool, arguments))
+    def call(self, tool: str, arguments: Mapping[str, Json], message: str | None = None) -> CallResult:
+        """Execute one call unless the guard refuses it. Never raises."""
+        event, after = simulate_call(self.environment, self.state, tool, arguments)
+        return self._commit(event, after, message)
 
-    def call_written(self, tool: str, arguments: str) -> CallResult:
-        """The same for arguments as a model writes them: a JSON object as text; nothing at all stands for none.
+    def call_written(self, tool: str, arguments: str, message: str | None = None) -> CallResult:
+        """Execute a call whose arguments are a JSON object as text; empty text means no arguments.
 
-        Text that is no such object is a rejected call, whose event has no arguments and says why.
+        Any other text is a rejected call, whose event has no arguments and the reason as its error.
         """
         try:
-            parsed = parse_strictly(arguments) if arguments.strip() else {}
-        except (ValueError, TypeError, RecursionError) as error:
-            return self.reject(tool, f"the arguments are not strict JSON: {error}")
+            parsed = parse_strict_json(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError) as error:
+            return self.reject(tool, f"the arguments are not strict JSON: {error}", message)
         if not isinstance(parsed, dict):
-            return self.reject(tool, "the arguments are not a JSON object")
-        return self.call(tool, parsed)
+            return self.reject(tool, "the arguments are not a JSON object", message)
+        return self.call(tool, parsed, message)
+
+    def reject(self, tool: str, reason: str, message: str | None = None) -> CallResult:
+        """Record a call whose arguments cannot be read. Its event has no arguments."""
+        return self._commit(Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}"), self.state, message)
 
     def open_duties(self) -> Objection | None:
-        """What the guard holds against ending here."""
+        """The guard's objection to ending the session now."""
         objection = self._guard.open_duties() if self._guard else None
         if objection is not None:
             self.objections.append(objection)
         return objection
 
-    def reject(self, tool: str, reason: str) -> CallResult:
-        """Take down a call that means nothing, without its arguments: nobody could say what they are."""
-        return self._settle(Event(tool, {}, "rejected", None, f"{INVALID_CALL}: {reason}"), self.state)
-
-    def _settle(self, event: Event, after: State) -> CallResult:
-        """Let the guard look at what would happen, and commit it or not."""
+    def _commit(self, event: Event, after: State, message: str | None) -> CallResult:
+        """Append the event and take over its state, unless the guard refuses."""
+        event = event if message is None else replace(event, message=message)
         objection = self._guard.review(event) if self._guard else None
-        if objection is None:
-            self.state = after
-            self.events.append(event)
-            return CallResult(event)
-        self.objections.append(replace(objection, event=len(self.events)))
-        if objection.refused:
-            event = Event(event.tool, event.arguments, "shielded", None, f"{REFUSED_BY_SHIELD}: {objection.text}")
-            self.events.append(event)
-            return CallResult(event)
+        if objection is not None:
+            self.objections.append(replace(objection, event=len(self.events)))
+            if objection.refused:
+                error = f"{REFUSED_BY_SHIELD}: {objection.text}"
+                event, after = replace(event, outcome="shielded", result=None, error=error), self.state
         self.state = after
         self.events.append(event)
-        return CallResult(event, objection.text)
+        return CallResult(event, objection.text if objection is not None and not objection.refused else None)

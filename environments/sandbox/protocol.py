@@ -6,12 +6,11 @@ size, strict JSON (no NaN, no infinities, no repeated keys, no lone surrogates, 
 the fields of one of the two messages that a program can send.
 """
 
-import json
 from dataclasses import dataclass
-from typing import Any, NoReturn
 
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS, require_json
+from lawtrace.environments.sandbox.inside.wire import DEPTH, HEADER, MESSAGE_CHARACTERS
+from lawtrace.environments.strict_json import parse_strict_json
 
 NAME_CHARACTERS = 200
 
@@ -67,8 +66,8 @@ def read_message(body: bytes) -> CallMessage | EndMessage:
     """The message in a frame, or `ProtocolError`."""
     try:
         text = body.decode("utf-8")
-        message = parse_strictly(text, DEPTH + 1)  # the arguments may be as deep as the program's side lets them be
-    except (ValueError, TypeError, RecursionError) as error:
+        message = parse_strict_json(text, DEPTH + 1)  # the arguments may be as deep as the program's side lets them be
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"not strict JSON: {error}") from error
     match message:
         case {"tool": str(tool), "arguments": dict() as arguments, **rest} if not rest:
@@ -85,29 +84,5 @@ def read_message(body: bytes) -> CallMessage | EndMessage:
             raise ProtocolError("neither a call nor an end")
 
 
-def parse_strictly(text: str, depth: int = DEPTH) -> Json:
-    """The value of a JSON text that means one thing: no NaN, no infinities, no key twice, no half characters.
-
-    Raises ValueError, TypeError or RecursionError saying what is wrong.
-    """
-    value: Json = STRICT.decode(text)
-    require_json(value, depth)
-    return value
-
-
 def _cut(text: str | None, characters: int) -> str | None:
     return text and (text.splitlines() or [""])[0][:characters]
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("an object has the same key twice")
-    return result
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)

@@ -1,24 +1,23 @@
 """The events that still wait to be recorded: what an audit call is made from, and what masking hides with it."""
 
-from lawtrace.environments.errors import InputError
+from collections.abc import Mapping
+
 from lawtrace.environments.events import Event
-from lawtrace.environments.runtime.simulation import simulate_call
-from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, KeyResult, ValueResult
-from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import argument, is_empty, tables_of, value_of
+from lawtrace.environments.spec.state import Entity, Field
+from lawtrace.environments.spec.terms import argument, is_empty, value_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, TEXT, TEXTS
 
 
-def pending_events(environment: Environment, events: tuple[Event, ...]) -> tuple[str, ...]:
+def pending_events(tools: Mapping[str, Tool], events: tuple[Event, ...]) -> tuple[str, ...]:
     """The event names of the completed calls since the last one that recorded such a list, in order, each repeated as
     often as it occurred."""
     pending: list[str] = []
     for event in events:
         if not event.completed:
             continue
-        tool = environment.tools[event.tool]
+        tool = tools[event.tool]
         if _records_pending(tool):
             pending.clear()
         elif tool.emits:
@@ -120,30 +119,3 @@ RECORD_AUDIT_EVENT = Tool(
     compliance=True,
     critical=True,
 )
-
-
-def deny_authorization(environment: Environment, state: State) -> State:
-    """The same state in a session that is not authorized.
-
-    Raises InputError if that cannot be said of the environment: it has no `AUTHORIZATION_TOOL`, or the tool's result
-    does not come from a field ``authorized`` of one table.
-    """
-    tool = environment.tools.get(AUTHORIZATION_TOOL)
-    results = tool.results if tool else ()
-    tables = {
-        table
-        for result in results
-        if isinstance(result, ValueResult) and result.name == AUTHORIZED
-        for table in tables_of(result.term)
-        if AUTHORIZED in environment.entities[table].fields
-    }
-    for table in tables:
-        rows = tuple(Row({**row.values, AUTHORIZED: False}, row.present) for row in state.tables[table])
-        denied = state.with_table(table, rows)
-        event, _ = simulate_call(environment, denied, AUTHORIZATION_TOOL, {})
-        if event.completed and event.result == {AUTHORIZED: False}:
-            return denied
-    raise InputError(
-        f"environment {environment.name!r}: a denied session needs a tool {AUTHORIZATION_TOOL} whose result "
-        f"{AUTHORIZED!r} is read from a field {AUTHORIZED!r} of its session; see environments/spec/compliance.py"
-    )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult
@@ -64,10 +63,6 @@ class PhrasesByArgument:
         return (f"{{{self.parameter}}}", *(text for phrases in self.cases.values() for text in phrases.texts))
 
 
-if TYPE_CHECKING:
-    from lawtrace.environments.spec.declaration import Environment
-
-
 @dataclass(frozen=True, slots=True)
 class FromUser:
     """The user says it. ``domain`` draws a sensible value. An optional parameter is given in a ``share`` of the calls,
@@ -91,7 +86,7 @@ class FromTrace:
     """A function of the calls so far, which nobody says and no result contains. ``name`` says what it is."""
 
     name: str
-    function: Callable[["Environment", tuple[Event, ...]], Value]
+    function: Callable[[Mapping[str, "Tool"], tuple[Event, ...]], Value]
 
 
 Source = FromUser | FromLookup | FromTrace

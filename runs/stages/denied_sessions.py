@@ -9,12 +9,16 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
+from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.session import Session
+from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
-from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, deny_authorization
+from lawtrace.environments.spec.compliance import AUTHORIZATION_TOOL, AUTHORIZED
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.state import encode_state
+from lawtrace.environments.spec.effects import ValueResult
+from lawtrace.environments.spec.state import Row, State, encode_state
+from lawtrace.environments.spec.terms import tables_of
 from lawtrace.runs.schemas.task_rows import CallRow, Family, Task
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
@@ -40,6 +44,33 @@ def add_denied_sessions(
         else:
             dropped[reason] += 1
     return replace(built, tasks=tasks, dropped=dropped)
+
+
+def deny_authorization(environment: Environment, state: State) -> State:
+    """The same state in a session that is not authorized.
+
+    Raises InputError if the environment has no `AUTHORIZATION_TOOL`, or if the tool's result is not read from a field
+    ``authorized`` of one table.
+    """
+    tool = environment.tools.get(AUTHORIZATION_TOOL)
+    results = tool.results if tool else ()
+    tables = {
+        table
+        for result in results
+        if isinstance(result, ValueResult) and result.name == AUTHORIZED
+        for table in tables_of(result.term)
+        if AUTHORIZED in environment.entities[table].fields
+    }
+    for table in tables:
+        rows = tuple(Row({**row.values, AUTHORIZED: False}, row.present) for row in state.tables[table])
+        denied = state.with_table(table, rows)
+        event, _ = simulate_call(environment, denied, AUTHORIZATION_TOOL, {})
+        if event.completed and event.result == {AUTHORIZED: False}:
+            return denied
+    raise InputError(
+        f"environment {environment.name!r}: a denied session needs a tool {AUTHORIZATION_TOOL} whose result "
+        f"{AUTHORIZED!r} is read from a field {AUTHORIZED!r} of its session; see environments/spec/compliance.py"
+    )
 
 
 def _denied_task(environment: Environment, task: Task) -> Task:

@@ -3,12 +3,23 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from functools import lru_cache
+from typing import Protocol, TypeVar, cast
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.environments.runtime.session import CallGuard, Objection, Session
-from lawtrace.environments.runtime.toolset import toolset
-from lawtrace.environments.sandbox import Execution, Jail, JailLost, Program, Raised, Reply, Returned
+from lawtrace.environments.runtime.documentation import call_schemas, docstring, result_schema
+from lawtrace.environments.runtime.session import REFUSED_BY_SHIELD, CallGuard, Objection, Session
+from lawtrace.environments.sandbox import (
+    Execution,
+    Jail,
+    JailLost,
+    Program,
+    Raised,
+    Reply,
+    Returned,
+    Toolset,
+    ToolSignature,
+)
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 
@@ -53,6 +64,28 @@ class _SimulatedTools:
         return Returned(event.result)
 
 
+@lru_cache(maxsize=64)
+def program_toolset(environment: Environment, *, guarded: bool = False) -> Toolset:
+    """The object that a program finds the tools on. The same object each time, so that a worker is sent it once.
+
+    Args:
+        environment: the environment with the tools.
+        guarded: whether a guard may refuse calls. Programs then know its exception too.
+    """
+    schemas = call_schemas(environment)
+    signatures = {
+        tool.name: ToolSignature(
+            parameters=cast("dict[str, Json]", schemas[tool.name]["properties"]),
+            required=tuple(parameter.name for parameter in tool.parameters if parameter.required),
+            returns=result_schema(tool),
+            about=docstring(tool),
+        )
+        for tool in environment.tools.values()
+    }
+    exceptions = (*environment.exceptions, REFUSED_BY_SHIELD) if guarded else environment.exceptions
+    return Toolset(environment.object_name, signatures, exceptions, environment.summary)
+
+
 def run_program(
     jail: Jail,
     environment: Environment,
@@ -66,7 +99,7 @@ def run_program(
     A guard may stand before the tools; what it refuses is an exception in the program, like those that its tools
     document. It guards one session, so it is made for each.
     """
-    program = Program(source, toolset(environment, guarded=make_guard() is not None), variables)
+    program = Program(source, program_toolset(environment, guarded=make_guard() is not None), variables)
     execution, judge = run_with_tools(jail, program, lambda: _SimulatedTools(environment, initial, make_guard()))
     session = judge.session
     return ProgramResult(execution, tuple(session.events), session.state, tuple(session.objections))

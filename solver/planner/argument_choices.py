@@ -269,7 +269,7 @@ class ArgumentChooser:
     def _derived(self, situation: SearchState, parameter: Parameter) -> list[_ArgumentValue]:
         """What follows from the calls so far, if anything does: nobody records that nothing happened."""
         assert isinstance(parameter.source, FromTrace)
-        value = parameter.source.function(self._environment, situation.events)
+        value = parameter.source.function(self._environment.tools, situation.events)
         return [_ArgumentValue(value, Derived(parameter.source.name))] if value else []
 
 

@@ -82,7 +82,7 @@ class DerivedValues:
         remembered: list[object] = []
         for tool, sources in self._parameters.items():
             for name, source in sources.items():
-                value = source.function(self._environment, events)
+                value = source.function(self._environment.tools, events)
                 remembered.append(frozenset(value) if self._interest.looks_at(tool, name) else bool(value))
         return tuple(remembered)
 
@@ -133,7 +133,7 @@ class DerivedValues:
 
     def _values(self, tool: Tool, events: History) -> dict[str, Value]:
         sources = self._parameters[tool.name].items()
-        return {name: source.function(self._environment, events) for name, source in sources}
+        return {name: source.function(self._environment.tools, events) for name, source in sources}
 
 
 def _reads_any(condition: Condition, arguments: Collection[str]) -> bool:

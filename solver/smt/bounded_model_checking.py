@@ -146,7 +146,7 @@ class BoundedEncoding:
             tool = self.environment.tools[wish.tool]
             said = {name: _rename_values(value, names) for name, value in wish.arguments.items()}
             derived = {
-                parameter.name: parameter.kind.encode(parameter.source.function(self.environment, tuple(events)))
+                parameter.name: parameter.kind.encode(parameter.source.function(self.environment.tools, tuple(events)))
                 for parameter in tool.parameters
                 if isinstance(parameter.source, FromTrace)
             }

@@ -52,7 +52,7 @@ def _check_origins(environment: Environment, trace: Trace) -> None:
                     assert [resolve(trace.events[item.step].result, item.path) for item in items] == value
                 case Derived(function):
                     assert function == "pending_events"
-                    assert value == list(pending_events(environment, trace.events[:number]))
+                    assert value == list(pending_events(environment.tools, trace.events[:number]))
 
 
 def resolve(result: Json, path: JsonPath) -> Json:

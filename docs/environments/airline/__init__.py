@@ -4,7 +4,7 @@ The example of docs/environments.md. ``tables.py`` holds the entities and the in
 ``regulation.toml`` the airline's policy and ``rules.toml`` what it demands of the calls.
 """
 
-from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec import Environment
 
 from .tables import ENTITIES, populate
 from .tools import TOOLS

@@ -3,8 +3,7 @@
 import datetime as dt
 from random import Random
 
-from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.types import DATE, MONEY, TEXT, TEXTS, Choice, Pattern
+from lawtrace.environments.spec import DATE, MONEY, TEXT, TEXTS, Choice, Entity, Field, Pattern, Row, State
 
 BOOKING_CODE = Pattern("XXNNNN", r"[A-Z]{2}\d{4}")
 FLIGHT_NUMBER = Pattern("VE-NNN", r"VE-\d{3}")

@@ -1,12 +1,31 @@
 """The nine tools of the disruption desk."""
 
-from lawtrace.environments.spec.compliance import pending_events
-from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
-from lawtrace.environments.spec.samplers import Amount, DayBefore, FieldValue, OneOf, WordsOf
-from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    DATE,
+    MONEY,
     SUCCEEDED,
+    TEXT,
+    TEXTS,
+    Amount,
+    DayBefore,
+    Entity,
+    Fails,
+    FieldValue,
+    FromLookup,
+    FromTrace,
+    FromUser,
+    Insert,
+    OneOf,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
     Term,
+    Tool,
+    Update,
+    ValueResult,
+    WordsOf,
     any_item,
     argument,
     constant,
@@ -15,10 +34,9 @@ from lawtrace.environments.spec.terms import (
     fresh_key,
     if_given,
     is_empty,
+    pending_events,
     value_of,
 )
-from lawtrace.environments.spec.tools import Fails, FromLookup, FromTrace, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, TEXTS
 
 from .tables import BOOKING_CODE, BOOKINGS, CASE_LOG, CITY, DESK, FLIGHT_NUMBER, FLIGHTS, NOTICES, PAYMENTS, VOUCHERS
 

@@ -7,7 +7,7 @@ restates the provisions and ``rules.toml`` holds the curated rule set.
 from lawtrace.environments.domains.banking.entities import ENTITIES
 from lawtrace.environments.domains.banking.initial_state import populate
 from lawtrace.environments.domains.banking.tools import TOOLS
-from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec import Environment
 
 __all__ = ["ENVIRONMENT"]
 

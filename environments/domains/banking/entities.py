@@ -1,8 +1,6 @@
 """The tables of the banking environment."""
 
-from lawtrace.environments.spec.compliance import AUDIT_LOG
-from lawtrace.environments.spec.state import Entity, Field
-from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, Choice, Pattern
+from lawtrace.environments.spec import AUDIT_LOG, BOOLEAN, DATE, MONEY, TEXT, Choice, Entity, Field, Pattern
 
 ACCOUNT_NUMBER = Pattern("XXX-XXXX-XXXX", r"\d{3}-\d{4}-\d{4}")
 PAYEE_ID = Pattern("P-XXXXXX", r"P-\d{6}")

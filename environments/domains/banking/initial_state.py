@@ -8,7 +8,7 @@ import datetime as dt
 from random import Random
 
 from lawtrace.environments.domains.banking.entities import ACCOUNT_TYPE, ENTITIES
-from lawtrace.environments.spec.state import Row, State
+from lawtrace.environments.spec import Row, State
 
 PAYEE_NAMES = (
     "Northwind Power",

@@ -12,16 +12,39 @@ from lawtrace.environments.domains.banking.entities import (
     SESSION,
     TRANSACTIONS,
 )
-from lawtrace.environments.spec.compliance import INVALID_REQUEST, RECORD_AUDIT_EVENT, check_authorization
-from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
-from lawtrace.environments.spec.samplers import Amount, DayAfter, DayBefore, Digits, FieldValue, OneOf, WordsOf
-from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    DATE,
+    INVALID_REQUEST,
+    MONEY,
+    RECORD_AUDIT_EVENT,
     SUCCEEDED,
+    TEXT,
+    TEXTS,
+    Amount,
+    DayAfter,
+    DayBefore,
+    Digits,
+    Entity,
+    Fails,
+    FieldValue,
+    FromLookup,
+    FromUser,
+    Insert,
+    OneOf,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
     Term,
+    Tool,
+    Update,
+    ValueResult,
+    WordsOf,
     any_item,
     apply,
     argument,
+    check_authorization,
     choose,
     constant,
     contains_text,
@@ -30,8 +53,6 @@ from lawtrace.environments.spec.terms import (
     is_empty,
     value_of,
 )
-from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, DATE, MONEY, TEXT, TEXTS
 
 TRANSACTION_FIELDS = ("date", "description", "amount", "balance")
 

@@ -8,7 +8,7 @@ one.
 from lawtrace.environments.domains.smart_home.entities import ENTITIES
 from lawtrace.environments.domains.smart_home.initial_state import populate
 from lawtrace.environments.domains.smart_home.tools import TOOLS
-from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec import Environment
 
 __all__ = ["ENVIRONMENT"]
 

@@ -4,9 +4,7 @@ Time is the environment's own: ``now`` is a field of the session, which is short
 or a code whose end has come is over by that clock, whatever else the row says.
 """
 
-from lawtrace.environments.spec.compliance import AUDIT_LOG
-from lawtrace.environments.spec.state import Entity, Field
-from lawtrace.environments.spec.types import BOOLEAN, MOMENT, TEXT, Choice, Pattern
+from lawtrace.environments.spec import AUDIT_LOG, BOOLEAN, MOMENT, TEXT, Choice, Entity, Field, Pattern
 
 GUEST_ID = Pattern("guest_N", r"guest_\d+")
 ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")

@@ -8,8 +8,7 @@ import datetime as dt
 from random import Random
 
 from lawtrace.environments.domains.smart_home.entities import ENTITIES, LOCK_STATUS, WITHOUT_END
-from lawtrace.environments.spec.state import Row, State
-from lawtrace.environments.spec.types import MOMENT
+from lawtrace.environments.spec import MOMENT, Row, State
 
 GUEST_NAMES = (
     "Mara Quell",

@@ -9,7 +9,7 @@ initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` h
 from lawtrace.environments.domains.telehealth.entities import ENTITIES
 from lawtrace.environments.domains.telehealth.initial_state import populate
 from lawtrace.environments.domains.telehealth.tools import TOOLS
-from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec import Environment
 
 __all__ = ["ENVIRONMENT"]
 

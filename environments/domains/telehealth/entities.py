@@ -4,9 +4,20 @@ What a doctor offers is a slot; a slot is free unless a confirmed appointment fi
 the appointments and is nowhere kept twice.
 """
 
-from lawtrace.environments.spec.compliance import AUDIT_LOG
-from lawtrace.environments.spec.state import Entity, Field
-from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, MOMENT, TEXT, TEXTS, TIME, Choice, Pattern
+from lawtrace.environments.spec import (
+    AUDIT_LOG,
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    MOMENT,
+    TEXT,
+    TEXTS,
+    TIME,
+    Choice,
+    Entity,
+    Field,
+    Pattern,
+)
 
 DOCTOR_ID = Pattern("D-XXXX", r"D-\d{4}")
 APPOINTMENT_ID = Pattern("A-XXXXX", r"A-\d{5}")

@@ -11,8 +11,7 @@ from random import Random
 from lawtrace.environments.domains.telehealth.entities import ENTITIES
 from lawtrace.environments.domains.telehealth.tools.shared import CURRENT
 from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
-from lawtrace.environments.spec.state import Row, State
-from lawtrace.environments.spec.types import MINUTES_PER_DAY
+from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
 
 DOCTOR_NAMES = (
     "Ines Adeyemi",

@@ -11,7 +11,7 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, is_folder, lo
 from lawtrace.environments.errors import InputError
 
 DECLARATION = """
-from lawtrace.environments.declaration import Environment
+from lawtrace.environments.spec import Environment
 
 from . import tables
 
@@ -26,7 +26,7 @@ ENVIRONMENT = Environment(
 )
 """
 TABLES = """
-from lawtrace.environments.state import State
+from lawtrace.environments.spec import State
 
 COLOUR = "red"
 
@@ -137,7 +137,7 @@ def test_what_is_wrong_is_named_with_its_place(write: Write, changed: dict[str, 
 
 def test_a_declaration_that_is_refused_says_where_it_stands(write: Write) -> None:
     refused = DECLARATION.replace(
-        "from . import tables", "from lawtrace.environments.spec.declaration import Tool\nfrom . import tables"
+        "from . import tables", "from lawtrace.environments.spec import Tool\nfrom . import tables"
     )
     refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
     with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': a business tool needs phrases"):

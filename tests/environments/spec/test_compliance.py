@@ -7,7 +7,7 @@ from lawtrace.environments.spec.compliance import pending_events
 
 def pending(*calls: str | tuple[str, CallOutcome]) -> tuple[str, ...]:
     events = (Event(call, {}) if isinstance(call, str) else Event(call[0], {}, call[1]) for call in calls)
-    return pending_events(ENVIRONMENT, tuple(events))
+    return pending_events(ENVIRONMENT.tools, tuple(events))
 
 
 def test_nothing_is_pending_at_the_start() -> None:

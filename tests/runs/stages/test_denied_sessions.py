@@ -13,7 +13,6 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.sandbox import JailPool
-from lawtrace.environments.spec.compliance import deny_authorization
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.content import load_run_content
@@ -25,6 +24,7 @@ from lawtrace.runs.schemas.task_rows import ProgramRow, Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.quality import QualityRow
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder

@@ -31,7 +31,7 @@ def run_calls(calls: tuple[Event, ...]) -> list[Event]:
     for planned in calls:
         arguments: dict[str, Json] = dict(planned.arguments)
         if planned.tool == "RecordAuditEvent":
-            arguments["events"] = list(pending_events(ENVIRONMENT, tuple(events)))
+            arguments["events"] = list(pending_events(ENVIRONMENT.tools, tuple(events)))
         event, state = simulate_call(ENVIRONMENT, state, planned.tool, arguments)
         events.append(event)
     return events

@@ -18,7 +18,7 @@ from lawtrace.environments.domains.smart_home.tools.lock import (
     REVOKE_TEMPORARY_ACCESS_CODE,
     UNLOCK_DOOR,
 )
-from lawtrace.environments.spec.compliance import RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.spec import RECORD_AUDIT_EVENT, check_authorization
 
 __all__ = ["TOOLS"]
 

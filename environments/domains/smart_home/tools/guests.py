@@ -15,11 +15,28 @@ from lawtrace.environments.domains.smart_home.tools.shared import (
     moment,
     now,
 )
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.effects import Delete, Insert, InsertEach, KeyResult, RowsResult, ValueResult
-from lawtrace.environments.spec.samplers import HoursFromNow, OneOf, UnusedValue, WordOf
-from lawtrace.environments.spec.terms import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    INVALID_REQUEST,
+    MOMENT,
     SUCCEEDED,
+    TEXT,
+    Delete,
+    Fails,
+    FromUser,
+    HoursFromNow,
+    Insert,
+    InsertEach,
+    KeyResult,
+    OneOf,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
+    Tool,
+    UnusedValue,
+    ValueResult,
+    WordOf,
     any_item,
     argument,
     choose,
@@ -29,8 +46,6 @@ from lawtrace.environments.spec.terms import (
     if_given,
     is_given,
 )
-from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, MOMENT, TEXT
 
 SEARCH_GUESTS = Tool(
     name="SearchGuests",

@@ -2,11 +2,26 @@
 
 from lawtrace.environments.domains.smart_home.entities import ACCESS_CODE, ACCESS_CODES, LOCK_STATUS, LOCKS
 from lawtrace.environments.domains.smart_home.tools.shared import END, NOT_FOUND, START, moment, now
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.effects import Insert, KeyResult, Update, ValueResult
-from lawtrace.environments.spec.terms import SUCCEEDED, RowVariable, Term, argument, constant, exists, value_of
-from lawtrace.environments.spec.tools import FromLookup, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    INVALID_REQUEST,
+    SUCCEEDED,
+    FromLookup,
+    Insert,
+    KeyResult,
+    Parameter,
+    Phrases,
+    Raises,
+    RowVariable,
+    Term,
+    Tool,
+    Update,
+    ValueResult,
+    argument,
+    constant,
+    exists,
+    value_of,
+)
 
 IS_LOCKED = exists(LOCKS, lambda lock: lock.status == "locked")
 

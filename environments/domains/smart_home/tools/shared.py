@@ -1,11 +1,21 @@
 """What several of the tools are written with."""
 
 from lawtrace.environments.domains.smart_home.entities import ACCESSES, GUEST_ID, GUESTS, SESSION
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.samplers import HoursFromNow
-from lawtrace.environments.spec.terms import Term, any_item, argument, exists, is_empty, value_of
-from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter
-from lawtrace.environments.spec.types import MOMENT, ListOf
+from lawtrace.environments.spec import (
+    INVALID_REQUEST,
+    MOMENT,
+    FromLookup,
+    FromUser,
+    HoursFromNow,
+    ListOf,
+    Parameter,
+    Term,
+    any_item,
+    argument,
+    exists,
+    is_empty,
+    value_of,
+)
 
 NOT_FOUND = "NotFoundException"
 CONFLICT = "ConflictException"

@@ -14,7 +14,7 @@ from lawtrace.environments.domains.telehealth.tools.care import (
     VIEW_PRESCRIPTIONS,
 )
 from lawtrace.environments.domains.telehealth.tools.doctors import LEAVE_REVIEW, SEARCH_DOCTORS, VIEW_REVIEWS
-from lawtrace.environments.spec.compliance import RECORD_AUDIT_EVENT, check_authorization
+from lawtrace.environments.spec import RECORD_AUDIT_EVENT, check_authorization
 
 TOOLS = (
     check_authorization(SESSION),

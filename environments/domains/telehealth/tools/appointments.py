@@ -14,30 +14,37 @@ from lawtrace.environments.domains.telehealth.tools.shared import (
     time_of,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.effects import Insert, KeyResult, RowsResult, Update, ValueResult
-from lawtrace.environments.spec.samplers import FieldValue, OneOf
-from lawtrace.environments.spec.terms import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    DATE,
+    INVALID_REQUEST,
     SUCCEEDED,
+    TEXT,
+    TIME,
+    Choice,
+    Fails,
+    FieldValue,
+    FromLookup,
+    FromUser,
+    Insert,
+    KeyResult,
+    OneOf,
+    Parameter,
+    Phrases,
+    PhrasesByArgument,
+    Raises,
+    RowsResult,
     RowVariable,
     Term,
+    Tool,
+    Update,
+    ValueResult,
     argument,
     constant,
     if_given,
     is_given,
     value_of,
 )
-from lawtrace.environments.spec.tools import (
-    Fails,
-    FromLookup,
-    FromUser,
-    Parameter,
-    Phrases,
-    PhrasesByArgument,
-    Raises,
-    Tool,
-)
-from lawtrace.environments.spec.types import BOOLEAN, DATE, TEXT, TIME, Choice
 
 ACTION = Choice(("view", "update", "cancel"))
 

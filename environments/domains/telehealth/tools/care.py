@@ -24,12 +24,29 @@ from lawtrace.environments.domains.telehealth.vocabulary import (
     MEDICATIONS,
     MESSAGE_TEXTS,
 )
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.effects import Insert, KeyResult, RowsResult, ValueResult
-from lawtrace.environments.spec.samplers import OneOf
-from lawtrace.environments.spec.terms import SUCCEEDED, apply, argument, constant, exists, value_of
-from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, TEXT
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    INVALID_REQUEST,
+    SUCCEEDED,
+    TEXT,
+    Fails,
+    FromLookup,
+    FromUser,
+    Insert,
+    KeyResult,
+    OneOf,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
+    Tool,
+    ValueResult,
+    apply,
+    argument,
+    constant,
+    exists,
+    value_of,
+)
 
 consultation = argument("consultation_id")
 medication, dosage, doctor = argument("medication_name"), argument("dosage"), argument("doctor_id")

@@ -10,21 +10,34 @@ from lawtrace.environments.domains.telehealth.tools.shared import (
     is_free,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import REVIEW_TEXTS
-from lawtrace.environments.spec.compliance import INVALID_REQUEST
-from lawtrace.environments.spec.effects import Insert, NestedRows, RowsResult, ValueResult
-from lawtrace.environments.spec.samplers import AnySampler, FieldValue, OneOf
-from lawtrace.environments.spec.terms import (
+from lawtrace.environments.spec import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    INVALID_REQUEST,
+    MINUTES_PER_DAY,
     SUCCEEDED,
+    TEXT,
+    AnySampler,
+    FieldValue,
+    FromUser,
+    Insert,
+    NestedRows,
+    OneOf,
+    Parameter,
+    Phrases,
+    Raises,
+    RowsResult,
     RowVariable,
     Term,
+    Tool,
+    ValueResult,
     argument,
     contains_text,
     exists,
     if_given,
     value_of,
 )
-from lawtrace.environments.spec.tools import FromUser, Parameter, Phrases, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, MINUTES_PER_DAY, TEXT
 
 date = argument("date")
 

@@ -1,10 +1,20 @@
 """What the tools of telehealth share: the doctor that a call is about, availability, blank texts, the clock."""
 
 from lawtrace.environments.domains.telehealth.entities import APPOINTMENTS, DOCTOR_ID, DOCTORS, SESSION, SLOTS
-from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import RowVariable, Term, apply, argument, exists, value_of
-from lawtrace.environments.spec.tools import FromLookup, Parameter, Raises
-from lawtrace.environments.spec.types import MINUTES_PER_DAY, Value
+from lawtrace.environments.spec import (
+    MINUTES_PER_DAY,
+    Entity,
+    FromLookup,
+    Parameter,
+    Raises,
+    RowVariable,
+    Term,
+    Value,
+    apply,
+    argument,
+    exists,
+    value_of,
+)
 
 NOT_FOUND = "NotFoundException"
 CURRENT = "current"

@@ -7,9 +7,9 @@ import pytest
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import result_schema
-from lawtrace.environments.runtime.toolset import toolset
 from lawtrace.environments.sandbox import Jail, Program
 from lawtrace.environments.sandbox import Returned as Answered
+from lawtrace.runs.stages.program_execution import program_toolset
 from tests.support.environment_fixtures import FIXTURES, TOOLS
 
 PYTHON = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
@@ -34,7 +34,7 @@ def test_a_program_sees_every_signature_as_declared(world: str) -> None:
     environment = FIXTURES[world].environment
     source = LOOK.replace("OBJECT", environment.object_name)
     with Jail() as jail:
-        execution = jail.run(Program(source, toolset(environment)), lambda _tool, _arguments: Answered(None))
+        execution = jail.run(Program(source, program_toolset(environment)), lambda _tool, _arguments: Answered(None))
     assert execution.status == "finished", execution
     seen = json.loads(execution.output)
     assert list(seen) == list(environment.tools)
