@@ -233,7 +233,8 @@ ATTACKS: dict[str, Attack] = {
         "[] []",
     ),
     "the garbage collector": Attack(
-        "import gc\nfor o in gc.get_objects():\n  if type(o).__name__ == 'CallChannel': o._descriptor = 99\nManager.Echo()",
+        "import gc\nfor o in gc.get_objects():\n  if type(o).__name__ == 'CallChannel': o._descriptor = 99\n"
+        "Manager.Echo()",
         "killed",
         "without its normal end",
     ),
