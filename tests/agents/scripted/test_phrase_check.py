@@ -11,7 +11,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases
 from lawtrace.solver.rules import load_rules
 
-AIRLINE = load_domain(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
+AIRLINE = load_domain(str(Path(__file__).parents[3] / "docs" / "environments" / "airline"))
 RULES = load_rules(AIRLINE.rules_file)
 
 
