@@ -1,10 +1,14 @@
-"""What is recorded while agents talk, and the one method that records it.
+"""The event log: its entries and the protocol that stores them.
 
-An entry says what happened, where (`Context`), and nothing about how it is stored: `lawtrace.runs.store` keeps
-entries in a file, `MemoryEventLog` in a list, `NullEventLog` nowhere. All entries are frozen and told apart by
-``kind``.
+An entry says what happened and in which conversation (`Context`), and nothing about storage: `lawtrace.runs.store`
+keeps entries in a file, `MemoryEventLog` in a list, `NullEventLog` discards them. Entries are frozen; ``kind`` is the
+discriminator.
+
+Ids are derived from the context: the same message in a resumed, replayed or repeated run has the same id.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Annotated, Literal, Protocol, TypedDict, Unpack
 
@@ -13,8 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from lawtrace.agents.model_spec import ModelParameters
 
 FailureReason = Literal["answer", "deadline", "endpoint", "cancelled"]
-"""Why a role could not go on: its answer is unusable, no answer came in time, the endpoint is gone or refuses, or the
-caller gave up."""
+"""Why a role failed: its answer could not be used, the deadline passed, the endpoint failed or refused, or the caller
+cancelled the call."""
+
+InstructionStyle = Literal["goal", "workflow"]
 
 
 class _Frozen(BaseModel):
@@ -26,46 +32,59 @@ class _ContextChanges(TypedDict, total=False):
     role: str
     model: str | None
     task: str | None
-    style: str | None
-    conversation: str | None
+    unit: str | None
+    style: InstructionStyle | None
+    conversation_kind: str | None
+    tested_model: str | None
     trial: int
     turn: int
     variant: str | None
 
 
 class Context(_Frozen):
-    """Where something happened. Bound once and copied with `at`, rather than passed along as eight arguments.
+    """The conversation and turn that an entry belongs to. Bound once and copied with `at`.
+
+    All fields but ``role``, ``model`` and ``turn`` identify the conversation.
 
     Attributes:
         stage: the stage of the run, such as ``tasks`` or ``attempts``.
-        role: the seat in the conversation.
-        model: the spec of the model in that seat; None where code speaks.
-        task: the task it is about, if there is one.
-        style: ``goal`` or ``workflow``, if it matters.
-        conversation: tells apart conversations that agree in all of the above, by what they differ in (for attempts:
-            the model under test).
-        trial: number of the repetition, from 0. It is part of every request's hash, so that k trials are k answers.
-        variant: in an ablation, the variant that this was done for; others may share what came of it.
-        turn: from 0; of a message, its place in the conversation; of a model call, how many its role made before.
+        role: the role that speaks or calls its model.
+        model: the spec of the model that plays the role; None for code.
+        task: the task or question, if there is one.
+        unit: the part of a longer input that the conversation covers, such as ``batch 3`` or a paragraph.
+        style: the instruction style, if there is one.
+        conversation_kind: what the conversation is for, where a stage has several kinds.
+        tested_model: the spec of the model under test, if one is tested.
+        trial: the repetition, from 0. Part of every request hash, so that k trials are k answers.
+        variant: the ablation variant that the work was first done for; other variants may reuse its result.
+        turn: from 0; for a message its position in the conversation, for a model call the role's earlier calls.
     """
 
     stage: str
     role: str
     model: str | None = None
     task: str | None = None
-    style: str | None = None
-    conversation: str | None = None
+    unit: str | None = None
+    style: InstructionStyle | None = None
+    conversation_kind: str | None = None
+    tested_model: str | None = None
     trial: int = 0
     variant: str | None = None
     turn: int = 0
 
     def at(self, **changes: Unpack[_ContextChanges]) -> "Context":
-        """The same place with some of it changed: ``context.at(turn=2)``."""
+        """A copy with some fields changed: ``context.at(turn=2)``."""
         return self.model_copy(update=dict(changes))
+
+    @property
+    def conversation_id(self) -> str:
+        """12 hexadecimal digits of the SHA-256 of the fields that identify the conversation."""
+        key = self.model_dump(exclude={"role", "model", "turn"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
 class FunctionCalled(_Frozen):
-    """A tool call in a model's answer; ``arguments`` is JSON text exactly as the model wrote it."""
+    """A tool call in a model's answer. ``arguments`` is JSON text exactly as the model wrote it."""
 
     id: str
     name: str
@@ -73,10 +92,13 @@ class FunctionCalled(_Frozen):
 
 
 class MessageSent(_Frozen):
-    """One message of a conversation, whoever spoke it.
+    """One message of a conversation, from a model or from code.
 
-    ``prompt_id`` and ``prompt_hash`` name the prompt file that the words come from, if they come from one.
-    ``function_calls`` are the tools that an agent asks for with it; what a tool answers is a message of that tool's.
+    Attributes:
+        source: the role or the piece of code that sent it.
+        function_calls: the tool calls that it requests; each tool result is a message of its own.
+        prompt_id: the prompt file that the sender was instructed with, if any.
+        prompt_hash: the SHA-256 of that file.
     """
 
     kind: Literal["message"] = "message"
@@ -87,17 +109,22 @@ class MessageSent(_Frozen):
     prompt_id: str | None = None
     prompt_hash: str | None = None
 
+    @property
+    def id(self) -> str:
+        """``CONVERSATION-TURN``. An event or an attempt refers by it to the message that made it."""
+        return f"{self.context.conversation_id}-{self.context.turn}"
+
 
 class RequestMessage(_Frozen):
-    """One message of a request as the endpoint reads it: ``system``, ``user``, ``assistant`` or ``tool``."""
+    """One message of a request. ``role`` is the endpoint's: ``system``, ``user``, ``assistant`` or ``tool``."""
 
     role: str
     content: str
 
 
 class RequestSent(_Frozen):
-    """A request is about to leave for an endpoint. Without an answer or a failure after it, it was in flight when the
-    run stopped."""
+    """Written before a request is sent to an endpoint. If neither an answer nor a failure follows, the request was in
+    flight when the run stopped."""
 
     kind: Literal["asked"] = "asked"
     context: Context
@@ -106,18 +133,17 @@ class RequestSent(_Frozen):
 
 
 class ModelCalled(_Frozen):
-    """One answered call of a model.
+    """One answered model call.
 
     Attributes:
-        request_hash: identifies the request (see `lawtrace.agents.models.model_call.hash_request`).
-        occurrence: how many times this very request was made before, from the same seat of the same conversation.
+        request_hash: identifies the request (see `hash_request`).
+        occurrence: 0-based index among identical requests of the same role for the same task, unit and style.
         answer: the text; empty if the model called functions instead.
-        thought: reasoning text that came beside the answer.
-        latency_ms: from the start of the call to its answer, with retries, without the wait for a free slot.
+        thought: reasoning text that came with the answer.
+        latency_ms: from the start of the call to its answer, including retries, excluding ``queued_ms``.
         queued_ms: the wait for a free slot.
-        paid: an endpoint gave the answer, rather than a function of ours.
-        cached: the answer and its usage were kept from an earlier call; nobody was asked, and nothing is paid.
-        replayed: the answer, its usage and its latency come from a record; no model was asked.
+        paid: the answer came from an endpoint rather than from a scripted model.
+        replayed: answer, usage and latency were copied from an earlier event log; no model was called.
     """
 
     kind: Literal["model_call"] = "model_call"
@@ -137,12 +163,16 @@ class ModelCalled(_Frozen):
     latency_ms: float
     queued_ms: float = 0.0
     paid: bool = False
-    cached: bool = False
     replayed: bool = False
+
+    @property
+    def id(self) -> str:
+        """``CONVERSATION-ROLE-TURN``: the role's calls in a conversation are numbered from 0."""
+        return f"{self.context.conversation_id}-{self.context.role}-{self.context.turn}"
 
 
 class CallRetried(_Frozen):
-    """A try that met a transport fault and will be followed by another one. ``try_number`` counts from 1."""
+    """A try that failed with a transport error and is repeated. ``try_number`` counts from 1."""
 
     kind: Literal["retry"] = "retry"
     context: Context
@@ -152,7 +182,7 @@ class CallRetried(_Frozen):
 
 
 class RoleFailed(_Frozen):
-    """A role could not go on. A failed model call also carries its request, so that a replay fails the same way."""
+    """A role failed. A failed model call also has its request hash, so that a replay fails in the same way."""
 
     kind: Literal["failure"] = "failure"
     context: Context
@@ -163,7 +193,7 @@ class RoleFailed(_Frozen):
 
 
 class StageFinished(_Frozen):
-    """A stage wrote its file. ``file`` is relative to the run's directory, ``sha256`` is over its bytes."""
+    """A stage wrote its file. ``file`` is relative to the run folder; ``sha256`` is of its bytes."""
 
     kind: Literal["stage"] = "stage"
     stage: str
@@ -173,8 +203,7 @@ class StageFinished(_Frozen):
 
 
 class RunResumed(_Frozen):
-    """The run goes on after it was interrupted. ``in_flight``: the calls that had left and brought nothing back; they
-    are made again."""
+    """An interrupted run continues. ``in_flight``: the calls that were sent and not answered; they are sent again."""
 
     kind: Literal["resumed"] = "resumed"
     in_flight: tuple[Context, ...] = ()
@@ -184,7 +213,7 @@ BudgetName = Literal["messages", "tokens", "seconds", "money"]
 
 
 class BudgetReached(_Frozen):
-    """A budget of the run is used up: nothing more is asked, and the run ends. ``context``: the call refused."""
+    """A budget of the run is used up, and the run ends. ``context`` is that of the first call refused."""
 
     kind: Literal["budget"] = "budget"
     context: Context
@@ -203,24 +232,24 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
 def parse_entry(fields: Mapping[str, object]) -> Entry:
-    """The entry with those fields. Raises pydantic's ``ValidationError`` if it is none."""
+    """The entry with these fields. Raises pydantic's ``ValidationError`` if they do not describe one."""
     return _ENTRY.validate_python(fields)
 
 
 class EventLog(Protocol):
-    """Keeps entries."""
+    """Stores entries in order."""
 
     def record(self, entry: Entry) -> None:
-        """Returns once the entry is committed: it outlives this process."""
+        """Return once the entry is committed and would survive a crash of this process."""
         ...
 
-    async def settle(self) -> None:
-        """Returns once all that was recorded so far outlives the machine, too: what follows may cost money."""
+    async def flush(self) -> None:
+        """Return once all entries are on disk and would survive a crash of the machine."""
         ...
 
 
 class MemoryEventLog:
-    """Keeps entries in a list, for tests and for users of the library."""
+    """An event log in memory, for tests and for users of the library."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -228,15 +257,15 @@ class MemoryEventLog:
     def record(self, entry: Entry) -> None:
         self.entries.append(entry)
 
-    async def settle(self) -> None:
-        """Nothing outlives this process."""
+    async def flush(self) -> None:
+        """Does nothing: the entries are in memory."""
 
 
 class NullEventLog:
-    """Keeps nothing."""
+    """An event log that discards its entries."""
 
     def record(self, entry: Entry) -> None:
         pass
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         pass

@@ -37,7 +37,6 @@ def set_usage(current: Span, called: ModelCalled) -> None:
             "gen_ai.usage.input_tokens": called.prompt_tokens,
             "gen_ai.usage.output_tokens": called.completion_tokens,
             "lawtrace.queued_ms": called.queued_ms,
-            "lawtrace.cached": called.cached,
             "lawtrace.replayed": called.replayed,
         }
     )

@@ -43,7 +43,7 @@ async def converse_all(folder: Path, events: int, at_once: int) -> float:
 
 
 async def _converse(record: EventLogFile, conversation: int) -> None:
-    place = Context(stage="attempts", role="executor", task=f"task-{conversation}", conversation="openai:m")
+    place = Context(stage="attempts", role="executor", task=f"task-{conversation}", tested_model="openai:m")
     said = [RequestMessage(role="system", content=TEXT * 10)]
     for turn in range(TURNS):
         words = f"{conversation}.{turn} {TEXT}"
@@ -51,7 +51,7 @@ async def _converse(record: EventLogFile, conversation: int) -> None:
         said.append(RequestMessage(role="tool", content=words))
         here, request_hash = place.at(model="openai:m", turn=turn), f"{conversation:032}{turn:032}"
         record.record(RequestSent(context=here, request_hash=request_hash, occurrence=0))
-        await record.settle()
+        await record.flush()
         answer = f"answer {words}"
         record.record(
             ModelCalled(

@@ -76,7 +76,7 @@ def _converse(record: EventLogFile, attempt: Attempt, task: str, number: int) ->
         role="executor",
         task=task,
         style=attempt.style,
-        conversation=attempt.model,
+        tested_model=attempt.model,
         trial=attempt.trial,
     )
     for turn in range(A_CONVERSATION):

@@ -8,8 +8,3 @@ def cache_folder(what: str) -> Path:
     home = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(home) if Path(home).is_absolute() else Path("~/.cache").expanduser()
     return base / "lawtrace" / what
-
-
-def answers_file() -> Path:
-    """Answers of endpoints (`lawtrace.agents.models.cache`)."""
-    return cache_folder("answers") / "answers.sqlite"

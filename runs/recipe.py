@@ -35,7 +35,6 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.cache_folder import answers_file
 from lawtrace.runs.schemas.task_rows import ActingMode, Family
 from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceProfile
@@ -245,14 +244,12 @@ class PriceOptions(RecipePart):
 
 
 class CallOptions(RecipePart):
-    """What a recipe of any kind says about calling models. ``prices`` by the model's spec. ``cache``: answers that were
-    given before, in any run, are taken from the disk."""
+    """What a recipe of any kind says about calling models. ``prices`` by the model's spec."""
 
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()
     budget: BudgetOptions = BudgetOptions()
     prices: Mapping[ModelUnderTest, PriceOptions] = {}
-    cache: bool = False
 
     def call_settings(self) -> CallSettings:
         prices = {model: Price(price.input, price.output) for model, price in self.prices.items()}
@@ -261,7 +258,6 @@ class CallOptions(RecipePart):
             deadline_seconds=self.conversation.deadline_seconds,
             concurrency=self.conversation.concurrency,
             budget=Budget(limits.messages, limits.tokens, limits.seconds, limits.money, prices),
-            cache=answers_file() if self.cache else None,
         )
 
 

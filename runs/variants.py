@@ -35,7 +35,6 @@ NOT_AXES = frozenset(
         "sandbox",
         "budget",
         "prices",
-        "cache",
         "conversation.concurrency",
         "conversation.deadline_seconds",
     }

@@ -158,8 +158,8 @@ class MessageCollector:
         self._ledger = event_log
         self.messages: list[ProvenanceMessage] = []
 
-    async def settle(self) -> None:
-        await self._ledger.settle()
+    async def flush(self) -> None:
+        await self._ledger.flush()
 
     def record(self, entry: Entry) -> None:
         self._ledger.record(entry)
@@ -167,9 +167,7 @@ class MessageCollector:
             self.messages.append(
                 ProvenanceMessage(
                     role=entry.source,
-                    conversation=entry.context.role
-                    if entry.context.conversation is None
-                    else entry.context.conversation,
+                    conversation=entry.context.conversation_kind or entry.context.role,
                     content=entry.content,
                     prompt=entry.prompt_id,
                     prompt_hash=entry.prompt_hash,

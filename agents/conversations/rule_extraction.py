@@ -334,7 +334,7 @@ class _Batch:
         return self._table.regulation.with_provisions(provisions)
 
     def _place(self, role: RoleName) -> Context:
-        return self._table.context.at(role=role, style=f"piece {self._number}", conversation=role)
+        return self._table.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role)
 
     def _seated(self, place: Context) -> tuple[ChatCompletionClient, Prompt]:
         """Who plays the role, and the words it is told."""

@@ -76,7 +76,7 @@ async def write_programs(
     unusable = 0
     while not collector.complete:
         before = len(collector.programs)
-        place = context.at(conversation=f"from program {before + 1}, try {unusable + 1}")
+        place = context.at(unit=f"from program {before + 1}, try {unusable + 1}")
         said = await run_conversation(
             [
                 make_trace_writer(client(place), prompt, environment, rules, initial_state, length),

@@ -249,7 +249,7 @@ def _refs(agent: Agent, paragraph: str, count: int) -> list[str]:
 
 def _context(table: _Setup, role: LegalRole, first: str) -> Context:
     """A conversation's place: the role and the first paragraph (or entry) that it is about."""
-    return table.context.at(role=role, style=first, conversation=role)
+    return table.context.at(role=role, unit=first, conversation_kind=role)
 
 
 def _batches(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

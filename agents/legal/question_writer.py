@@ -152,7 +152,7 @@ async def write_questions(
     async def write(start: int) -> tuple[tuple[WrittenQuestion, ...], str | None]:
         batch = findings[start : start + FINDING_BATCH_SIZE]
         texts = {paragraph.ref: paragraph.text for paragraph in batch}
-        place = context.at(role="question_writer", task=case.id, style=batch[0].ref)
+        place = context.at(role="question_writer", task=case.id, unit=batch[0].ref)
         found = await run_proposal_loop(
             make_question_writer(
                 role_models.client("question_writer", place), role_models.prompt("question_writer"), batch

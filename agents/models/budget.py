@@ -129,7 +129,7 @@ class BudgetTracker:
         return self._spending(call.context.model or "", usage.prompt_tokens, usage.completion_tokens, seconds)
 
     def _of(self, call: ModelCalled) -> Spending:
-        if call.replayed or call.cached or not call.paid:
+        if call.replayed or not call.paid:
             return Spending()
         model = call.context.model or ""
         return self._spending(model, call.prompt_tokens, call.completion_tokens, call.latency_ms / 1000)

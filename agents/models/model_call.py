@@ -38,7 +38,6 @@ class CallProgress:
     queued_seconds: float = 0.0
     tries: int = 0
     last_error: str | None = None
-    cached: bool = False
     recorded: ModelCalled | None = None
 
 

@@ -45,10 +45,10 @@ class OccurrenceCounter:
     """
 
     def __init__(self) -> None:
-        self._seen: Counter[tuple[str, str, str | None, str | None, str]] = Counter()
+        self._seen: Counter[tuple[str, str, str | None, str | None, str | None, str]] = Counter()
 
     def next(self, context: Context, request_hash: str) -> int:
-        seat = (context.stage, context.role, context.task, context.style, request_hash)
+        seat = (context.stage, context.role, context.task, context.unit, context.style, request_hash)
         self._seen[seat] += 1
         return self._seen[seat] - 1
 
@@ -159,7 +159,6 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool)
         latency_ms=round((seconds - call.progress.queued_seconds) * 1000, 3),
         queued_ms=round(call.progress.queued_seconds * 1000, 3),
         paid=paid,
-        cached=call.progress.cached,
     )
 
 
@@ -196,5 +195,5 @@ class WriteAheadLayer:
         self.event_log.record(
             RequestSent(context=call.context, request_hash=call.request_hash, occurrence=call.occurrence)
         )
-        await self.event_log.settle()
+        await self.event_log.flush()
         return await self.beneath.ask(call)

@@ -1,7 +1,6 @@
 """From a spec to a client: the layers in their order, and what the conversations of a run share.
 
     RecordedClient       an entry for every call; cancellation; one for each conversation
-      Cached             answers from the disk what was asked before, if the run wants that
         Budgeted         no call beyond what the run may use
           Limit          no more calls at once than allowed
             Deadline     our own, for the call with all its retries
@@ -27,7 +26,6 @@ from autogen_core.models import ChatCompletionClient, ModelInfo
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, BudgetLayer, BudgetTracker
-from lawtrace.agents.models.cache import AnswerCache, Cached
 from lawtrace.agents.models.limits import ConcurrencyLayer, DeadlineLayer
 from lawtrace.agents.models.model_call import Layer
 from lawtrace.agents.models.provider import Connect, Passthrough, RemoteEndpoint, connect
@@ -42,14 +40,12 @@ _DEFAULTS = ModelParameters()
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """Limits on every model call of a run: seconds for one call with its retries, calls at once, what all may use
-    together; and the file of answers to be used again, or None."""
+    """Limits on the model calls of a run: seconds for one call with its retries, calls at once, the budget of all."""
 
     deadline_seconds: float = 120.0
     concurrency: int = 8
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     budget: Budget = field(default_factory=Budget)
-    cache: Path | None = None
 
 
 class ModelClients:
@@ -88,7 +84,6 @@ class ModelClients:
             earlier=earlier.answered() if earlier else (),
             earlier_calls=earlier.left() if earlier else 0,
         )
-        self._cache = AnswerCache(self._settings.cache) if self._settings.cache else None
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._replays: dict[str, ReplayLayer] = {}
         self._recorded_models: dict[tuple[ModelSpec, str], RecordedModel] = {}
@@ -146,8 +141,6 @@ class ModelClients:
             await endpoint.client.close()
         for replay in self._replays.values():
             replay.source.close()
-        if self._cache is not None:
-            self._cache.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -190,7 +183,6 @@ class ModelClients:
         inner = ConcurrencyLayer(DeadlineLayer(inner, seconds), self._slots, self._clock)
         if remote:
             inner = BudgetLayer(inner, self._purse)
-            inner = Cached(inner, self._cache, remote.address) if self._cache else inner
         return RecordedClient(
             inner,
             context,

@@ -38,6 +38,7 @@ def messages(
     directory: Annotated[Path, typer.Argument(help="The folder of a run.")],
     stage: Annotated[str | None, typer.Option(help="Only conversations of this stage, such as tasks.")] = None,
     task: Annotated[str | None, typer.Option(help="Only conversations about this task.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
     style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
     model: Annotated[str | None, typer.Option(help="Only attempts of this model.")] = None,
     trial: Annotated[int | None, typer.Option(help="Only this repetition, from 0.")] = None,
@@ -56,7 +57,16 @@ def messages(
 ) -> None:
     """Read the conversations of a run."""
     wanted = MessageQuery(
-        stage=stage, task=task, style=style, name=model, trial=trial, variant=variant, role=role, turn=turn, text=text
+        stage=stage,
+        task=task,
+        unit=unit,
+        style=style,
+        tested_model=model,
+        trial=trial,
+        variant=variant,
+        role=role,
+        turn=turn,
+        text=text,
     )
     with EventLogFile.open(directory) as record:
         if isinstance(record.recipe, dict):
@@ -155,8 +165,10 @@ def _parting_json(parting: ConversationDiff) -> Json:
     return {
         "stage": place.stage,
         "task": place.task,
+        "unit": place.unit,
         "style": place.style,
-        "name": place.name,
+        "kind": place.kind,
+        "model": place.tested_model,
         "trial": place.trial,
         "same": parting.same,
         "first": parting.lines[0] and parting.lines[0].line.model_dump(mode="json"),

@@ -71,16 +71,11 @@ def run(
         ),
     ] = None,
     budget: BudgetOption = None,
-    cache: Annotated[
-        bool | None, typer.Option(help="Take answers that were given before, in any run, from the disk.")
-    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Walk the whole way from a regulation to verdicts and a report."""
     silence_libraries()
     resolved = with_budget(_requested_recipe(recipe, repeated, env), budget)
-    if cache is not None:
-        resolved = resolved.model_copy(update={"cache": cache})
     if seed is not None:
         resolved = resolved.model_copy(update={"seed": seed})
     if sandbox is not None:

@@ -58,8 +58,8 @@ class CellRunner:
             role="meta_llm",
             model=self.cell.model,
             task=question.id,
-            style=f"{self.cell.context} {self.cell.column}",
-            conversation=self.cell.model,
+            unit=f"{self.cell.context} {self.cell.column}",
+            tested_model=self.cell.model,
         )
 
     async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:

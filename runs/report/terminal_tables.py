@@ -117,13 +117,13 @@ def usage_table(usage: Sequence[ModelUsage]) -> Table:
     """What the run used of models, by role and model."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
     table.add_column("role\n  model", overflow="fold")
-    for name in ("answers", "cached", "retries", "failed", "tokens", "seconds", "money"):
+    for name in ("answers", "replayed", "retries", "failed", "tokens", "seconds", "money"):
         table.add_column(name, justify="right", min_width=len(name) + 2)
     for line in (*usage, *((total_usage(usage),) if len(usage) > 1 else ())):
         cells = (
             f"{line.role}\n  {visible(line.model)}" if line.model else line.role,
             f"{line.asked:,}",
-            f"{line.cached + line.replayed:,}",
+            f"{line.replayed:,}",
             f"{line.retries:,}",
             f"{line.failures:,}",
             f"{line.prompt_tokens + line.completion_tokens:,}",
@@ -132,7 +132,7 @@ def usage_table(usage: Sequence[ModelUsage]) -> Table:
         )
         table.add_row(*(Text(cell) for cell in cells))
     table.caption = (
-        "What endpoints were asked. cached: from the cache or another record, for nothing. seconds: of waiting for "
-        "answers, added up over all conversations."
+        "Answers of endpoints. replayed: copied from another event log, at no cost. seconds: waiting for answers, "
+        "summed over all conversations."
     )
     return table

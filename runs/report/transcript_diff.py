@@ -55,8 +55,7 @@ class ConversationDiff:
 def diff_conversations(first: EventLogFile, second: EventLogFile, wanted: MessageQuery) -> Iterator[ConversationDiff]:
     """Every conversation that differs, in the order of the first run; then those that only the second one has.
 
-    Conversations are the same by stage, task, style and trial, and by name. Where the names differ (another model under
-    test), those that are left over in a place go together in their order.
+    Conversations are paired by their key. Those that differ only in the model under test are paired in order.
     """
     for one, other in _pairs(find_conversations(first, wanted), find_conversations(second, wanted)):
         here = conversation_messages(first, one.id) if one else ()
@@ -74,20 +73,20 @@ def _pairs(
     partners = {one.id: by_place.pop(one.place, None) for one in first}
     left_over = defaultdict[tuple[object, ...], list[LoggedConversation]](list)
     for other in by_place.values():
-        left_over[_without_name(other)].append(other)
+        left_over[_without_model(other)].append(other)
     pairs: list[tuple[LoggedConversation | None, LoggedConversation | None]] = []
     for one in first:
         partner = partners[one.id]
-        waiting = left_over[_without_name(one)]
+        waiting = left_over[_without_model(one)]
         if partner is None and waiting:
             partner = waiting.pop(0)
         pairs.append((one, partner))
     return [*pairs, *((None, other) for others in left_over.values() for other in others)]
 
 
-def _without_name(conversation: LoggedConversation) -> tuple[object, ...]:
+def _without_model(conversation: LoggedConversation) -> tuple[object, ...]:
     place = conversation.place
-    return place.stage, place.task, place.style, place.trial, place.variant
+    return place.stage, place.task, place.unit, place.style, place.kind, place.trial, place.variant
 
 
 def _key(line: LogLine) -> tuple[object, ...]:

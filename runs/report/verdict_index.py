@@ -45,7 +45,14 @@ class VerdictSummary:
 
 def conversation_of(mark: VerdictSummary) -> ConversationKey:
     """The conversation of the attempt that the verdict is on."""
-    return ConversationKey("attempts", mark.task, mark.style, mark.model, mark.trial, mark.held_for)
+    return ConversationKey(
+        "attempts",
+        mark.task,
+        style=mark.style,
+        tested_model=mark.model,
+        trial=mark.trial,
+        variant=mark.held_for,
+    )
 
 
 class RowFile(Generic[Row]):

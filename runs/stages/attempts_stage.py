@@ -146,7 +146,7 @@ def _context(row: Attempt, variant: str | None) -> Context:
         model=row.model,
         task=row.task,
         style=row.style,
-        conversation=row.model,
+        tested_model=row.model,
         trial=row.trial,
         variant=variant,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from lawtrace.environments.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "record.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _APPLICATION_ID = 0x4C617754
 """Tells a record from any other SQLite file."""
 
@@ -32,12 +32,14 @@ CREATE TABLE conversations (
     id INTEGER PRIMARY KEY,
     stage TEXT NOT NULL,
     task TEXT,
+    unit TEXT,
     style TEXT,
-    name TEXT,
+    kind TEXT,
+    tested_model TEXT,
     trial INTEGER NOT NULL,
     variant TEXT
 ) STRICT;
-CREATE INDEX conversations_by_place ON conversations (stage, task, style, name, trial, variant);
+CREATE INDEX conversations_by_place ON conversations (stage, task, unit, style, kind, tested_model, trial, variant);
 CREATE INDEX conversations_by_task ON conversations (task);
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,

@@ -111,10 +111,10 @@ class EventLogFile:
         with self._one_at_a_time, translate_errors(self.path):
             self._writing.write(entry)
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Returns once all that was recorded so far is on the disk. Those who wait together share one flush."""
         if self._writing is not None:
-            await self._writing.settle()
+            await self._writing.flush()
 
     def entries(
         self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
@@ -143,8 +143,9 @@ class EventLogFile:
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
-            " AND stage = ? AND role = ? AND task IS ? AND style IS ? ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
-            (request_hash, occurrence, context.stage, context.role, context.task, context.style),
+            " AND stage = ? AND role = ? AND task IS ? AND unit IS ? AND style IS ?"
+            " ORDER BY kind = 'model_call' DESC, seq LIMIT 1",
+            (request_hash, occurrence, context.stage, context.role, context.task, context.unit, context.style),
         )
         found = self.entry(rows[0]) if rows else None
         return found if isinstance(found, ModelCalled | RoleFailed) else None
@@ -280,7 +281,7 @@ class _Writer:
             raise
         self._written += 1
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         wanted = self._written
         while self._flushed < wanted:
             if self._flushing is None or self._flushing.done():

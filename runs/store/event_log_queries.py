@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from lawtrace.agents.event_log import MessageSent, RoleFailed
@@ -16,14 +16,15 @@ LogLine = MessageSent | RoleFailed
 
 @dataclass(frozen=True, slots=True)
 class ConversationKey:
-    """What tells conversations apart. ``name``: what tells them apart in one place, for attempts the model.
-    ``variant``: in an ablation, the variant that it was held for."""
+    """What identifies a conversation: the fields of `Context` but for role, model and turn."""
 
     stage: str
-    task: str | None
-    style: str | None
-    name: str | None
-    trial: int
+    task: str | None = None
+    unit: str | None = None
+    style: str | None = None
+    kind: str | None = None
+    tested_model: str | None = None
+    trial: int = 0
     variant: str | None = None
 
 
@@ -57,8 +58,10 @@ class MessageQuery:
 
     stage: str | None = None
     task: str | None = None
+    unit: str | None = None
     style: str | None = None
-    name: str | None = None
+    kind: str | None = None
+    tested_model: str | None = None
     trial: int | None = None
     variant: str | None = None
     role: str | None = None
@@ -69,6 +72,8 @@ class MessageQuery:
 
 ANY_MESSAGE = MessageQuery()
 
+_KEY_COLUMNS = "stage, task, unit, style, kind, tested_model, trial, variant"
+
 _Clauses = tuple[list[str], list[object]]
 
 
@@ -78,12 +83,12 @@ def find_conversations(
     """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
     clauses, values = _conversation_clauses(wanted)
     rows = record.rows(
-        "SELECT id, stage, task, style, name, trial, variant, (SELECT count(*) FROM entries"  # noqa: S608
+        f"SELECT id, {_KEY_COLUMNS}, (SELECT count(*) FROM entries"  # noqa: S608
         " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
         f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
         (*values, limit, offset),
     )
-    return [LoggedConversation(row[0], ConversationKey(*row[1:7]), row[7]) for row in rows]
+    return [LoggedConversation(row[0], ConversationKey(*row[1:9]), row[9]) for row in rows]
 
 
 def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
@@ -91,8 +96,9 @@ def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedCon
     found = record.rows(
         "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
         " AND kind IN ('message', 'failure')) FROM conversations"
-        " WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ? AND variant IS ?",
-        (place.stage, place.task, place.style, place.name, place.trial, place.variant),
+        " WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND kind IS ? AND tested_model IS ?"
+        " AND trial = ? AND variant IS ?",
+        astuple(place),
     )
     return LoggedConversation(found[0][0], place, found[0][1]) if found else None
 
@@ -133,9 +139,10 @@ def find_messages(
 def conversation_ids(record: EventLogFile, stage: str) -> dict[ConversationKey, int]:
     """The places of all conversations of a stage, with their numbers."""
     rows = record.rows(
-        "SELECT stage, task, style, name, trial, variant, id FROM conversations WHERE stage = ?", (stage,)
+        f"SELECT {_KEY_COLUMNS}, id FROM conversations WHERE stage = ?",  # noqa: S608
+        (stage,),
     )
-    return {ConversationKey(*row[:6]): row[6] for row in rows}
+    return {ConversationKey(*row[:8]): row[8] for row in rows}
 
 
 def _select_messages(
@@ -168,7 +175,7 @@ def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
 def _key_clauses(wanted: MessageQuery) -> _Clauses:
     clauses: list[str] = []
     values: list[object] = []
-    for column in ("stage", "task", "style", "name", "trial", "variant"):
+    for column in ("stage", "task", "unit", "style", "kind", "tested_model", "trial", "variant"):
         value = getattr(wanted, column)
         if value is not None:
             clauses.append(f"{column} = ?")

@@ -114,19 +114,24 @@ class RowWriter:
         place = (
             context.stage,
             context.task,
+            context.unit,
             context.style,
-            context.conversation,
+            context.conversation_kind,
+            context.tested_model,
             context.trial,
             context.variant,
         )
         known = self._conversations.get(place)
         if known is None:
             found = self._connection.execute(
-                "SELECT id FROM conversations WHERE stage = ? AND task IS ? AND style IS ? AND name IS ? AND trial = ?"
-                " AND variant IS ?",
+                "SELECT id FROM conversations WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND kind IS ?"
+                " AND tested_model IS ? AND trial = ? AND variant IS ?",
                 place,
             ).fetchone()
-            insert = "INSERT INTO conversations (stage, task, style, name, trial, variant) VALUES (?, ?, ?, ?, ?, ?)"
+            insert = (
+                "INSERT INTO conversations (stage, task, unit, style, kind, tested_model, trial, variant)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            )
             known = self._conversations[place] = found[0] if found else self._insert(insert, place)
         return known
 

@@ -16,7 +16,7 @@ class ModelUsage:
 
     Attributes:
         asked: answers that an endpoint gave in this run; what follows is about these alone, but for the counts.
-        cached: answers from the cache, and ``replayed`` from another record; nobody was asked.
+        replayed: answers from another event log; no model was called.
         retries: tries that met a transport fault and were followed by another one.
         failures: calls that brought no answer, and answers that stayed unusable.
         seconds: of waiting for answers, retries included; ``queued`` of waiting for a free slot.
@@ -26,7 +26,6 @@ class ModelUsage:
     role: str
     model: str
     asked: int = 0
-    cached: int = 0
     replayed: int = 0
     retries: int = 0
     failures: int = 0
@@ -38,13 +37,13 @@ class ModelUsage:
 
 
 _GROUP_COLUMNS = "role, payload ->> '$.context.model'"
-_LIVE = "(payload ->> '$.paid' AND NOT payload ->> '$.cached' AND NOT payload ->> '$.replayed')"
+_LIVE = "(payload ->> '$.paid' AND NOT payload ->> '$.replayed')"
 _CALLS = f"""
-    SELECT {_GROUP_COLUMNS}, sum({_LIVE}), sum(payload ->> '$.cached'), sum(payload ->> '$.replayed'),
+    SELECT {_GROUP_COLUMNS}, sum({_LIVE}), sum(payload ->> '$.replayed'),
         sum(iif({_LIVE}, payload ->> '$.prompt_tokens', 0)), sum(iif({_LIVE}, payload ->> '$.completion_tokens', 0)),
         sum(iif({_LIVE}, payload ->> '$.latency_ms', 0)) / 1000, sum(iif({_LIVE}, payload ->> '$.queued_ms', 0)) / 1000
     FROM entries WHERE kind = 'model_call'
-    AND (payload ->> '$.paid' OR payload ->> '$.cached' OR payload ->> '$.replayed')
+    AND (payload ->> '$.paid' OR payload ->> '$.replayed')
     GROUP BY 1, 2 ORDER BY min(seq)
 """  # noqa: S608
 _COUNTS = f"""
@@ -58,12 +57,12 @@ def measure_usage(record: EventLogFile, prices: Mapping[str, Price]) -> tuple[Mo
     """A line for each role and model that anybody was asked for, in the order of their first calls. Offline roles and
     built-in models are functions of ours and have none, unless one failed."""
     lines: dict[tuple[str, str], ModelUsage] = {}
-    for role, model, asked, cached, replayed, prompt, completion, seconds, queued in record.rows(_CALLS):
+    for role, model, asked, replayed, prompt, completion, seconds, queued in record.rows(_CALLS):
         price = prices.get(model or "")
         money = price.of(prompt, completion) if price else None
         name = model or ""
         lines[role, name] = ModelUsage(
-            role, name, asked, cached, replayed, 0, 0, prompt, completion, round(seconds, 3), round(queued, 3), money
+            role, name, asked, replayed, 0, 0, prompt, completion, round(seconds, 3), round(queued, 3), money
         )
     for role, model, count in record.rows(_COUNTS, ("retry",)):
         line = lines.get((role, model or ""), ModelUsage(role, model or ""))
@@ -81,7 +80,6 @@ def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
         role="all",
         model="",
         asked=sum(line.asked for line in lines),
-        cached=sum(line.cached for line in lines),
         replayed=sum(line.replayed for line in lines),
         retries=sum(line.retries for line in lines),
         failures=sum(line.failures for line in lines),

@@ -19,7 +19,7 @@ from lawtrace.solver.masking.instructions import Instruction
 from tests.support.openai_server import Answer, Raw, Status, calling, serving
 
 INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount_1": 12.5})
-CONTEXT = Context(stage="attempts", role="executor", task="t", style="goal", conversation="m")
+CONTEXT = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="m")
 Told = list[str]
 Policy = Callable[[Told], str | Mapping[str, Any]]
 """What the model does next, given all the results so far."""

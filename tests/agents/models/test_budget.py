@@ -121,7 +121,7 @@ async def test_counters_go_on_where_the_run_stopped(
     async with ModelClients(event_log, settings=settings(Budget()), environment=server.environment) as clients:
         await ask_all(clients, context, 2)
     calls = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
-    free = [call.model_copy(update={"cached": True}) for call in calls]
+    free = [call.model_copy(update={"replayed": True}) for call in calls]
     earlier = Earlier([*calls, *free], len(calls) + without_answer)
     limits = settings(Budget(messages=3))
     async with ModelClients(

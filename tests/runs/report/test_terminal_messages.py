@@ -95,7 +95,7 @@ def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, wal
 
 def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Path) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=None) as record:
-        context = Context(stage="attempts", role="executor", task="t\x1b[2J", conversation="m\x9b1m")
+        context = Context(stage="attempts", role="executor", task="t\x1b[2J", tested_model="m\x9b1m")
         hostile = "[bold]no markup[/bold] \x1b]0;title\x07 \x1b[2J \x9b31m \u202ereversed \x00"
         record.record(MessageSent(context=context, source="executor\x1b[1A", content=hostile))
         record.record(MessageSent(context=context.at(turn=1), source="tools", content='{"why": "\\u001b[2J"}'))

@@ -34,7 +34,7 @@ def run(folder: Path, *said: tuple[str, str, str], name: str | None = None) -> E
     """A record in which each of (task, source, words) was said, in order."""
     record = EventLogFile.create(folder, recipe=None)
     for turn, (task, source, words) in enumerate(said):
-        context = Context(stage="tasks", role=source, task=task, conversation=name, turn=turn)
+        context = Context(stage="tasks", role=source, task=task, tested_model=name, turn=turn)
         record.record(MessageSent(context=context, source=source, content=words))
     return record
 

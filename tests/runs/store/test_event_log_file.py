@@ -310,7 +310,7 @@ def test_answers_are_found_by_seat_request_and_occurrence(record: EventLogFile, 
     for entry in (first, second, elsewhere):
         record.record(entry)
     assert record.answer(a, "h", 0) == first  # an answer counts for more than an earlier failure
-    assert record.answer(a.at(turn=5, conversation="x"), "h", 1) == second
+    assert record.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
     assert record.answer(a.at(task=None, style=None), "h", 0) == elsewhere
     assert record.answer(a, "h", 2) is None
     assert record.answer(a.at(role="executor"), "h", 0) is None
@@ -392,14 +392,14 @@ async def test_those_who_wait_together_share_a_flush(
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", count)
-    await record.settle()
+    await record.flush()
     assert flushed == []  # there is nothing yet
     for _ in range(3):
         record.record(message)
-    await asyncio.gather(*(record.settle() for _ in range(100)))
+    await asyncio.gather(*(record.flush() for _ in range(100)))
     assert len(flushed) == 1
     record.record(message)
-    await record.settle()
+    await record.flush()
     assert len(flushed) == 2
 
 
@@ -413,5 +413,5 @@ async def test_a_disk_that_fails_to_flush_stops_the_run(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(OperationalError, match="free some space"):
-            await record.settle()
-    await record.settle()
+            await record.flush()
+    await record.flush()

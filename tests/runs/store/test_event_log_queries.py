@@ -32,14 +32,14 @@ def talked(record: EventLogFile, context: Context) -> EventLogFile:
     record.record(RoleFailed(context=other.at(role="evaluator", turn=1), reason="deadline", text="no answer"))
     for model in ("openai:a", "openai:b"):
         for trial in (0, 1):
-            place = context.at(stage="attempts", conversation=model, trial=trial)
+            place = context.at(stage="attempts", tested_model=model, trial=trial)
             record.record(message(place, "executor", "Transferred_Funds; done"))
     return record
 
 
 def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -> None:
     goal, workflow = find_conversations(talked, MessageQuery(stage="tasks"))
-    assert goal.place == ConversationKey("tasks", "task-1", "goal", None, 0)
+    assert goal.place == ConversationKey("tasks", "task-1", style="goal")
     assert [said.line.context.role for said in conversation_messages(talked, goal.id)] == ["generator", "evaluator"]
     assert isinstance(conversation_messages(talked, workflow.id)[1].line, RoleFailed)
     assert [goal.lines, workflow.lines] == [2, 2]
@@ -47,7 +47,7 @@ def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -
 
 def test_models_and_trials_have_conversations_of_their_own(talked: EventLogFile) -> None:
     found = find_conversations(talked, MessageQuery(stage="attempts"))
-    assert [(one.place.name, one.place.trial) for one in found] == [
+    assert [(one.place.tested_model, one.place.trial) for one in found] == [
         ("openai:a", 0),
         ("openai:a", 1),
         ("openai:b", 0),
@@ -64,7 +64,7 @@ def test_models_and_trials_have_conversations_of_their_own(talked: EventLogFile)
         (MessageQuery(role="generator"), 2, 2),
         (MessageQuery(role="evaluator", turn=1), 2, 2),
         (MessageQuery(turn=0), 6, 6),
-        (MessageQuery(name="openai:a", trial=1), 1, 1),
+        (MessageQuery(tested_model="openai:a", trial=1), 1, 1),
         (MessageQuery(text="PAY"), 2, 2),
         (MessageQuery(text="bill gas"), 1, 1),
         (MessageQuery(text="funds"), 4, 4),

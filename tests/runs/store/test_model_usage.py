@@ -12,7 +12,7 @@ from lawtrace.runs.store.model_usage import ModelUsage, measure_usage, total_usa
 HERE = Context(stage="tasks", role="masking_evaluator", model="openai:m", task="t", style="goal")
 
 
-def call(context: Context = HERE, *, paid: bool = True, cached: bool = False, replayed: bool = False) -> ModelCalled:
+def call(context: Context = HERE, *, paid: bool = True, replayed: bool = False) -> ModelCalled:
     return ModelCalled(
         context=context,
         request=(RequestMessage(role="user", content="hello"),),
@@ -25,7 +25,6 @@ def call(context: Context = HERE, *, paid: bool = True, cached: bool = False, re
         latency_ms=1500.0,
         queued_ms=250.0,
         paid=paid,
-        cached=cached,
         replayed=replayed,
     )
 
@@ -39,7 +38,6 @@ def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
     with record:
         record.record(call())
         record.record(call())
-        record.record(call(cached=True))
         record.record(call(replayed=True))
         record.record(call(HERE.at(role="executor", model="business"), paid=False))
         record.record(call(HERE.at(role="executor", model="openai:n")))
@@ -49,8 +47,8 @@ def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
         record.record(given_up)
         lines = measure_usage(record, {"openai:m": Price(input=1000.0, output=10_000.0)})
     assert lines == (
-        ModelUsage("masking_evaluator", "openai:m", 2, 1, 1, 1, 1, 200, 20, 3.0, 0.5, 0.4),
-        ModelUsage("executor", "openai:n", 1, 0, 0, 0, 0, 100, 10, 1.5, 0.25, None),
+        ModelUsage("masking_evaluator", "openai:m", 2, 1, 1, 1, 200, 20, 3.0, 0.5, 0.4),
+        ModelUsage("executor", "openai:n", 1, 0, 0, 0, 100, 10, 1.5, 0.25, None),
     )
     whole = total_usage(lines)
     assert (whole.asked, whole.retries, whole.prompt_tokens, whole.money) == (3, 1, 300, 0.4)

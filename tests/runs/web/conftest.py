@@ -53,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with EventLogFile.create(
         folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
     ) as record:
-        context = Context(stage="attempts", role="executor", task=HOSTILE, style=HOSTILE, conversation=HOSTILE)
+        context = Context(stage="attempts", role="executor", task=HOSTILE, unit=HOSTILE, tested_model=HOSTILE)
         call = FunctionCalled(id="1", name=HOSTILE, arguments=HOSTILE)
         record.record(MessageSent(context=context, source=HOSTILE, content=HOSTILE, function_calls=(call,)))
         record.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))

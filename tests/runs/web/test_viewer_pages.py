@@ -154,7 +154,7 @@ def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> 
 def test_a_live_run_shows_how_far_it_is(runs: Path, tmp_path: Path) -> None:
     recipe: Json = {"attempts": {"models": ["openai:m"], "styles": ["goal"], "trials": 1}}
     with EventLogFile.create(tmp_path / "live", recipe=recipe) as record:
-        context = Context(stage="attempts", role="executor", task="t", style="goal", conversation="openai:m")
+        context = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="openai:m")
         record.record(MessageSent(context=context, source="user", content="please"))
         record.record(RequestSent(context=context, request_hash="h", occurrence=0))
         browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
