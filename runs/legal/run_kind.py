@@ -29,7 +29,7 @@ class LegalRuns:
 
 def _graded(row: AnswerRow) -> GradedUnit:
     unit = f"{row.context} {row.cell.column}"
-    conversation = ConversationKey(stage="answers", task=row.question, style=unit, tested_model=row.model, trial=0)
+    conversation = ConversationKey(stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=0)
     return GradedUnit(row.question, unit, row.model, row.outcome, row.reason, conversation)
 
 
