@@ -167,7 +167,7 @@ def _parting_json(parting: ConversationDiff) -> Json:
         "task": place.task,
         "unit": place.unit,
         "style": place.style,
-        "kind": place.kind,
+        "kind": place.conversation_kind,
         "model": place.tested_model,
         "trial": place.trial,
         "same": parting.same,

@@ -46,7 +46,16 @@ class MessageView:
 def conversation_title(place: ConversationKey) -> str:
     """A conversation's place on one line."""
     trial = f"trial {place.trial}" if place.trial else None
-    parts = (place.stage, place.variant, place.task, place.unit, place.style, place.kind, place.tested_model, trial)
+    parts = (
+        place.stage,
+        place.variant,
+        place.task,
+        place.unit,
+        place.style,
+        place.conversation_kind,
+        place.tested_model,
+        trial,
+    )
     return visible(" · ".join(part for part in parts if part))
 
 

@@ -86,7 +86,7 @@ def _pairs(
 
 def _without_model(conversation: LoggedConversation) -> tuple[object, ...]:
     place = conversation.place
-    return place.stage, place.task, place.unit, place.style, place.kind, place.trial, place.variant
+    return place.stage, place.task, place.unit, place.style, place.conversation_kind, place.trial, place.variant
 
 
 def _key(line: LogLine) -> tuple[object, ...]:

@@ -34,12 +34,13 @@ CREATE TABLE conversations (
     task TEXT,
     unit TEXT,
     style TEXT,
-    kind TEXT,
+    conversation_kind TEXT,
     tested_model TEXT,
     trial INTEGER NOT NULL,
     variant TEXT
 ) STRICT;
-CREATE INDEX conversations_by_place ON conversations (stage, task, unit, style, kind, tested_model, trial, variant);
+CREATE INDEX conversations_by_key
+    ON conversations (stage, task, unit, style, conversation_kind, tested_model, trial, variant);
 CREATE INDEX conversations_by_task ON conversations (task);
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,

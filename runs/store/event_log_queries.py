@@ -22,7 +22,7 @@ class ConversationKey:
     task: str | None = None
     unit: str | None = None
     style: str | None = None
-    kind: str | None = None
+    conversation_kind: str | None = None
     tested_model: str | None = None
     trial: int = 0
     variant: str | None = None
@@ -60,7 +60,7 @@ class MessageQuery:
     task: str | None = None
     unit: str | None = None
     style: str | None = None
-    kind: str | None = None
+    conversation_kind: str | None = None
     tested_model: str | None = None
     trial: int | None = None
     variant: str | None = None
@@ -72,7 +72,7 @@ class MessageQuery:
 
 ANY_MESSAGE = MessageQuery()
 
-_KEY_COLUMNS = "stage, task, unit, style, kind, tested_model, trial, variant"
+_KEY_COLUMNS = "stage, task, unit, style, conversation_kind, tested_model, trial, variant"
 
 _Clauses = tuple[list[str], list[object]]
 
@@ -96,8 +96,8 @@ def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedCon
     found = record.rows(
         "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
         " AND kind IN ('message', 'failure')) FROM conversations"
-        " WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND kind IS ? AND tested_model IS ?"
-        " AND trial = ? AND variant IS ?",
+        " WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND conversation_kind IS ?"
+        " AND tested_model IS ? AND trial = ? AND variant IS ?",
         astuple(place),
     )
     return LoggedConversation(found[0][0], place, found[0][1]) if found else None
@@ -175,7 +175,7 @@ def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
 def _key_clauses(wanted: MessageQuery) -> _Clauses:
     clauses: list[str] = []
     values: list[object] = []
-    for column in ("stage", "task", "unit", "style", "kind", "tested_model", "trial", "variant"):
+    for column in ("stage", "task", "unit", "style", "conversation_kind", "tested_model", "trial", "variant"):
         value = getattr(wanted, column)
         if value is not None:
             clauses.append(f"{column} = ?")
