@@ -1,12 +1,11 @@
-"""How much of an agent turn is ours, and whether a thousand conversations fit into one process.
+"""CPU time and memory of up to a thousand concurrent conversations.
 
     python -m benchmarks.conversations
     python -m benchmarks.conversations --at-once 1000 --turns 4 --answer-seconds 1
 
-Conversations of the writing kind (a role, a check by code) run through the whole stack: AutoGen's team, record on the
-disk, hash, limit, deadline, retries, the OpenAI client over loopback. The endpoint is a process of its own and waits as
-long as it is told. Ours is everything that is not this wait: the budget is 20 ms of this process's CPU time a turn, and
-1 GB at a thousand conversations.
+A writing role and a check by code run through the full stack: AutoGen's team, event log on disk, request hash, limit,
+deadline, retries, the OpenAI client over loopback. The endpoint is a separate process with a fixed delay. Budget: 20
+ms of this process's CPU time per turn, and 1 GB at a thousand conversations.
 """
 
 import argparse
@@ -39,7 +38,7 @@ BANKING = load_domain("banking").environment
 
 
 async def converse(clients: ModelClients, record: EventLogFile, number: int, turns: int) -> int:
-    """One conversation: the role writes, code objects, until it has written `turns` times. The number of its turns."""
+    """Run one conversation in which code objects until the role has written `turns` times; count its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
     client = clients.client_for(SPEC, context, ModelParameters())
 
@@ -97,7 +96,7 @@ REPLY = json.dumps(
 
 
 async def serve(seconds: float) -> None:
-    """An endpoint that gives every request the same answer after that long; prints its port."""
+    """An endpoint that gives every request the same answer after a delay; prints its port."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
@@ -120,7 +119,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1000)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--answer-seconds", type=float, default=1.0)
-    parser.add_argument("--serve", action="store_true", help="be the endpoint")
+    parser.add_argument("--serve", action="store_true", help="run the endpoint")
     asked = parser.parse_args()
     if asked.serve:
         asyncio.run(serve(asked.answer_seconds))
@@ -140,7 +139,7 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     print(f"{asked.at_once} conversations at once, {turns} turns, an answer takes {asked.answer_seconds:g} s")
     print(f"wall {wall:.1f} s ({asked.turns * asked.answer_seconds:g} s of it waiting), CPU {cpu:.1f} s")
-    print(f"own time a turn   {1000 * cpu / turns:6.1f} ms   (budget 20 ms)")
+    print(f"own time per turn {1000 * cpu / turns:6.1f} ms   (budget 20 ms)")
     print(f"peak memory       {peak:6.0f} MB   (budget 1,024 MB)")
     print(f"record            {size:6.1f} MB   machine load {os.getloadavg()[0]:.1f}")
 

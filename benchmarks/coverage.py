@@ -1,8 +1,8 @@
-"""What a whole coverage analysis costs and finds: ``.venv/bin/python -m benchmarks.coverage [ENVIRONMENT...]``.
+"""Cost and result of a coverage analysis: ``.venv/bin/python -m benchmarks.coverage [ENVIRONMENT...]``.
 
-Without names: every built-in environment and a made-up one of thirteen tools. Of a built-in one the published rules and
-the curated ones, which look into calls. Both profiles, 40 traces of 8 calls, no cache: suite with lower bound,
-certificates, rules. Processor seconds beside wall seconds, since machines are shared; one process, one core.
+Default: every built-in environment with its published and its curated rules, and a synthetic one of thirteen tools.
+Both trace modes, 40 traces of 8 calls: suite, certificates, rules. One process on one core; processor and wall
+seconds.
 """
 
 import sys

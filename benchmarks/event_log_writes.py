@@ -1,9 +1,9 @@
-"""The record's writing speed: events a second, each turn on the disk before the next one.
+"""Write speed of the event log: events per second, with each turn on disk before the next.
 
     python benchmarks/event_log_writes.py [--events 20000]
 
-A turn is four events (what the tools answered, that a call leaves, its answer, what the role said) and one flush; the
-requests grow with their conversations, as those of agents do.
+A turn is four events (tool results, call sent, answer, message) and one flush. Requests grow with their
+conversations.
 """
 
 import argparse
@@ -20,7 +20,7 @@ TEXT = "I look the account up, check that the payment is authorized, and tell th
 
 
 async def write(folder: Path, events: int) -> float:
-    """Seconds that it takes to write so many events, a turn after the other."""
+    """Seconds to write the events, one turn after another."""
     with EventLogFile.create(folder, recipe=None) as record:
         begin = time.perf_counter()
         for conversation in range(events // 4 // TURNS):
@@ -29,7 +29,7 @@ async def write(folder: Path, events: int) -> float:
 
 
 async def converse_all(folder: Path, events: int, at_once: int) -> float:
-    """The same, with as many conversations at once; those that wait for the disk together share a flush."""
+    """The same with concurrent conversations, which share flushes."""
     with EventLogFile.create(folder, recipe=None) as record:
         begin = time.perf_counter()
         numbers = iter(range(events // 4 // TURNS))
@@ -82,7 +82,7 @@ def main() -> None:
             seconds = asyncio.run(measured)
             print(f"{name}: {events / seconds:,.0f} events/s, {events / 4 / seconds:,.0f} flushed turns/s at least")
         size = Path(folder, "one", "record.sqlite").stat().st_size
-        print(f"{size / events:,.0f} bytes an event")
+        print(f"{size / events:,.0f} bytes per event")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""All recorded programs at hand, judged in the jail on every core, beside the published way of evaluating.
+"""Grading of all recorded programs in the sandbox, compared with the published evaluator.
 
     python -m benchmarks.grading DIR [--rounds 5] [--endless 10000]
 
-DIR is the folder of the published data. The two ways take turns, round by round, on the same programs; medians of the
-rounds are printed. Wall time depends on what else the machine does; processor time (ours and the jails' together)
-hardly does. Beside them stands what walls cost whatever the judge does: a bare fork and its end in the same jail, a
-program of nothing, the round trip of a call. Then: how long a worker takes to start, and whether memory stays flat.
+DIR is the folder of the published data. Both evaluators alternate on the same programs; medians over rounds are
+printed. Processor time (host and sandbox) depends less on other load than wall time. Also: the cost of a bare fork in
+the sandbox, of an empty program, of one call, of starting a worker, and memory over many programs.
 """
 
 import argparse
@@ -68,7 +67,7 @@ def judge_all(recorded: list[Recorded], jails: JailPool) -> None:
 
 
 def evaluate_all(one: Recorded) -> int:
-    """The published way, one program after the other. Returns how many had code."""
+    """Run the published evaluator on each program; return how many had code."""
     by_id = {task.id: task for task in one.tasks}
     number = 0
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
@@ -111,14 +110,14 @@ def compare(recorded: list[Recorded], rounds: int) -> None:
         wall, processor = (statistics.median(times) for times in zip(*theirs[one.domain], strict=True))
         of = with_code[one.domain] / 1000
         print(
-            f"the published way, {one.domain}: {wall / of:.2f} ms a program (processor {processor / of:.2f} ms); "
+            f"the published way, {one.domain}: {wall / of:.2f} ms per program (processor {processor / of:.2f} ms); "
             f"the original was measured at {MEASURED[one.object_name]} ms"
         )
     wall, processor = (statistics.median(times) for times in zip(*ours, strict=True))
-    print(f"in the jail: {1000 * wall / rows:.2f} ms a program (processor {1000 * processor / rows:.2f} ms)")
+    print(f"in the jail: {1000 * wall / rows:.2f} ms per program (processor {1000 * processor / rows:.2f} ms)")
     rebuilt = statistics.median(sum(theirs[name][at][0] for name in theirs) for at in range(rounds))
     original = sum(with_code[one.domain] * MEASURED[one.object_name] for one in recorded) / 1000
-    print(f"throughput: {rebuilt / wall:.2f}x that of the rebuilt way, {original / wall:.2f}x that of the original")
+    print(f"throughput: {rebuilt / wall:.2f}x the rebuilt evaluator, {original / wall:.2f}x the original")
 
 
 FORKS = """
@@ -133,7 +132,7 @@ print((time.perf_counter() - started) / 200)
 
 
 def floor() -> None:
-    """What a program of its own costs before it does anything."""
+    """The cost of a program before it does anything."""
     tools = Toolset.untyped("Tool", {})
     with Jail() as jail:
 
@@ -173,7 +172,7 @@ def starts() -> None:
 
 
 def resident() -> dict[str, int]:
-    """Kilobytes of this process, and of the warm parents below it."""
+    """Kilobytes of this process, and of the fork servers below it."""
 
     def kilobytes(pid: str) -> int:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -187,7 +186,7 @@ def resident() -> dict[str, int]:
 
 
 def endless(recorded: list[Recorded], programs: int) -> None:
-    """Memory over many programs, none of which is kept."""
+    """Memory over many programs."""
     one = recorded[0]
     done = 0
     with JailPool() as jails:
@@ -206,7 +205,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--endless", type=int, default=10_000, help="programs for the look at memory; 0 leaves it out")
+    parser.add_argument("--endless", type=int, default=10_000, help="programs in the memory test; 0 skips it")
     options = parser.parse_args()
     recorded = read_all(options.directory)
     starts()

@@ -1,9 +1,9 @@
-"""How long the jail takes: to start, and for a program with eight tool calls.
+"""Start time of the sandbox, and time of a program with eight tool calls.
 
     python benchmarks/jail.py [--programs 500] [--starts 20]
 
-Prints medians in milliseconds, and beside the program's the same source run by ``exec`` in this process: the
-difference is the price of the walls.
+Prints medians in milliseconds, and those of the same source run by ``exec`` in this process: the difference is the
+cost of isolation.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def answer(tool: str, _arguments: dict[str, Json]) -> Reply:
 
 
 class Bank:
-    """The same tools without walls."""
+    """The same tools without isolation."""
 
     def __getattr__(self, tool: str) -> Callable[..., Json]:
         return lambda *_positional, **_arguments: RESULTS[tool]

@@ -1,9 +1,9 @@
-"""What formulas and monitors cost: medians over repeated runs, on this machine.
+"""Cost of formulas and monitors: medians over repeated runs.
 
     python benchmarks/monitor.py [--repeat 9]
 
-The seven rules are those of payment services law over eight banking tools; the forty overlapping rules are a chain of
-twenty restrictions and twenty obligations in which each rule shares its tools with the next ones.
+The seven rules are those of payment services law over eight banking tools. The forty overlapping rules are a chain of
+twenty restrictions and twenty obligations in which neighbours share tools.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def events(tools: tuple[str, ...], seed: int) -> list[Event]:
 
 
 def events_about(values: int, seed: int) -> list[Event]:
-    """Calls about so many different accounts."""
+    """Calls about a number of different accounts."""
     rng = random.Random(seed)
     return [Event(rng.choice(TOOLS), {"account": rng.randrange(values)}) for _ in range(EVENTS)]
 
@@ -97,7 +97,7 @@ def feed_all(monitor: Monitor, trace: list[Event]) -> None:
 
 
 def growth(rules: tuple[str, ...], trace: list[Event]) -> int:
-    """The bytes that a monitor has grown by after all events but the first thousand."""
+    """Bytes by which a monitor grows after the first thousand events."""
     monitor = Monitor(compiled(rules))
     feed_all(monitor, trace[:1000])
     tracemalloc.start()

@@ -1,8 +1,8 @@
-"""The published way of evaluating, rebuilt from its description: the baseline of `grading.py`.
+"""The published evaluation, rebuilt from its description: the baseline of `grading.py`.
 
-For each program: the rules are parsed again, the states copied deeply, the program executed in this very process, the
-final state compared as sorted JSON with a unified diff where it differs, and the rules evaluated by the recursion that
-slices the trace at every level. What was measured of the original stands in `MEASURED`.
+For each program: the rules are parsed again, the states are copied, the program is executed in this process, the
+final state is compared as sorted JSON with a unified diff, and the rules are evaluated by a recursion that slices the
+trace at every level. `MEASURED` holds measurements of the original.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
-"""The released task set: made twice, as on two machines, held against what is released, checked and read.
+"""The released task set: made twice under different conditions, compared, checked and read.
 
     python benchmarks/release.py [--count 40] [--keep FOLDER]
 
-The second making has another home, working folder, time zone, language and hash seed, and one processor. Prints what
-each takes, whether the bytes are the same and those of docs/tasks/, what the gate says when asked again, and who can
-read the tables: pyarrow, and Hugging Face `datasets` where it is installed. Exits with 1 if anything fails.
+The second time uses another home, working folder, time zone, language and hash seed, and one processor. Prints times,
+whether the bytes are equal and equal to docs/tasks/, the result of `lawtrace tasks check`, and which readers can read
+the tables: pyarrow, and Hugging Face `datasets` if installed. Exits with 1 if anything fails.
 """
 
 import argparse
@@ -25,7 +25,7 @@ RELEASED = Path(__file__).parents[1] / "docs" / "tasks"
 
 
 def lawtrace(*words: object, elsewhere: Path | None = None) -> tuple[dict[str, Any], float]:
-    """What the command says, in a process of its own, and the seconds that it took. ``elsewhere``: under that home."""
+    """The JSON output of a command in its own process, and its seconds. ``elsewhere`` is another home folder."""
     machine = {"HOME": str(elsewhere), "TZ": "Pacific/Chatham", "LC_ALL": "C", "PYTHONHASHSEED": "4242"}
     start = perf_counter()
     ran = subprocess.run(
@@ -51,7 +51,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def examine(folder: Path, scratch: Path, count: int) -> list[str]:
-    """What is wrong with the release; empty if nothing."""
+    """The problems of the release."""
     troubles: list[str] = []
     again, home = scratch / "second", scratch / "home"
     home.mkdir()
@@ -95,12 +95,12 @@ def read_tables(folder: Path, count: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40, help="pairs in each environment")
-    parser.add_argument("--keep", type=Path, help="where the release is left")
+    parser.add_argument("--keep", type=Path, help="keep the release here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         troubles = examine(options.keep or Path(scratch) / "first", Path(scratch), options.count)
     for trouble in troubles:
-        print(f"WRONG: {trouble}")
+        print(f"FAILED: {trouble}")
     sys.exit(1 if troubles else 0)
 
 

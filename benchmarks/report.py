@@ -1,10 +1,10 @@
-"""A run of 10,000 attempts, from its files to the report: what reading, statistics, page and comparison take.
+"""Statistics, report and comparison of a run of 10,000 attempts.
 
     python benchmarks/report.py [--attempts 10000] [--pairs 40] [--keep FOLDER]
 
-A run over the built-in programs is walked as ever. Its judged rows are then multiplied: each of many made-up models
-gets, for each try, the row of a built-in program drawn by seed, with a line of its own before the program, so that no
-two attempts are shown as one. Processor seconds of this process; wall seconds beside them.
+The rows of a real run of the baseline policies are multiplied: each synthetic model gets, per trial, the row of a
+policy drawn by seed, with a comment line before the program so that no two attempts are equal. Processor and wall
+seconds.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def make_run(folder: RunFolder, pairs: int) -> None:
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:
-    """Replace the attempts and verdicts of the run by about as many as wanted. Returns how many models that took."""
+    """Replace attempts and verdicts by about ``wanted`` rows; return the number of models."""
     attempts = read_rows(folder.attempts, Attempt)
     verdicts = read_rows(folder.verdicts, Verdict)
     tries = defaultdict[tuple[str, str], list[tuple[Attempt, Verdict]]](list)
@@ -78,19 +78,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attempts", type=int, default=10_000)
     parser.add_argument("--pairs", type=int, default=40)
-    parser.add_argument("--keep", type=Path, help="where the run is left, to be looked at")
+    parser.add_argument("--keep", type=Path, help="keep the run here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = RunFolder(options.keep or Path(scratch) / "run")
         make_run(folder, options.pairs)
         models = multiply(folder, options.attempts)
-        content = timed("reading the run, coverage of its traces", lambda: load_run_content(folder.path))
+        content = timed("reading the run, trace coverage", lambda: load_run_content(folder.path))
         print(f"{len(content.attempts)} attempts: {len(content.tasks)} pairs, {models} models, {TRIALS} trials each")
         timed("the table of the command line", lambda: outcome_table(content.verdicts))
         timed("summary: tables and figures", lambda: summarize(content))
-        timed("statistics within the report", lambda: break_down(content))
-        timed("the pages of the tasks, as values", lambda: view_tasks(content))
-        page = timed("the whole report, those three included", lambda: render_report(content))
+        timed("breakdowns", lambda: break_down(content))
+        timed("task views", lambda: view_tasks(content))
+        page = timed("the whole report, including these three", lambda: render_report(content))
         print(f"the page has {len(page) / 1e6:.1f} MB")
         if options.keep:
             folder.report.write_text(page, encoding="utf-8")

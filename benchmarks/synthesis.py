@@ -1,16 +1,16 @@
-"""Trace search against two fuzzers, in one run: ``.venv/bin/python benchmarks/synthesis.py``.
+"""Trace search compared with two fuzzers: ``.venv/bin/python benchmarks/synthesis.py``.
 
-The fuzzers are rebuilt from the description of the peer's generator (uniform choice, whole attempts rejected, initial
-state and arguments drawn for every attempt), over our own declaration:
+The fuzzers follow the description of the peer's generator (uniform choice, rejection of whole attempts, initial state
+and arguments drawn for every attempt) over our declaration:
 
-- *uniform with rejection*: any tool at each step, arguments drawn blindly from what is there; an attempt is dropped
-  as soon as a call does not complete, or at the end if a rule is broken;
-- *precondition-aware*: as above, but a tool is only tried where the caller could know its arguments, and a rule that
-  can no longer be kept ends the attempt at once.
+- *uniform with rejection*: any tool at each step, with arguments drawn blindly; an attempt is dropped when a call
+  does not complete, or at the end if a rule is broken;
+- *precondition-aware*: a tool is tried only where the caller can know its arguments, and an attempt ends when a rule
+  can no longer be kept.
 
-Neither backtracks. Both fuzzers get the published rules of banking and the profile *tasks*; so does the search. Beside
-them the search with rules that look at arguments and results, with quantified ones, and with the curated rules of each
-environment, which are of all these kinds. Medians of some rounds.
+Neither backtracks. Fuzzers and search get the published rules of banking in trace mode *tasks*. Also measured: the
+search with rules that read arguments and results, with quantified rules, and with the curated rules of each
+environment.
 """
 
 import statistics
@@ -61,7 +61,7 @@ def draw_arguments(random: Random, state: State, events: list[Event], name: str)
 
 
 def known_tables(events: list[Event]) -> set[str]:
-    """The tables of which some look-up has shown a row."""
+    """The tables of which a look-up has shown a row."""
     known: set[str] = set()
     for event in events:
         for result in ENVIRONMENT.tools[event.tool].results:
@@ -71,7 +71,7 @@ def known_tables(events: list[Event]) -> set[str]:
 
 
 def attempt(random: Random, *, aware: bool) -> bool:
-    """One attempt at a compliant trace; whether it succeeded."""
+    """Try once to find a compliant trace; return success."""
     state, events = ENVIRONMENT.populate(random), list[Event]()
     states = [automaton.initial for automaton in AUTOMATA]
     for _ in range(LENGTH):
@@ -103,7 +103,7 @@ def accepts(automaton: Automaton, state: int) -> bool:
 
 
 def fuzz(seed: int, count: int, *, aware: bool) -> float:
-    """Traces a second."""
+    """Traces per second."""
     random, found, attempts = Random(seed), 0, 0
     start = time.perf_counter()
     while found < count:
@@ -132,13 +132,13 @@ def main() -> None:
     ours = median(lambda seed: search(seed, 300))
     uniform = median(lambda seed: fuzz(seed, 3, aware=False))
     aware = median(lambda seed: fuzz(seed, 20, aware=True))
-    print(f"medians of {ROUNDS} rounds, banking, profile tasks, {LENGTH} calls a trace")
+    print(f"medians of {ROUNDS} rounds, banking, trace mode tasks, {LENGTH} calls per trace")
     print(f"{'search, 300 traces':<32}{ours:>10.0f} traces/s")
     print(f"{'uniform with rejection':<32}{uniform:>10.1f} traces/s {ours / uniform:>9.0f} x")
     print(f"{'precondition-aware':<32}{aware:>10.1f} traces/s {ours / aware:>9.0f} x")
     for formula in LOOKING:
         rules = (*RULES, Rule(id="looking", formula=formula))
-        search(0, 1, rules=rules)  # finds out what calls do to the facts, once
+        search(0, 1, rules=rules)  # builds the transition system once
         print(f"{median(lambda seed, rules=rules: search(seed, 100, rules=rules)):>10.0f} traces/s with {formula}")
     for name in BUILT_IN_DOMAINS:
         setting = load_domain(name)

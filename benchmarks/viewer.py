@@ -1,10 +1,10 @@
-"""How long the viewer's pages take over a run of 100,000 messages.
+"""Response time of the viewer's pages for a run of 100,000 messages.
 
     python benchmarks/viewer.py [--messages 100000]
 
-The run is written by the real writer and the real row files: attempts in tools mode of 25 messages each, with tasks and
-verdicts of a small real run repeated under other names. A page is measured from request to last byte, in this process,
-without the network; the first page of a run also reads where the rows of its files are, and is told apart.
+The run has attempts in tools mode of 25 messages each; tasks and verdicts are those of a small real run under other
+names. A page is measured from request to last byte, in this process. The first page also indexes the run's files and
+is listed separately.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SMALL = Recipe(
 
 
 def small_run(folder: Path) -> RunFolder:
-    """A real run to take tasks, attempts and verdicts from."""
+    """A real run that provides tasks, attempts and verdicts."""
     files = RunFolder(folder)
     with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
         asyncio.run(run_recipe(SMALL, files, record=record))
@@ -46,7 +46,7 @@ def small_run(folder: Path) -> RunFolder:
 
 
 def large_run(small: RunFolder, folder: Path, messages: int) -> float:
-    """The same, repeated until there are so many messages. Seconds that the record took."""
+    """Write a run with that many messages; return the seconds that the event log took."""
     attempts = messages // A_CONVERSATION
     tasks, tried = read_rows(small.tasks, Task), read_rows(small.attempts, Attempt)
     judged = read_rows(small.verdicts, Verdict)
@@ -80,7 +80,7 @@ def _converse(record: EventLogFile, attempt: Attempt, task: str, number: int) ->
         trial=attempt.trial,
     )
     for turn in range(A_CONVERSATION):
-        words = f"In round {number} of {task} I have looked the account up and say so in turn {turn}. " * 4
+        words = f"In round {number} of {task} the account was looked up in turn {turn}. " * 4
         call = FunctionCalled(id=f"c{turn}", name="GetAccountInformation", arguments='{"account_type": "checking"}')
         acts = turn % 2 == 1 and turn < A_CONVERSATION - 1
         source = "user" if turn == 0 else "executor" if turn % 2 else "tools"
