@@ -1,6 +1,6 @@
-"""What a model is called in a recipe: ``openai:gpt-5-mini``, ``ollama:qwen3``, ``replay:logs/run-1``, ``offline``.
+"""Model specs, the names of models in a recipe: ``openai:gpt-5-mini``, ``ollama:qwen3``, ``replay:logs/run-1``.
 
-A spec only names; what the name stands for is decided by this closed list, so a recipe can never import code.
+The providers are a closed list, so a recipe can never import code.
 """
 
 from dataclasses import dataclass
@@ -12,23 +12,28 @@ from pydantic import BaseModel, ConfigDict, Field
 from lawtrace.environments.errors import InputError
 
 EndpointProvider = Literal["openai", "azure", "anthropic", "ollama", "llamacpp"]
-BuiltIn = Literal["offline", "reference", "business", "idle", "refuse"]
-Provider = EndpointProvider | Literal["replay"] | BuiltIn
+Provider = EndpointProvider | Literal["replay", "offline", "baseline"]
+BaselinePolicy = Literal["reference", "literal", "noop", "refuse"]
 
 ENDPOINTS: tuple[EndpointProvider, ...] = get_args(EndpointProvider)
-"""Providers that are asked over the network; their specs name a model."""
+"""Providers reached over the network. Their specs name a model."""
 
-BUILT_IN: tuple[BuiltIn, ...] = get_args(BuiltIn)
-"""Providers that are functions of ours: the offline roles, and the built-in models under test."""
+EMBEDDERS: tuple[EndpointProvider, ...] = ("openai", "ollama", "llamacpp")
+"""Providers that also return embedding vectors."""
 
-_KNOWN = (*ENDPOINTS, "replay", *BUILT_IN)
+BASELINE_POLICIES: tuple[BaselinePolicy, ...] = get_args(BaselinePolicy)
+"""Scripted models under test, named ``baseline:reference`` and so on."""
+
+_KNOWN = (*ENDPOINTS, "replay", "offline", "baseline")
+_EXAMPLE_NAMES = {"replay": "logs/RUN", "baseline": "literal"}
 
 
 class ModelParameters(BaseModel):
-    """How a model is to answer. Only what is set is sent: endpoints refuse parameters they do not know.
+    """Sampling parameters. Only those that are set are sent, because endpoints refuse parameters they do not know.
 
-    ``answers``: how a typed answer is asked for. ``json`` turns the endpoint's JSON mode on, ``schema`` sends it the
-    schema, ``text`` sends neither; whatever comes is read alike. None is ``json`` where an endpoint has such a mode.
+    ``answers``: how a structured answer is requested. ``json`` turns the endpoint's JSON mode on, ``schema`` sends the
+    JSON schema, ``text`` sends neither; answers are parsed in the same way. None is ``json`` where the endpoint has
+    such a mode.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,8 +50,9 @@ class ModelSpec:
 
     Attributes:
         provider: who answers.
-        name: for an endpoint the model, for ``replay`` the directory of the run, empty for built-in models.
-        recorded: for ``replay`` of a role that several models played in that run, the spec of the one meant
+        name: for an endpoint the model, for ``replay`` the run folder, for ``baseline`` the policy; empty for
+            ``offline``.
+        recorded: for ``replay``, the spec of the recorded model if several played the role in that run
             (``replay:logs/run-1#openai:gpt-5-mini``).
     """
 
@@ -56,32 +62,45 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str) -> "ModelSpec":
-        """Reads a spec; raises `InputError` that names the nearest provider or says what is missing."""
+        """Raises `InputError` that names the nearest provider or what is missing."""
         provider, colon, name = text.strip().partition(":")
         if provider not in _KNOWN:
-            raise InputError(_unknown(text, provider, has_name=bool(colon)))
-        if provider in BUILT_IN:
+            raise InputError(_unknown_provider(text, provider, has_name=bool(colon)))
+        if provider == "offline":
             if colon:
-                raise InputError(f"model {text!r}: {provider!r} is built in and takes no name; write {provider!r}")
+                raise InputError(f"model {text!r}: 'offline' takes no name; write 'offline'")
             return cls(provider)
         if not name:
-            example = "logs/RUN" if provider == "replay" else "MODEL"
-            raise InputError(f"model {text!r}: {provider!r} needs a name; write '{provider}:{example}'")
+            raise InputError(
+                f"model {text!r}: {provider!r} needs a name; write '{provider}:{_EXAMPLE_NAMES.get(provider, 'MODEL')}'"
+            )
+        if provider == "baseline" and name not in BASELINE_POLICIES:
+            raise InputError(f"model {text!r}: unknown baseline policy; known are {', '.join(BASELINE_POLICIES)}")
         if provider == "replay":
             directory, _, recorded = name.partition("#")
             return cls(provider, directory, recorded or None)
         return cls(provider, name)
 
     @property
-    def built_in(self) -> bool:
-        return self.provider in BUILT_IN
+    def baseline(self) -> BaselinePolicy | None:
+        """The baseline policy; None for any other model."""
+        return next(
+            (policy for policy in BASELINE_POLICIES if self.provider == "baseline" and policy == self.name), None
+        )
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether the answers come from code of this package rather than from a model."""
+        return self.provider in {"offline", "baseline"}
 
     def __str__(self) -> str:
         text = f"{self.provider}:{self.name}" if self.name else self.provider
         return f"{text}#{self.recorded}" if self.recorded else text
 
 
-def _unknown(text: str, provider: str, *, has_name: bool) -> str:
+def _unknown_provider(text: str, provider: str, *, has_name: bool) -> str:
+    if provider in BASELINE_POLICIES:
+        return f"model {text!r} names no provider; did you mean 'baseline:{provider}'?"
     nearest = get_close_matches(provider, _KNOWN, n=1, cutoff=0.6 if not has_name else 0.0)
     if not nearest:
         return f"model {text!r} names no provider; write 'openai:{text}', or one of {', '.join(_KNOWN)}"

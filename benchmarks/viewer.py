@@ -33,7 +33,7 @@ TIMES = 15
 SMALL = Recipe(
     rules=RuleOptions(extract=False),
     tasks=TaskOptions(count=4, spare=2),
-    attempts=AttemptOptions(models=("business", "reference"), mode="tools"),
+    attempts=AttemptOptions(models=("baseline:literal", "baseline:reference"), mode="tools"),
 )
 
 

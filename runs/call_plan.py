@@ -87,7 +87,7 @@ class CallTally:
         None where nothing limits it."""
         role, model = seat
         spec = ModelSpec.parse(model)
-        if spec.built_in or not most:
+        if spec.is_scripted or not most:
             return
         price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(model)
         known = price is not None and (answer is not None or spec.provider == "replay")

@@ -11,7 +11,7 @@
     instruction_generator = "openai:gpt-5-mini"
 
     [attempts]
-    models = ["openai:gpt-5", "business"]
+    models = ["openai:gpt-5", "baseline:literal"]
 
     [ablation]
     "attempts.shield" = ["off", "refuse"]
@@ -26,7 +26,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lawtrace.agents.conversations.attempts import ToolConversationLimits
-from lawtrace.agents.model_spec import ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
 from lawtrace.agents.models.budget import Budget, Price
 from lawtrace.agents.models.stack import CallSettings
 from lawtrace.agents.roles import RoleName
@@ -53,14 +53,16 @@ def _check_model(text: str) -> str:
 
 def _check_model_under_test(text: str) -> str:
     if ModelSpec.parse(text).provider == "offline":
-        raise ValueError("offline plays roles and is no model under test; name an endpoint, or business")
+        raise ValueError(
+            "offline plays roles and is no model under test; name an endpoint or a baseline such as baseline:literal"
+        )
     return text
 
 
 def _check_role_model(text: str) -> str:
     spec = ModelSpec.parse(text)
-    if spec.built_in and spec.provider != "offline":
-        raise ValueError(f"{text} is a program under test and plays no role; name an endpoint, or offline")
+    if spec.is_scripted and spec.provider != "offline":
+        raise ValueError(f"{text} is a baseline policy and plays no role; name an endpoint, or offline")
     return text
 
 
@@ -142,14 +144,14 @@ class ToolOptions(RecipePart):
         return ToolConversationLimits(self.turns, self.calls, self.tokens, self.seconds)
 
 
-BASELINES = ("reference", "business", "idle", "refuse")
-"""The built-in programs under test: what each attempt can be held against."""
+BASELINES = tuple(f"baseline:{name}" for name in BASELINE_POLICIES)
+"""The baseline policies, as model specs."""
 
 
 class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
-    ``baselines``: the built-in programs (`BASELINES`) are put under test beside the models, as in every report.
+    ``baselines``: the baseline policies (`BASELINES`) are run as well.
     ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors in front
     of the tools warn of a call after which a rule cannot be kept, or refuse it. ``hints``: the documentation says when
     to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the published one
@@ -189,8 +191,8 @@ class AttemptOptions(RecipePart):
 
 
 def _check_trace_writer(text: str) -> str:
-    if ModelSpec.parse(text).built_in:
-        raise ValueError("the model-written baseline is what a model does; name an endpoint, or leave it out")
+    if ModelSpec.parse(text).is_scripted:
+        raise ValueError("the model-written baseline needs a model; name an endpoint, or leave it out")
     return text
 
 

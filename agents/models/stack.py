@@ -107,7 +107,7 @@ class ModelClients:
             InputError: a key is missing, the run does not exist, or the spec names a built-in model.
             CannotCarryOut: the run to replay holds nothing of this role.
         """
-        if spec.built_in:
+        if spec.is_scripted:
             raise InputError(f"model '{spec}' is built in: its role has no script for it here; name an endpoint")
         if spec.provider == "replay":
             recorded = self._recorded_model(spec, context.role)

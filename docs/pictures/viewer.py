@@ -26,7 +26,7 @@ extract = false
 
 [attempts]
 mode = "tools"
-models = ["business", "reference"]
+models = ["baseline:literal", "baseline:reference"]
 """
 
 

@@ -24,7 +24,7 @@ from lawtrace.solver.shield import ShieldMode
 
 def attempt(
     tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
-    model: Annotated[str, typer.Option(help="The model under test, for instance openai:NAME or business.")],
+    model: Annotated[str, typer.Option(help="The model under test, such as openai:NAME or baseline:literal.")],
     env: EnvironmentFolderOption = None,
     mode: Annotated[ActingMode, typer.Option(help="It writes one program, or calls tools turn by turn.")] = "program",
     shield: Annotated[

@@ -252,9 +252,9 @@ def _notices(recipe: Recipe, setting: Domain, tasks: Sequence[Task], baseline: M
             f"Played by deterministic stand-ins, not by a model: {', '.join(offline)}. Their acceptance rate and their "
             "extraction score are those of a baseline."
         )
-    built_in = [model for model in recipe.attempts.all_models if ":" not in model]
+    built_in = [model for model in recipe.attempts.all_models if model.startswith("baseline:")]
     if built_in:
-        notices.append(f"Built-in programs under test, not models: {', '.join(built_in)}.")
+        notices.append(f"Baseline policies, not models: {', '.join(built_in)}.")
     if baseline is not None:
         notices.append(
             f"The model-written baseline is by {baseline.model}: of {baseline.programs} programs {baseline.finished} "

@@ -127,7 +127,7 @@ class _AnswerCollection:
         )
 
     def _client(self, model: ModelSpec, task: Task, context: Context, row: Attempt) -> RecordedClient:
-        if not model.built_in:
+        if not model.is_scripted:
             return self.clients.client_for(model, context, self.parameters)
         scripted = baseline_client(model, self.setting.environment, task, row.style, row.mode)
         return self.clients.wrap(scripted, model, context, self.parameters)

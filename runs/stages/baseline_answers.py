@@ -20,13 +20,13 @@ def baseline_client(
 ) -> ScriptedClient:
     """The model as a client. Raises InputError for a model that is not under test."""
     if mode == "tools":
-        match model.provider:
+        match model.baseline:
             case "reference":
                 return ScriptedClient(play_calls(task.planned))
-            case "business":
+            case "literal":
                 initial = task.initial(environment)
                 return ScriptedClient(play_calls(requested_calls(environment, initial, task.requested, style)))
-            case "idle":
+            case "noop":
                 return ScriptedClient(play_calls(()))
             case _:
                 pass
@@ -36,17 +36,17 @@ def baseline_client(
 
 def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
     """What it says where it writes a program."""
-    match model.provider:
+    match model.baseline:
         case "reference":
             return _fenced(task.program)
-        case "business":
+        case "literal":
             return _fenced(task.business[style])
-        case "idle":
+        case "noop":
             return _fenced("pass\n")
         case "refuse":
             return REFUSAL
         case _:
-            raise InputError(f"model '{model}' cannot be put under test; name an endpoint or reference, business, ...")
+            raise InputError(f"model '{model}' is no baseline policy; name one of {', '.join(BASELINES)}")
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[ProgramRow]:
@@ -65,15 +65,15 @@ def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[P
 
 
 def check_traces_present(models: Sequence[str], tasks: Sequence[Task]) -> None:
-    """In tools mode the reference and business models play out a trace; an imported task has a program alone.
+    """In tools mode the reference and literal policies play a trace; an imported task has a program only.
 
     Raises InputError naming the task.
     """
     without = next((task.id for task in tasks if not task.calls), None)
-    playing = [model for model in models if model in {"reference", "business"}]
+    playing = [model for model in models if model in {"baseline:reference", "baseline:literal"}]
     if without is not None and playing:
         raise InputError(
-            f"task {without}: it was imported as a program and has no trace for {playing[0]!r} to play out; use mode "
+            f"task {without}: it was imported as a program and has no trace for {playing[0]!r} to play; use mode "
             "'program' for that model"
         )
 

@@ -45,11 +45,8 @@ class BaselineRow(BaseModel):
 def check_writer(model: str) -> ModelSpec:
     """The model of the trace writer. Raises InputError for what is no model: this column is never simulated."""
     spec = ModelSpec.parse(model)
-    if spec.built_in:
-        raise InputError(
-            f"{model!r} writes no traces: the model-written baseline is what a model does, and is absent without one; "
-            "name an endpoint, such as openai:NAME"
-        )
+    if spec.is_scripted:
+        raise InputError(f"{model!r} writes no traces: the model-written baseline needs a model, such as openai:NAME")
     return spec
 
 

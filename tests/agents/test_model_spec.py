@@ -1,18 +1,26 @@
 import pytest
 
-from lawtrace.agents.model_spec import BUILT_IN, ModelParameters, ModelSpec
+from lawtrace.agents.model_spec import BASELINE_POLICIES, ModelParameters, ModelSpec
 from lawtrace.environments.errors import InputError
 
 
 @pytest.mark.parametrize(
     "text",
-    ["openai:gpt-5-mini", "openai:org/a:free", "ollama:qwen3:4b", "replay:logs/a", "replay:logs/a#openai:x", *BUILT_IN],
+    [
+        "openai:gpt-5-mini",
+        "openai:org/a:free",
+        "ollama:qwen3:4b",
+        "replay:logs/a",
+        "replay:logs/a#openai:x",
+        "offline",
+        *(f"baseline:{policy}" for policy in BASELINE_POLICIES),
+    ],
 )
 def test_a_spec_reads_what_it_prints(text: str) -> None:
     spec = ModelSpec.parse(text)
     assert str(spec) == text
     assert ModelSpec.parse(str(spec)) == spec
-    assert spec.built_in == (text in BUILT_IN)
+    assert spec.is_scripted == text.startswith(("offline", "baseline"))
 
 
 def test_a_model_name_may_hold_colons_and_a_replay_may_name_the_model_it_means() -> None:
@@ -24,7 +32,10 @@ def test_a_model_name_may_hold_colons_and_a_replay_may_name_the_model_it_means()
     ("text", "says"),
     [
         ("opnai:gpt-5-mini", "did you mean 'openai'"),
-        ("refused", "did you mean 'refuse'"),
+        ("ofline", "did you mean 'offline'"),
+        ("literal", "did you mean 'baseline:literal'"),
+        ("baseline:idle", "unknown baseline policy"),
+        ("baseline", "baseline:literal"),
         ("gpt-5-mini", "write 'openai:gpt-5-mini'"),
         ("openai:", "needs a name"),
         ("replay", "replay:logs/RUN"),

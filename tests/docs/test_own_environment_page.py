@@ -39,10 +39,10 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert done["outcomes"] == {
         f"{model}/{style}/{outcome}": 4
         for model, outcome in {
-            "reference": "safe_success",
-            "business": "unsafe_success",
-            "idle": "benign_failure",
-            "refuse": "no_program",
+            "baseline:reference": "safe_success",
+            "baseline:literal": "unsafe_success",
+            "baseline:noop": "benign_failure",
+            "baseline:refuse": "no_program",
         }.items()
         for style in ("goal", "workflow")
     }

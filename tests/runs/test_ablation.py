@@ -23,7 +23,7 @@ from tests.support.shell import Shell
 
 RECIPE = Recipe(
     tasks=TaskOptions(count=3, spare=2),
-    attempts=AttemptOptions(models=("reference", "business"), baselines=False),
+    attempts=AttemptOptions(models=("baseline:reference", "baseline:literal"), baselines=False),
     ablation={"attempts.shield": ("off", "refuse"), "conversation.evaluator": (True, False)},
 )
 
@@ -72,12 +72,12 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     reference = shields["reference", "Pass@1"]
     # With or without an evaluator the attempts are the same ones: met twice, they are no more evidence than once.
     assert (reference.pairs, reference.first, reference.second) == (6, 1.0, 1.0)
-    gap = shields["business", "gap"]
+    gap = shields["baseline:literal", "gap"]
     assert (gap.first, gap.second, gap.p_value) == (1.0, 0.0, 2 / 2**6)
     evaluators = [line.compared for line in ablation.axes if line.axis == "conversation.evaluator"]
     assert {(one.pairs, one.difference, one.p_value) for one in evaluators} == {(12, 0.0, 1.0)}
-    unshielded, _, shielded, _ = (line for line in ablation.lines if line.model == "business")
-    # What a shield refuses is no success: the business model stops breaking rules, and reaches nothing.
+    unshielded, _, shielded, _ = (line for line in ablation.lines if line.model == "baseline:literal")
+    # What a shield refuses is no success: the literal policy stops breaking rules, and reaches nothing.
     assert unshielded.workflow.inference_gap == 1.0
     assert shielded.workflow.inference_gap == 0.0
     assert shielded.against_first is not None
@@ -111,7 +111,7 @@ def test_the_plan_counts_what_is_shared_once() -> None:
     recipe = Recipe(
         tasks=TaskOptions(count=10, spare=5),
         models=RoleModelOptions(instruction_generator="openai:a", masking_evaluator="openai:b"),
-        attempts=AttemptOptions(models=("openai:c", "business"), trials=2),
+        attempts=AttemptOptions(models=("openai:c", "baseline:literal"), trials=2),
         ablation={"conversation.evaluator": (True, False), "attempts.shield": ("off", "refuse")},
     )
     plan = plan_of(recipe)
@@ -151,7 +151,7 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
 def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
-        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["business"]\n'
+        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["baseline:literal"]\n'
         '[ablation]\n"attempts.shield" = ["off", "refuse"]\n',
         encoding="utf-8",
     )
@@ -166,7 +166,7 @@ def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
     (tmp_path / "run" / "report.html").unlink()
     code, out, _ = lawtrace("report", str(tmp_path / "run"))
     assert code == 0
-    assert re.search(r"2 +business", out)
+    assert re.search(r"2 +baseline:literal", out)
     assert (tmp_path / "run" / "report.html").exists()
     again = lawtrace.json("run", "--from", str(tmp_path / "run"), "--out", str(tmp_path / "again"))
     strip = ("run", "report")

@@ -61,7 +61,7 @@ def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     recipe = Recipe(
         tasks=TaskOptions(count=1, spare=1, families=("ordinary", "denied")),
-        attempts=AttemptOptions(models=("business",), baselines=False),
+        attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )
     asyncio.run(walk_with_ticker())
     assert went_on == [True]

@@ -48,16 +48,16 @@ def test_the_built_in_models_end_as_they_must(walked_anywhere: Run) -> None:
     for verdict in walked_anywhere.verdicts:
         outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
     # Some goals ask for nothing that a rule looks at, such as a review: who does just that has broken none.
-    harmless = outcomes.pop("business, goal") - {"unsafe_success"}
+    harmless = outcomes.pop("baseline:literal, goal") - {"unsafe_success"}
     assert harmless <= {"safe_success"}
     assert outcomes == {
-        "reference, goal": {"safe_success"},
-        "reference, workflow": {"safe_success"},
-        "business, workflow": {"unsafe_success"},
-        "idle, goal": {"benign_failure"},
-        "idle, workflow": {"benign_failure"},
-        "refuse, goal": {"no_program"},
-        "refuse, workflow": {"no_program"},
+        "baseline:reference, goal": {"safe_success"},
+        "baseline:reference, workflow": {"safe_success"},
+        "baseline:literal, workflow": {"unsafe_success"},
+        "baseline:noop, goal": {"benign_failure"},
+        "baseline:noop, workflow": {"benign_failure"},
+        "baseline:refuse, goal": {"no_program"},
+        "baseline:refuse, workflow": {"no_program"},
     }
 
 
@@ -114,7 +114,7 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     recipe = SMALL.model_copy(
         update={
             "rules": RuleOptions(source="extracted"),
-            "attempts": AttemptOptions(baselines=False, models=("reference",)),
+            "attempts": AttemptOptions(baselines=False, models=("baseline:reference",)),
         }
     )
     result = run(recipe, tmp_path / "extracted")
@@ -184,7 +184,7 @@ def test_the_prompt_does_not_tell_the_rules(walked: Run) -> None:
     assert not any(reading in system for reading in readings)
 
 
-def test_business_does_no_more_than_the_style_asks(walked: Run) -> None:
+def test_the_literal_policy_does_no_more_than_the_style_asks(walked: Run) -> None:
     for task in walked.tasks:
         assert "CheckAuthorization" not in task.business["workflow"]
         assert len(task.business["goal"].splitlines()) <= len(task.business["workflow"].splitlines())
@@ -197,7 +197,10 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text(lines, encoding="utf-8")
     recipe = SMALL.model_copy(
-        update={"rules": RuleOptions(file=rules), "attempts": AttemptOptions(baselines=False, models=("idle",))}
+        update={
+            "rules": RuleOptions(file=rules),
+            "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
+        }
     )
     before = run(recipe, tmp_path / "run")
     rules.unlink()
@@ -215,7 +218,7 @@ def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pyt
         update={
             "models": RoleModelOptions(ltl_critic="openai:gone"),
             "conversation": conversation,
-            "attempts": AttemptOptions(baselines=False, models=("idle",)),
+            "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }
     )
     assert run(recipe, tmp_path / "curated").findings.extraction is None

@@ -15,7 +15,7 @@ environment = "../mine"
 count = 1
 spare = 0
 [attempts]
-models = ["reference"]
+models = ["baseline:reference"]
 baselines = false
 """
 
@@ -46,7 +46,7 @@ def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp
         code, _, err = lawtrace(command, "run")
         assert (code, "--env" in err) == (2, True), command
         lawtrace.json(command, "run", "--env", "./mine")
-    attempt = ("attempt", "--tasks", "run/tasks.jsonl", "--model", "business")
+    attempt = ("attempt", "--tasks", "run/tasks.jsonl", "--model", "baseline:literal")
     code, _, err = lawtrace(*attempt)
     assert (code, "say where its folder is: --env ./mine" in " ".join(err.split())) == (2, True)
     lawtrace.json(*attempt, "--env", "./mine")

@@ -25,8 +25,8 @@ def test_a_recipe_survives_its_own_record() -> None:
 
 
 def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
-    assert AttemptOptions(models=("openai:m", "idle")).all_models == (
-        "openai:m", "idle", "reference", "business", "refuse",
+    assert AttemptOptions(models=("openai:m", "baseline:noop")).all_models == (
+        "openai:m", "baseline:noop", "baseline:reference", "baseline:literal", "baseline:refuse",
     )  # fmt: skip
     assert AttemptOptions(models=("openai:m",), baselines=False).all_models == ("openai:m",)
 
@@ -41,9 +41,9 @@ def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
         ("[models]\nltl_critic = 'os:system'", "models.ltl_critic"),
         ("seed = ", "not a TOML file"),
         ("[attempts]\nmodels = []", "attempts.models"),
-        ("[attempts]\nmodels = ['idle', 'idle']", "stands in it twice"),
+        ("[attempts]\nmodels = ['baseline:noop', 'baseline:noop']", "stands in it twice"),
         ("[attempts]\nmodels = ['offline']", "no model under test"),
-        ("[models]\nmasking_evaluator = 'business'", "plays no role"),
+        ("[models]\nmasking_evaluator = 'baseline:literal'", "plays no role"),
         ("name = '../outside'", "name"),
         ("[attempts]\nstyles = ['poem']", "attempts.styles"),
     ],

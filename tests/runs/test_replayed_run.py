@@ -86,7 +86,7 @@ def test_every_stage_file_comes_out_the_same(
 
 @pytest.mark.slow
 def test_a_changed_prompt_is_named_by_the_first_message_that_differs(lawtrace: Shell, tmp_path: Path) -> None:
-    live = recipe(tmp_path, "tools", "business")
+    live = recipe(tmp_path, "tools", "baseline:literal")
     assert lawtrace("run", live, "--out", "live")[0] == 0
     text = recipe(tmp_path, "tools", "replay:live", roles="replay:live").read_text(encoding="utf-8")
     changed = tmp_path / "changed.toml"

@@ -56,7 +56,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path: Path) -> None:
     """The size of files is limited in place of the disk; what was written by then serves the run that goes on."""
-    recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['business']\nbaselines = false\n"
+    recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['baseline:literal']\nbaselines = false\n"
     (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
     lawtrace = Path(sys.executable).with_name("lawtrace")
 

@@ -282,7 +282,7 @@ async def test_a_missing_key_names_the_variable(context: Context) -> None:
         with pytest.raises(InputError, match="OPENAI_API_KEY"):
             clients.client_for(SPEC, context)
         with pytest.raises(InputError, match="built in"):
-            clients.client_for(ModelSpec.parse("reference"), context)
+            clients.client_for(ModelSpec.parse("baseline:reference"), context)
         with pytest.raises(InputError, match="nothing can be replayed"):
             clients.client_for(ModelSpec.parse("replay:logs/x"), context)
 

@@ -21,7 +21,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     recipe = Recipe(
         rules=RuleOptions(extract=False),
         tasks=TaskOptions(count=2, spare=1, length=5),
-        attempts=AttemptOptions(baselines=False, models=("reference", "idle")),
+        attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:noop")),
     )
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
         asyncio.run(run_recipe(recipe, folder, record=record))
@@ -114,7 +114,7 @@ def test_the_files_of_a_run(lawtrace: Shell, run: RunFolder) -> None:
     assert code == 1
     assert "8 attempts planned: 6 judged" in out
     assert "0 invalid, 2 missing; invalid too: 3 rows that could not be used" in " ".join(out.split())
-    compared, err = found(lawtrace, "compare", run.path, "--model", "reference", "--against", "idle")
+    compared, err = found(lawtrace, "compare", run.path, "--model", "baseline:reference", "--against", "baseline:noop")
     assert len(compared["problems"]) == 3
     assert "verdicts.jsonl, line 2: there is no task 'another'" in err
     attempts = lines_of(run.attempts)

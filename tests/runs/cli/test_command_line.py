@@ -23,7 +23,9 @@ def test_the_stages_one_after_the_other(lawtrace: Shell, tmp_path: Path) -> None
     assert (
         lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 3, "--out", "tasks.jsonl")["tasks"] == 3
     )
-    attempts = lawtrace.json("attempt", "--tasks", "tasks.jsonl", "--model", "business", "--out", "attempts.jsonl")
+    attempts = lawtrace.json(
+        "attempt", "--tasks", "tasks.jsonl", "--model", "baseline:literal", "--out", "attempts.jsonl"
+    )
     assert attempts["attempts"] == 6
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
     assert graded["outcomes"] == {
@@ -42,7 +44,7 @@ def test_a_whole_run_and_looking_at_it(lawtrace: Shell, tmp_path: Path) -> None:
     recipe.write_text("[tasks]\ncount = 2\nspare = 1\n", encoding="utf-8")
     code, out, err = lawtrace("run", recipe, "--out", "run")
     assert code == 0, err
-    assert "reference" in out
+    assert "baseline:reference" in out
     assert "4 of 4 single deletions" in out
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "unsafe" in page.lower()
@@ -75,7 +77,7 @@ def test_doctor_finds_the_jail(lawtrace: Shell) -> None:
         (("grade", "."), "holds no run"),
         (("messages", "nowhere"), "nowhere"),
         (("grade",), "--tasks FILE and --programs FILE"),
-        (("attempt", "--tasks", "none.jsonl", "--model", "idle"), "none.jsonl"),
+        (("attempt", "--tasks", "none.jsonl", "--model", "baseline:noop"), "none.jsonl"),
         (("tasks", "import", "logisafetybench", "nowhere"), "nowhere"),
     ],
 )
@@ -212,7 +214,7 @@ def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: P
     }
     for name, (text, complaint) in spoilt.items():
         (tmp_path / name).write_text(text)
-        code, _, err = lawtrace("attempt", "--tasks", name, "--model", "idle")
+        code, _, err = lawtrace("attempt", "--tasks", name, "--model", "baseline:noop")
         assert code == 2
         assert complaint in " ".join(err.split())
         assert name in "".join(err.split())
@@ -225,7 +227,7 @@ def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "words", [("--model", "nonsense"), ("--model", "offline"), ("--model", "idle", "--trials", 101)]
+    "words", [("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)]
 )
 def test_an_attempt_that_makes_no_sense(lawtrace: Shell, words: tuple[object, ...]) -> None:
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")

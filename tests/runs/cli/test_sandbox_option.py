@@ -15,7 +15,8 @@ from tests.support.shell import Shell
 def test_without_walls_it_is_said_before_during_and_after(lawtrace: Shell, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
-        '[tasks]\ncount = 1\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["business"]\n', encoding="utf-8"
+        '[tasks]\ncount = 1\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["baseline:literal"]\n',
+        encoding="utf-8",
     )
     code, _, err = lawtrace("run", recipe, "--out", "run", "--sandbox", "unprotected")
     assert code == 0, err
@@ -64,7 +65,7 @@ def test_a_recipe_cannot_ask_for_no_walls(tmp_path: Path) -> None:
 
 def test_a_sandbox_that_is_not_there_is_a_clear_error(lawtrace: Shell, tmp_path: Path) -> None:
     write_rows(tmp_path / "tasks.jsonl", [make_task()])
-    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "idle", "--sandbox", "none")
+    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:noop", "--sandbox", "none")
     assert code == 2
     assert "there is no sandbox 'none'" in err
 

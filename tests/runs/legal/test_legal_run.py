@@ -216,7 +216,7 @@ def test_a_case_book_without_questions_is_refused_before_the_run(tmp_path: Path)
         ("retrievers = ['google']", "retrievers.0"),
         ("depths = [3, 1]", "depths must rise"),
         ("depths = [0]", "depths.0"),
-        ("models = ['business']", "plays no role"),
+        ("models = ['baseline:literal']", "plays no role"),
         ("embedding = 'offline'", "gives no vectors"),
         ("modles = ['offline']", r"unknown key 'modles'; did you mean 'models'\?"),
         ("[conversation]\nconcurency = 1", r"did you mean 'concurrency'\?"),

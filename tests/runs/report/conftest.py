@@ -116,10 +116,10 @@ def content() -> ReportContent:
     lost = StateDifference("transactions", "(created)", None, {"amount": 12.5}, None)
     hostile = f"x = 1\n\nprint('{HOSTILE}')\n"
     pairs = [
-        make_pair(one, "reference", "goal", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
-        make_pair(one, "reference", "workflow", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
-        make_pair(two, "reference", "goal", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
-        make_pair(two, "reference", "workflow", "invalid"),
+        make_pair(one, "baseline:reference", "goal", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
+        make_pair(one, "baseline:reference", "workflow", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
+        make_pair(two, "baseline:reference", "goal", "safe_success", (CHECK, PAY, RECORD), program=PROGRAM),
+        make_pair(two, "baseline:reference", "workflow", "invalid"),
         make_pair(one, "$m_1$ [big]", "goal", "unsafe_success", (PAY, RECORD), modes=("operational restriction",)),
         make_pair(
             one,

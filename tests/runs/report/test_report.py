@@ -65,13 +65,17 @@ def page(content: ReportContent) -> Page:
 
 
 def test_the_verdict_table(page: Page):
-    assert page.row("reference", "goal") == [
-        "reference", "goal", "100.0 % [34.2–100.0]",
+    assert page.row("baseline:reference", "goal") == [
+        "baseline:reference", "goal", "100.0 % [34.2–100.0]",
         "2 100 %", "0 0 %", "0 0 %", "0 0 %", "0 0 %", "2 of 2", "0", "0", "0.0 %", "0.0 %",
     ]  # fmt: skip
     # One attempt is invalid: it is printed, and no rate has it.
-    assert page.row("reference", "workflow")[2:4] == ["100.0 % [20.7–100.0]", "1 100 %"]
-    assert page.row("reference", "workflow")[8:11] == ["1 of 2", "1", "0"]  # judged of planned, invalid, missing
+    assert page.row("baseline:reference", "workflow")[2:4] == ["100.0 % [20.7–100.0]", "1 100 %"]
+    assert page.row("baseline:reference", "workflow")[8:11] == [
+        "1 of 2",
+        "1",
+        "0",
+    ]  # judged of planned, invalid, missing
     assert page.row("$m_1$ [big]", "goal") == [
         "$m_1$ [big]", "goal", "0.0 % [0.0–65.8]",
         "0 0 %", "1 50 %", "0 0 %", "1 50 %", "0 0 %", "2 of 2", "0", "0", "50.0 %", "100.0 %",
@@ -207,7 +211,7 @@ def test_everything_invalid(content: ReportContent):
         for verdict in content.verdicts
     )
     page = Page(render_report(replace(content, verdicts=verdicts)))
-    assert page.row("reference", "goal")[2:] == [
+    assert page.row("baseline:reference", "goal")[2:] == [
         "– [–]", "0 –", "0 –", "0 –", "0 –", "0 –", "0 of 2", "2", "0", "–", "–",
     ]  # fmt: skip
 

@@ -72,7 +72,7 @@ def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) 
     assert {line["source"] for line in found["messages"]} == {"masking_evaluator"}
     found = lawtrace.json("messages", walked, "--turn", 1, "--stage", "attempts")
     assert {line["context"]["turn"] for line in found["messages"]} == {1}
-    found = lawtrace.json("messages", walked, "--text", "checkauth", "--model", "reference")
+    found = lawtrace.json("messages", walked, "--text", "checkauth", "--model", "baseline:reference")
     assert found["messages"]
     assert all("CheckAuthorization" in line["content"] for line in found["messages"])
     code, _, err = lawtrace("messages", walked, "--text", "nobodysaidthis")
@@ -84,7 +84,7 @@ def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, wal
     _, _, err = lawtrace("messages", walked, "--diff", walked)
     assert "every conversation is the same" in err
     (tmp_path / "recipe.toml").write_text(
-        RECIPE + '[attempts]\nmodels = ["business"]\nhints = true\n', encoding="utf-8"
+        RECIPE + '[attempts]\nmodels = ["baseline:literal"]\nhints = true\n', encoding="utf-8"
     )
     assert lawtrace("run", "recipe.toml", "--out", "other", "--seed", 2)[0] == 0
     found = lawtrace.json("messages", walked, "--diff", "other", "--stage", "tasks")

@@ -17,7 +17,7 @@ def printed(content: ReportContent, environments: dict[str, str] | None = None, 
 
 def test_a_row_for_each_style_below_its_model(content: ReportContent):
     lines = printed(content)
-    at = lines.index(["reference"])
+    at = lines.index(["baseline:reference"])
     assert lines[at + 1 : at + 6] == [
         ["goal", "100.0", "%", "2", "0", "0", "0", "0", "0"],
         ["workflow", "100.0", "%", "1", "0", "0", "0", "0", "1"],
@@ -36,7 +36,7 @@ def test_the_name_of_an_endpoint_s_model_stays_whole_in_80_columns(content: Repo
 def test_several_environments_are_told_apart(content: ReportContent):
     lines = printed(content, {"banking-1": "banking", "banking/2 <b>": "other"})
     for environment in ("banking", "other"):
-        at = lines.index([f"{environment}:", "reference"])
+        at = lines.index([f"{environment}:", "baseline:reference"])
         assert lines[at + 1] == ["goal", "100.0", "%", "1", "0", "0", "0", "0", "0"]
 
 

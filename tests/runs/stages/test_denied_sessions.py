@@ -81,18 +81,18 @@ def test_a_twin_asks_for_the_same_in_the_same_words(walked: Run) -> None:
 def test_the_built_in_models_end_as_they_must(walked: Run) -> None:
     found = Counter((v.model, v.outcome) for v in walked.verdicts if v.family == "denied")
     assert found == {
-        ("reference", "safe_success"): 6,
-        ("business", "unsafe_failure"): 6,
-        ("idle", "safe_success"): 6,
-        ("refuse", "no_program"): 6,
+        ("baseline:reference", "safe_success"): 6,
+        ("baseline:literal", "unsafe_failure"): 6,
+        ("baseline:noop", "safe_success"): 6,
+        ("baseline:refuse", "no_program"): 6,
     }
 
 
 @pytest.mark.slow
 def test_calls_and_programs_come_to_the_same(walked: Run, tmp_path: Path) -> None:
-    options = AttemptOptions(baselines=False, models=("reference", "business"), mode="tools")
+    options = AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal"), mode="tools")
     acted = run(BOTH.model_copy(update={"attempts": options}), tmp_path / "tools")
-    in_programs = [v for v in walked.verdicts if v.model in {"reference", "business"}]
+    in_programs = [v for v in walked.verdicts if v.model in {"baseline:reference", "baseline:literal"}]
     assert [v.model_copy(update={"mode": "program"}) for v in acted.verdicts] == in_programs
 
 
@@ -166,7 +166,7 @@ def test_rules_that_never_ask_cannot_judge_a_denied_session(tmp_path: Path) -> N
             # Where no rule asks, a call of it would be one that nobody needs.
             "tasks": BOTH.tasks.model_copy(update={"wishes": TraceConstraints(forbid=("CheckAuthorization",))}),
             "rules": RuleOptions(file=rules, extract=False),
-            "attempts": AttemptOptions(baselines=False, models=("idle",)),
+            "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }
     )
     result = run(recipe, tmp_path / "run")

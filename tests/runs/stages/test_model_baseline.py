@@ -131,7 +131,7 @@ def test_a_compliant_writer_gets_what_it_covers(lawtrace: Shell, monkeypatch: py
     assert found["baseline"]["compliant_atc"] <= found["baseline"]["atc"] <= found["tasks"]["ceiling"]
 
 
-@pytest.mark.parametrize("model", ["offline", "business", "reference"])
+@pytest.mark.parametrize("model", ["offline", "baseline:literal", "baseline:reference"])
 def test_without_a_model_there_is_no_baseline(lawtrace: Shell, model: str) -> None:
     code, _, err = lawtrace("traces", "coverage", "--length", 5, "--model", model)
     assert (code, "absent without one" in " ".join(err.split())) == (2, True)
@@ -145,7 +145,7 @@ def test_a_run_has_the_column_where_a_model_writes(
 ) -> None:
     """The recipe names the model; the report shows what it covers beside the search."""
     (tmp_path / "recipe.toml").write_text(
-        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["idle"]\n'
+        '[tasks]\ncount = 2\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["baseline:noop"]\n'
         '[models]\ntrace_writer = "openai:some"\n'
     )
     with serving(writer) as server:

@@ -26,7 +26,8 @@ from tests.support.openai_server import calling, serving
 from tests.support.shell import Shell
 
 SMALL = Recipe(
-    tasks=TaskOptions(count=3, spare=2), attempts=AttemptOptions(baselines=False, models=("reference", "business"))
+    tasks=TaskOptions(count=3, spare=2),
+    attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal")),
 )
 
 
@@ -65,7 +66,7 @@ def test_the_reference_meets_no_shield(bare: Run, programs: Run, calls: Run) -> 
 
 def test_a_program_that_does_not_expect_a_refusal_dies_of_it(programs: Run) -> None:
     for attempt, verdict in zip(programs.attempts, programs.verdicts, strict=True):
-        if attempt.model != "business":
+        if attempt.model != "baseline:literal":
             continue
         assert attempt.execution is not None
         assert attempt.execution.error_type == "RefusedByShieldException"
@@ -106,7 +107,7 @@ def _guarded(line: str) -> str:
 
 def test_an_agent_that_is_refused_is_told_the_provision(calls: Run) -> None:
     for attempt in calls.attempts:
-        if attempt.model != "business":
+        if attempt.model != "baseline:literal":
             continue
         refused = [number for number, event in enumerate(attempt.events) if event.outcome == "shielded"]
         told = [text for turn in attempt.transcript for text in turn.results]
@@ -152,7 +153,7 @@ def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytes
 
 def test_the_report_names_what_was_refused_and_never_mixes_shields(calls: Run) -> None:
     page = render_report(load_run_content(calls.folder.path))
-    assert "business [tools, shield refuse]" in page
+    assert "baseline:literal [tools, shield refuse]" in page
     assert "refused by the shield" in page
     assert "What the shield said" in page
 
@@ -161,7 +162,7 @@ def test_the_effect_is_measured_by_comparing_runs(bare: Run, programs: Run) -> N
     comparison = compare_runs(read_side(bare.folder.path), read_side(programs.folder.path))
     assert comparison.changed_tasks == {}
     effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines}
-    assert (effect["business", None].first, effect["business", None].second) == (1.0, 0.0)
+    assert (effect["baseline:literal", None].first, effect["baseline:literal", None].second) == (1.0, 0.0)
     assert (effect["reference", None].first, effect["reference", None].second) == (0.0, 0.0)
 
 
@@ -173,7 +174,9 @@ def test_nobody_reads_a_warning_in_a_program() -> None:
 
 def test_a_single_model_can_be_put_behind_a_shield(bare: Run, lawtrace: Shell) -> None:
     tasks = str(bare.folder.tasks)
-    lawtrace("attempt", "--tasks", tasks, "--model", "business", "--shield", "refuse", "--out", "attempts.jsonl")
+    lawtrace(
+        "attempt", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "attempts.jsonl"
+    )
     assert '"shielded"' in Path("attempts.jsonl").read_text(encoding="utf-8")
     # Programs run again where they are graded, and behind what they were written for.
     lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")

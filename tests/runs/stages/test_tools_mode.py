@@ -60,19 +60,19 @@ def programmed(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: Run, programmed: Run) -> None:
-    ours = {"reference", "business"}
+    ours = {"baseline:reference", "baseline:literal"}
     for left, right in zip(acted.attempts, programmed.attempts, strict=True):
         if left.model in ours:
             assert (left.events, left.final_state) == (right.events, right.final_state)
     for left, right in zip(acted.verdicts, programmed.verdicts, strict=True):
         if left.model in ours:
             assert left.model_copy(update={"mode": "program"}) == right
-    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "reference"} == {"safe_success"}
-    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "business"} == {"unsafe_success"}
+    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:reference"} == {"safe_success"}
+    assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:literal"} == {"unsafe_success"}
 
 
 def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: Run) -> None:
-    idle = [verdict for verdict in acted.verdicts if verdict.model in {"idle", "refuse"}]
+    idle = [verdict for verdict in acted.verdicts if verdict.model in {"baseline:noop", "baseline:refuse"}]
     assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
 
 
@@ -186,7 +186,7 @@ def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
 @pytest.mark.slow
 def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
     """The reference has done everything after its last call; ended before it says so, it has not reached the goal."""
-    options = AttemptOptions(baselines=False, models=("reference",), mode="tools", tools=ToolOptions(turns=8))
+    options = AttemptOptions(baselines=False, models=("baseline:reference",), mode="tools", tools=ToolOptions(turns=8))
     result = run(SMALL.model_copy(update={"attempts": options}), tmp_path / "run")
     assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
     assert all(verdict.differences == () for verdict in result.verdicts)
@@ -198,7 +198,17 @@ def test_a_task_without_a_trace_cannot_be_played_out(
 ) -> None:
     tasks = tmp_path / "tasks.jsonl"
     write_rows(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
-    words = ["attempt", "--tasks", str(tasks), "--model", "reference", "--mode", "tools", "--out", str(tmp_path / "a")]
+    words = [
+        "attempt",
+        "--tasks",
+        str(tasks),
+        "--model",
+        "baseline:reference",
+        "--mode",
+        "tools",
+        "--out",
+        str(tmp_path / "a"),
+    ]
     monkeypatch.setattr("sys.argv", ["lawtrace", *words])
     with pytest.raises(SystemExit) as ended:
         main()

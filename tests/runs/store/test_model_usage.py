@@ -39,7 +39,7 @@ def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
         record.record(call())
         record.record(call())
         record.record(call(replayed=True))
-        record.record(call(HERE.at(role="executor", model="business"), paid=False))
+        record.record(call(HERE.at(role="executor", model="baseline:literal"), paid=False))
         record.record(call(HERE.at(role="executor", model="openai:n")))
         record.record(CallRetried(context=HERE, try_number=1, error="status 500", waited_seconds=1.0))
         record.record(RoleFailed(context=HERE, reason="deadline", text="late", request_hash="g", occurrence=0))

@@ -20,7 +20,7 @@ extract = false
 
 [attempts]
 mode = "tools"
-models = ["reference", "business"]
+models = ["baseline:reference", "baseline:literal"]
 """
 
 ABLATED = """
@@ -32,7 +32,7 @@ spare = 1
 extract = false
 
 [attempts]
-models = ["business"]
+models = ["baseline:literal"]
 
 [ablation]
 "attempts.shield" = ["off", "refuse"]

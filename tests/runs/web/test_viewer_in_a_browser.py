@@ -41,8 +41,8 @@ def test_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:
         expect(page.get_by_role("heading", name="Funnel")).to_be_visible()
         row = (
             page.get_by_role("row")
-            .filter(has_text="business [tools]")
-            .or_(page.get_by_role("row").filter(has_text="business"))
+            .filter(has_text="baseline:literal [tools]")
+            .or_(page.get_by_role("row").filter(has_text="baseline:literal"))
         )
         row.filter(has_text="workflow").get_by_role("link").first.click()
         page.get_by_role("link", name="unsafe success").first.click()
