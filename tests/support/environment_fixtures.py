@@ -1,4 +1,4 @@
-"""The small worlds of all built-in environments, by the environment's name."""
+"""Small fixtures of all built-in environments, by name."""
 
 from tests.support import small_bank, small_clinic, small_home
 from tests.support.environment_fixture import EnvironmentFixture
@@ -7,4 +7,4 @@ FIXTURES: dict[str, EnvironmentFixture] = {
     world.environment.name: world for world in (small_bank.WORLD, small_clinic.WORLD, small_home.WORLD)
 }
 TOOLS = [(name, tool) for name, world in FIXTURES.items() for tool in world.environment.tools]
-"""Every tool of every world, as (environment, tool)."""
+"""Every tool as (environment, tool)."""

@@ -1,4 +1,4 @@
-"""A model that plays the writing roles well: the offline stand-ins, behind a real endpoint."""
+"""The offline roles behind a real endpoint: a model that plays the writing roles well."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def role_of(request: Mapping[str, Any]) -> RoleName:
 
 
 def play(request: Mapping[str, Any], program: str = "pass") -> str:
-    """What the stand-in of that role answers; the executor writes the program."""
+    """The answer of the offline role; the executor writes the program."""
     role = role_of(request)
     if role == "executor":
         return f"```python\n{program}\n```"

@@ -1,4 +1,4 @@
-"""Data published by others, which tests read where it stands beside the checkout."""
+"""Published data beside the checkout, which some tests read."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Random small worlds for whole traces: purses that run out, rows that close, a door, things to record; and rules.
+"""Random small environments with rules: purses that run out, rows that close, a door, events to record.
 
-Unlike `tests.support.random_declarations`, which nests random terms in one tool, these have several tools that need
-each other. All follows from a seed. There is one initial state, so that what is said of all is said of that one.
+Unlike `tests.support.random_declarations`, which nests random terms in one tool, these have several tools that depend
+on each other. Everything follows from a seed. There is one initial state, so a claim about all states is about it.
 """
 
 from random import Random

@@ -1,4 +1,4 @@
-"""The command line in this process: words in; exit code, standard output and standard error out."""
+"""Runs the command line in this process; returns exit code, standard output and standard error."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from lawtrace.runs.cli import main
 
 
 class Shell:
-    """Runs the command in this process."""
+    """Runs commands in this process, with output captured."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
