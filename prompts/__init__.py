@@ -1,1 +1,1 @@
-"""The words we send: one file a prompt, and the loader. Floor 1."""
+"""Prompt files and their loader."""

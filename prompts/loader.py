@@ -1,4 +1,4 @@
-"""Loading prompts: a file each, with front matter, strict about what it is filled with.
+"""Prompt files: one Markdown file for each prompt, with front matter.
 
     +++
     id = "masking_evaluator"
@@ -6,9 +6,9 @@
     inputs = ["style", "plan"]
     output = "Review"
     +++
-    The words, with {{ style }} and {{ plan }} ...
+    The text, with {{ style }} and {{ plan }} ...
 
-The hash of the file goes into every message that the prompt takes part in, so a record tells which words were sent.
+The hash of the file is recorded with every message that the prompt produced.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from lawtrace.environments.errors import InputError
 
 _FOLDER = Path(__file__).parent
 _JINJA = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
-"""Prompts are plain text for models, not HTML: escaping would change the words."""
+"""Prompts are plain text, not HTML: escaping would change them."""
 
 
 class _FrontMatter(BaseModel):
@@ -42,9 +42,9 @@ class Prompt:
     """One prompt file.
 
     Attributes:
-        id: the file's name without its ending.
-        inputs: the names that it must be filled with, no more and no fewer.
-        output: the name of the typed answer that it asks for, or ``text``.
+        id: the file name without its suffix.
+        inputs: the variables of the template. `fill` takes exactly these.
+        output: the type of the structured answer that it asks for, or ``text``.
         hash: SHA-256 of the file, in hexadecimal.
     """
 
@@ -56,25 +56,25 @@ class Prompt:
     hash: str
 
     def fill(self, **values: object) -> str:
-        """The words with every input filled in. Raises InputError for a missing or a surplus value."""
+        """The rendered template. Raises InputError for a missing or an unknown value."""
         if set(values) != set(self.inputs):
             raise InputError(f"prompt {self.id!r} takes {list(self.inputs)}, not {sorted(values)}")
         return _JINJA.from_string(self.body).render(**values).strip() + "\n"
 
 
 def prompt_ids() -> tuple[str, ...]:
-    """The ids of all prompts there are."""
+    """The ids of all prompts of the package."""
     return tuple(sorted(path.stem for path in _FOLDER.rglob("*.md") if path.stem != "README"))
 
 
 @lru_cache(maxsize=64)
-def load_prompt(id: str) -> Prompt:  # noqa: A002 (the word of the front matter)
-    """The prompt of that id. Raises InputError naming the file and what is wrong with it."""
+def load_prompt(id: str) -> Prompt:  # noqa: A002 (the name in the front matter)
+    """Raises InputError that names the file and the mistake in it."""
     path = next(_FOLDER.rglob(f"{id}.md"), _FOLDER / f"{id}.md")
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise InputError(f"there is no prompt {id!r}; there are {', '.join(prompt_ids())}") from error
+        raise InputError(f"unknown prompt {id!r}; known are {', '.join(prompt_ids())}") from error
     prompt = _parse(text, f"prompts/{path.name}")
     if prompt.id != id:
         raise InputError(f"prompts/{path.name}: it must declare id {id!r}")
@@ -83,30 +83,33 @@ def load_prompt(id: str) -> Prompt:  # noqa: A002 (the word of the front matter)
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of a run: ours, but for those that the user's own words take the place of.
+    """The prompts of a run: those of the package, some of them replaced by the user's.
 
-    ``own``: id of ours -> the text of a prompt file. It needs an id of its own, by which records and tables call it.
+    ``overrides``: id of a prompt of the package -> the text of a prompt file. The file needs an id of its own, which
+    event logs and tables show.
     """
 
     overrides: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def check(self) -> None:
-        """Raises InputError for the first that cannot stand in for ours."""
+        """Raises InputError for the first override that does not fit."""
         for id in self.overrides:  # noqa: A001
             self[id]
 
     def __getitem__(self, id: str) -> Prompt:  # noqa: A002
-        """Raises InputError: there is no such prompt, or what stands in for it takes or asks for something else."""
-        ours = load_prompt(id)
+        """Raises InputError if the prompt is unknown, or if its override has other inputs or another output."""
+        original = load_prompt(id)
         if id not in self.overrides:
-            return ours
-        prompt = _parse(self.overrides[id], f"the prompt in place of {id!r}")
+            return original
+        prompt = _parse(self.overrides[id], f"the override of prompt {id!r}")
         if prompt.id in prompt_ids():
-            raise InputError(f"the prompt in place of {id!r}: give it an id of its own; {prompt.id!r} is one of ours")
-        if set(prompt.inputs) != set(ours.inputs) or prompt.output != ours.output:
             raise InputError(
-                f"the prompt {prompt.id!r} in place of {id!r}: it must take the inputs {sorted(ours.inputs)} and ask "
-                f"for {ours.output}, not take {sorted(prompt.inputs)} and ask for {prompt.output}"
+                f"the override of prompt {id!r}: {prompt.id!r} is a prompt of lawtrace; give it another id"
+            )
+        if set(prompt.inputs) != set(original.inputs) or prompt.output != original.output:
+            raise InputError(
+                f"prompt {prompt.id!r}, the override of {id!r}: it must declare the inputs {sorted(original.inputs)} and "
+                f"the output {original.output}, not {sorted(prompt.inputs)} and {prompt.output}"
             )
         return prompt
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from autogen_core.models import LLMMessage
 
-from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message, system_text
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.agents.scripted.stemming import stemmed_words
 
 
 def write_request(messages: Sequence[LLMMessage]) -> str:
     plan = labelled_json(messages, "plan")
     words = [entry["in_words"] for entry in plan]
-    if "**goal** style" in system_text(messages):
+    if labelled_json(messages, "style") == "goal":
         text = "In the end I want the following to be done:\n" + "\n".join(f"- {outcome}" for outcome in words)
     else:
         text = "Please do the following:\n" + "\n".join(f"{number}. {step}" for number, step in enumerate(words, 1))

@@ -21,7 +21,7 @@ from lawtrace.agents.scripted.mentions import (
     options_of,
     sources_of,
 )
-from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message, system_text
+from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_message
 from lawtrace.agents.scripted.stemming import rank_tools, stemmed_words
 
 NUMBER = r"(?<![\w.:-])(?!\d{4}-\d{2}-\d{2})\d+(?:\.\d+)?(?![\w:-]|\.\d)"
@@ -30,7 +30,7 @@ E_MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 
 def read_request(messages: Sequence[LLMMessage]) -> str:
     tools = labelled_json(messages, "documentation")["tools"]
-    goal = "states the outcome wanted" in system_text(messages)
+    goal = labelled_json(messages, "style") == "goal"
     items = (re.match(r"\s*(?:-|\d+\.)\s+(.*)", line) for line in last_user_message(messages).splitlines())
     calls, _ = read_lines([item[1] for item in items if item], tools, goal=goal)
     return json.dumps({"calls": calls})

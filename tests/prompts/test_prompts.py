@@ -1,4 +1,4 @@
-"""Prompts: every file loads, declares exactly what it uses, and is known by the hash of its words."""
+"""Prompt files load, declare exactly their inputs and are identified by their hash."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ FOLDER = Path(str(lawtrace.prompts.__file__)).parent
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of prompts to be written by the test."""
+    """An empty prompt folder."""
     monkeypatch.setattr("lawtrace.prompts.loader._FOLDER", tmp_path)
     load_prompt.cache_clear()
     yield tmp_path
@@ -29,14 +29,14 @@ def write(folder: Path, body: str, *, inputs: str = '["who"]', id: str = "hello"
     load_prompt.cache_clear()
 
 
-def test_there_are_the_prompts_that_there_are_files() -> None:
-    assert prompt_ids() == tuple(sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "README"))
+def test_every_file_is_a_prompt() -> None:
+    assert prompt_ids() == tuple(sorted(path.stem for path in FOLDER.rglob("*.md") if path.stem != "README"))
     assert "README" not in prompt_ids()
     assert len(prompt_ids()) >= 7
 
 
 @pytest.mark.parametrize("name", prompt_ids())
-def test_every_prompt_loads_and_is_filled_with_exactly_its_inputs(name: str) -> None:
+def test_prompt_takes_exactly_its_inputs(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.id == name
     assert prompt.version >= 1
@@ -54,8 +54,8 @@ def test_every_prompt_loads_and_is_filled_with_exactly_its_inputs(name: str) -> 
 
 
 @pytest.mark.parametrize("name", prompt_ids())
-def test_every_input_can_matter(name: str) -> None:
-    """Each input changes the words: by its text, or by the branch that it chooses."""
+def test_every_input_changes_the_prompt(name: str) -> None:
+    """By its value, or by the branch that it selects."""
     prompt = load_prompt(name)
     plain = dict.fromkeys(prompt.inputs, "")
     for given in prompt.inputs:
@@ -64,11 +64,12 @@ def test_every_input_can_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", prompt_ids())
-def test_the_hash_is_that_of_the_file(name: str) -> None:
-    assert load_prompt(name).hash == hashlib.sha256((FOLDER / f"{name}.md").read_bytes()).hexdigest()
+def test_hash_is_of_the_file(name: str) -> None:
+    path = next(FOLDER.rglob(f"{name}.md"))
+    assert load_prompt(name).hash == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_the_hash_changes_with_the_words(folder: Path) -> None:
+def test_hash_changes_with_the_text(folder: Path) -> None:
     write(folder, "Hello, {{ who }}.")
     first = load_prompt("hello")
     write(folder, "Hello, {{ who }}!")
@@ -80,7 +81,7 @@ def test_the_hash_changes_with_the_words(folder: Path) -> None:
     assert load_prompt("hello").hash == first.hash
 
 
-def test_what_is_filled_in_stays_as_it_is(folder: Path) -> None:
+def test_values_are_not_escaped(folder: Path) -> None:
     write(folder, "{{ who }}")
     given = "<b> & {{ who }} {% if %} 'quoted' \"too\""
     assert load_prompt("hello").fill(who=given) == given + "\n"
@@ -98,18 +99,18 @@ def test_what_is_filled_in_stays_as_it_is(folder: Path) -> None:
         ("Hello, {{ who }}.", {"more": 'tone = "x"\n'}, r"(?s)prompts/hello\.md: .*tone"),
     ],
 )
-def test_a_prompt_that_is_not_sound_is_named(folder: Path, body: str, options: dict[str, str], message: str) -> None:
+def test_error_names_the_file_and_the_mistake(folder: Path, body: str, options: dict[str, str], message: str) -> None:
     write(folder, body, **options)
     with pytest.raises(InputError, match=message):
         load_prompt("hello")
 
 
-def test_a_prompt_without_front_matter_is_named(folder: Path) -> None:
+def test_missing_front_matter_is_an_error(folder: Path) -> None:
     (folder / "hello.md").write_text("Hello.", encoding="utf-8")
     with pytest.raises(InputError, match=r"prompts/hello\.md"):
         load_prompt("hello")
 
 
-def test_an_unknown_prompt_is_answered_with_those_there_are() -> None:
-    with pytest.raises(InputError, match="there is no prompt 'nothing'; there are application, "):
+def test_unknown_prompt_error_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match="unknown prompt 'nothing'; known are "):
         load_prompt("nothing")
