@@ -108,8 +108,8 @@ class Prompts:
             )
         if set(prompt.inputs) != set(original.inputs) or prompt.output != original.output:
             raise InputError(
-                f"prompt {prompt.id!r}, the override of {id!r}: it must declare the inputs {sorted(original.inputs)} and "
-                f"the output {original.output}, not {sorted(prompt.inputs)} and {prompt.output}"
+                f"prompt {prompt.id!r}, the override of {id!r}: it must declare inputs {sorted(original.inputs)} and "
+                f"output {original.output}, not {sorted(prompt.inputs)} and {prompt.output}"
             )
         return prompt
 
