@@ -36,10 +36,10 @@ class InstanceStates:
     """Where the values of one quantified rule stand: those that have occurred, and all others together."""
 
     unseen: int
-    met: Mapping[ValueKey, int] = field(default_factory=dict[ValueKey, int])
+    seen: Mapping[ValueKey, int] = field(default_factory=dict[ValueKey, int])
 
-    def of(self, key: ValueKey) -> int:
-        return self.met.get(key, self.unseen)
+    def state_of(self, key: ValueKey) -> int:
+        return self.seen.get(key, self.unseen)
 
     def after(self, automaton: Automaton, event: Event) -> "InstanceStates":
         """One event later."""
@@ -48,11 +48,11 @@ class InstanceStates:
             row = [states[automaton.alphabet.columns[0]] for states in automaton.table]
             if row == list(range(len(row))):
                 return self
-        met = {key: automaton.step(state, shared) for key, state in self.met.items()}
+        seen = {key: automaton.step(state, shared) for key, state in self.seen.items()}
         for value in automaton.alphabet.occurring_values(event):
             key = value_key(value)
-            met[key] = automaton.step(self.of(key), automaton.event_letter(event, value))
-        return InstanceStates(automaton.step(self.unseen, shared), met)
+            seen[key] = automaton.step(self.state_of(key), automaton.event_letter(event, value))
+        return InstanceStates(automaton.step(self.unseen, shared), seen)
 
 
 class ObservedPredicates:
@@ -69,7 +69,7 @@ class ObservedPredicates:
         conditions: dict[str, dict[Condition, None]] = {}
         self._fields: dict[str, set[FieldPath]] = {}
         self._constants: dict[str, dict[FieldPath, set[float]]] = {}
-        self._following: dict[tuple[str, FieldPath], set[int]] = {}
+        self._bound: dict[tuple[str, FieldPath], set[int]] = {}
         for automaton in automata:
             for atom in automaton.atoms:
                 if atom.condition is not None:
@@ -77,7 +77,7 @@ class ObservedPredicates:
                     for place, through_list in bound_fields(atom.condition):
                         if automaton.quantified and not through_list:
                             number = self.quantified.index(automaton)
-                            self._following.setdefault((atom.tool, place), set()).add(number)
+                            self._bound.setdefault((atom.tool, place), set()).add(number)
                     for place, constant in _numeric_bounds(atom.condition):
                         self._constants.setdefault(atom.tool, {}).setdefault(place, set()).add(constant)
                     if not automaton.quantified:
@@ -85,17 +85,17 @@ class ObservedPredicates:
         self.conditions = {tool: tuple(sorted(conditions[tool], key=str)) for tool in sorted(conditions)}
 
     @property
-    def identity(self) -> tuple[object, ...]:
+    def cache_key(self) -> tuple[object, ...]:
         """Two interests that are equal in this tell the same calls apart."""
         limits = {tool: sorted((str(f), sorted(c)) for f, c in of.items()) for tool, of in self._constants.items()}
         return tuple(self.conditions.items()), self.quantified, str(sorted(limits.items()))
 
-    def met(self, event: Event) -> int:
+    def satisfied(self, event: Event) -> int:
         """Which of the conditions on its tool a call meets."""
         conditions = self.conditions.get(event.tool, ())
         return sum(1 << number for number, condition in enumerate(conditions) if condition.holds(event))
 
-    def looks_at(self, tool: str, argument: str) -> bool:
+    def observes_argument(self, tool: str, argument: str) -> bool:
         """Whether a rule looks at that argument of the tool."""
         return any(place.path[0] == argument for place in self._fields.get(tool, ()))
 
@@ -104,7 +104,7 @@ class ObservedPredicates:
 
     def quantified_rules_on(self, tool: str, argument: str) -> frozenset[int]:
         """The quantified rules, by their number, that compare the argument with their variable."""
-        return frozenset(self._following.get((tool, FieldPath((argument,))), ()))
+        return frozenset(self._bound.get((tool, FieldPath((argument,))), ()))
 
     def regions(self, tool: Tool, argument: str, domain: Amount) -> tuple[Amount, ...]:
         """The domain, cut where a rule compares the argument with a number: within a region all values are alike."""

@@ -21,7 +21,6 @@ from lawtrace.runs.cache_folder import cache_folder
 from lawtrace.runs.cli.options import EnvironmentOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.stage_runs import open_stage_log
-from lawtrace.runs.report.pictures import Panel, check_picture, write_picture
 from lawtrace.runs.schemas.findings import ModelBaseline
 from lawtrace.runs.stages.model_baseline import check_writer, measure_baseline, run_baseline, write_baseline_programs
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -37,7 +36,6 @@ def coverage_command(
     length: Annotated[int, typer.Option(min=2, help="Calls in each trace.")] = 8,
     count: Annotated[int, typer.Option(min=1, help="Traces in the suite.")] = 40,
     seed: Annotated[int, typer.Option(help="The same seed gives the same suite.")] = 1,
-    picture: Annotated[Path | None, typer.Option(help="A heat map of the pairs to write (.svg or .png).")] = None,
     proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
     model: Annotated[
         str | None, typer.Option(help="A model that writes as many programs under the same rules, as a baseline.")
@@ -50,8 +48,6 @@ def coverage_command(
     setting = load_domain(env)
     chosen = load_rules(rules or setting.rules_file)
     check_rules(chosen, setting.environment, setting.regulation)
-    if picture is not None:
-        check_picture(picture)
     if model is not None:
         check_writer(model)
     analyses: list[CoverageAnalysis] = []
@@ -62,10 +58,6 @@ def coverage_command(
         analyses.append(analysis)
         if known:
             print_note(f"Profile {profile}: found in {cache_folder('coverage')}; --no-cache makes it anew.")
-    if picture is not None:
-        title = f"{setting.environment.title}, {length} calls"
-        write_picture(picture, [_panel(title, analysis) for analysis in analyses])
-        print_note(f"Written: {picture}")
     baseline = None if model is None else _baseline(setting, chosen, model, length, count, seed, out)
     if as_json:
         result: dict[str, Json] = {analysis.profile: _summary(analysis) for analysis in analyses}
@@ -143,7 +135,7 @@ def _baseline_table(baseline: ModelBaseline) -> Table:
 
 
 def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
-    table = make_table("profile", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed", "at least")
+    table = make_table("profile", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed")
     for analysis in analyses:
         suite = analysis.suite
         table.add_row(
@@ -153,7 +145,6 @@ def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
             f"{suite.atc:.1%} with {suite.traces}",
             f"{suite.critical_share:.0%}",
             str(analysis.needed or f"more than {suite.traces}"),
-            str(analysis.bound.sequences),
         )
     return table
 
@@ -176,18 +167,6 @@ def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
     return table
 
 
-def _panel(title: str, analysis: CoverageAnalysis) -> Panel:
-    covered = (
-        f"{len(analysis.suite.pairs)} of {len(analysis.feasible)} feasible pairs in {analysis.suite.traces} traces"
-    )
-    return Panel(
-        f"{title}, profile {analysis.profile}\n{covered}",
-        analysis.tools,
-        dict(analysis.occurrences),
-        analysis.feasible,
-    )
-
-
 def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
     """The shape is documented in docs/files.md."""
     return {
@@ -201,13 +180,7 @@ def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
         "traces": analysis.suite.traces,
         "atc": analysis.suite.atc,
         "critical": analysis.suite.critical_share,
-        "occurrences": [[*pair, traces] for pair, traces in analysis.occurrences],
         "complete_after": analysis.needed,
-        "lower_bound": analysis.bound.sequences,
-        "bound": {
-            "weights": [[*pair, weight] for pair, weight in analysis.bound.weights],
-            "most": analysis.bound.most,
-        },
         "rules": [_rule(line) for line in analysis.rules],
     }
 

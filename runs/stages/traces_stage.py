@@ -27,7 +27,7 @@ def synthesize_traces(
     made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length), *wished])
     digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
     rows: list[TraceRow] = []
-    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile, wishes=wishes)
+    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile, constraints=wishes)
     for number, trace in enumerate(traces, 1):
         rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, profile, trace))
         on_trace()

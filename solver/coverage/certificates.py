@@ -17,10 +17,11 @@ from typing import Literal
 from lawtrace.environments.events import Event
 from lawtrace.solver.lint.findings import join_names, step_texts
 from lawtrace.solver.ltlf import compile_formula, parse, product
-from lawtrace.solver.model_checking.call_scopes import environment_scope, free_scope
+from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
+from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.planner.synthesis import product_with_pair
 from lawtrace.solver.planner.tool_sequences import ToolPair, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import TraceSpec, completed_calls_automaton
@@ -93,17 +94,17 @@ class Certificate:
 class Certifier:
     """Settles the pairs that no trace has shown yet, at one length."""
 
-    def __init__(self, asked: TraceSpec, encodings: Sequence[BoundedEncoding], length: int) -> None:
+    def __init__(self, spec: TraceSpec, encodings: Sequence[BoundedEncoding], length: int) -> None:
         """`encodings`: from an initial state of each kind with which a trace can begin."""
-        self._asked = asked
+        self._asked = spec
         self._encodings = encodings
         self._length = length
-        environment = asked.environment
-        self._parts = {demand.text: demand.automaton for demand in asked.requirements(length)}
+        environment = spec.environment
+        self._parts = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
         self._components = {text: keeping_component(automaton) for text, automaton in self._parts.items()}
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
-    def settle(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
+    def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
         """The certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
 
         Of a pair that is planned (the product allows it), Z3 alone has to say why the world does not. Of another,
@@ -147,13 +148,13 @@ class Certifier:
     def _certificate(
         self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle] | None, *, for_any_length: bool
     ) -> Certificate:
-        by_world = proof.scope == "environment" or not proof.rules
+        by_world = proof.scope == "environment" or not proof.core
         return Certificate(
             pair=pair,
             scope="any length" if for_any_length else "this length",
-            causes=(*proof.rules, *([PRECONDITIONS] if by_world else [])),
+            causes=(*proof.core, *([PRECONDITIONS] if by_world else [])),
             preconditions=self._in_words(pair, proof, obstacles or ()) if by_world else "",
-            without={text: step_texts(trace) for text, trace in proof.without.items()},
+            without={text: step_texts(trace) for text, trace in proof.counterexamples.items()},
             states=proof.nodes,
             shortest=None if for_any_length else self._shortest(pair),
             obstacles=None if obstacles is None else tuple(obstacles),
@@ -163,7 +164,7 @@ class Certifier:
         """Those preconditions that Z3 has named, where it has; else those of all tools that take part."""
         tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
         refusals = [obstacle.text for obstacle in obstacles if obstacle.kind == "precondition"]
-        judged = {atom.tool for text in proof.rules for atom in self._parts[text].atoms}
+        judged = {atom.tool for text in proof.core for atom in self._parts[text].atoms}
         demanded = describe_preconditions(self._asked.environment, tools or judged | set(pair))
         return " ".join([*refusals, *([demanded] if demanded else [])])
 

@@ -98,7 +98,7 @@ def describe_proof(excluded: Infeasible) -> str:
     }[excluded.scope]
     states = "the only state" if excluded.nodes == 1 else f"all {excluded.nodes} states"
     sentences = [f"Proved for {scope}: a search through {states} found no exception."]
-    for rule, trace in excluded.without.items():
+    for rule, trace in excluded.counterexamples.items():
         sentences.append(f"Without {rule} there is one: {', '.join(step_texts(trace)) or 'the empty trace'}.")
     if excluded.undecided:
         sentences.append(f"Whether {join_names(excluded.undecided)} could be left out was not decided.")

@@ -208,8 +208,8 @@ def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> 
     """Can the initial states carry what tasks are made from: compliant traces that change something?"""
     if not environment.changing_tools:
         return
-    asked = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)
-    product = Product(environment, asked.automata(TRACE_LENGTHS[-1]))
+    spec = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)
+    product = Product(environment, spec.automata(TRACE_LENGTHS[-1]))
     lengths = [length for length in TRACE_LENGTHS if product.can_finish(0, length)]
     if not lengths:
         yield DeclarationIssue(

@@ -1,4 +1,4 @@
-"""Phrases that cannot be put into an instruction, and words in them that would give a compliance step away."""
+"""Checks of the phrases of tools: what could not be put into an instruction, and words that leak a compliance call."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,8 +16,8 @@ SAMPLED_CALLS = 20
 
 
 def check_phrases(environment: Environment) -> Iterator[DeclarationIssue]:
-    """What would have every instruction for a call rejected, or leave it without words."""
-    looked_up = {
+    """Phrases that are missing, or that would make every instruction for a call fail the masking checks."""
+    referred = {
         parameter.source.entity.table
         for tool in environment.tools.values()
         for parameter in tool.parameters
@@ -26,97 +26,99 @@ def check_phrases(environment: Environment) -> Iterator[DeclarationIssue]:
     for tool in environment.tools.values():
         if tool.phrases is None:
             continue
-        for name in ("step", "outcome", "thing"):
+        for name in ("step", "outcome", "noun_phrase"):
             texts = {case: getattr(phrases, name) for case, phrases in tool.phrases.variants.items()}
-            yield from _phrases(environment, tool, name, {case: text for case, text in texts.items() if text})
-        yield from _missing_phrases(environment, tool, looked_up)
+            yield from _check_variants(environment, tool, name, {case: text for case, text in texts.items() if text})
+        yield from _missing_phrases(environment, tool, referred)
         yield from _leaking_values(environment, tool)
 
 
-def _missing_phrases(environment: Environment, tool: Tool, looked_up: AbstractSet[str]) -> Iterator[DeclarationIssue]:
+def _missing_phrases(environment: Environment, tool: Tool, referred: AbstractSet[str]) -> Iterator[DeclarationIssue]:
     variants = tool.phrases.variants.values() if tool.phrases else ()
     if tool.name in environment.changing_tools and all(phrases.outcome is None for phrases in variants):
         yield DeclarationIssue(
             kind="phrase",
             place=f"tool {tool.name!r}, phrases",
-            what="it changes what a goal is about, and no phrase says so",
+            what="it changes the state that a goal is about, but has no `outcome` phrase",
             remedy="give it an `outcome`, or no goal can ask for it",
         )
-    teaches = {result.entity.table for result in tool.revealing_results} & looked_up
-    if teaches and all(phrases.noun_phrase is None for phrases in variants):
+    revealed = {result.entity.table for result in tool.revealing_results} & referred
+    if revealed and all(phrases.noun_phrase is None for phrases in variants):
         yield DeclarationIssue(
             kind="phrase",
             place=f"tool {tool.name!r}, phrases",
-            what=f"other tools refer to the {sorted(teaches)[0]} that it finds, and no phrase names one",
-            remedy="give it a `thing` ('the {type} account'), or users must say identifiers",
+            what=f"other tools refer to the {sorted(revealed)[0]} that it finds, but it has no `noun_phrase`",
+            remedy="give it a `noun_phrase` ('the {type} account'), or users must state identifiers",
         )
 
 
-def _phrases(environment: Environment, tool: Tool, name: str, cases: Mapping[str, str]) -> Iterator[DeclarationIssue]:
-    """The phrases of one name, for every case of the argument that they may depend on."""
-    for case, phrase in cases.items():
-        # What one case has no use for, another may say.
+def _check_variants(
+    environment: Environment, tool: Tool, name: str, variants: Mapping[str, str]
+) -> Iterator[DeclarationIssue]:
+    """Check one phrase of a tool, in each variant that depends on an argument."""
+    for case, phrase in variants.items():
+        # An optional argument may be stated by another variant.
         optional = [f"{{{parameter.name}}}" for parameter in tool.parameters if not parameter.required]
-        elsewhere = " ".join(said for said in optional if any(said in text for text in cases.values()))
-        chooses = tool.phrases.parameter if isinstance(tool.phrases, PhrasesByArgument) else None
-        if name == "thing" and not tool.lookups:
-            # Of what a call made, users say what tells it from others; of what is looked up, all that finds it.
+        elsewhere = " ".join(field for field in optional if any(field in text for text in variants.values()))
+        selector = tool.phrases.parameter if isinstance(tool.phrases, PhrasesByArgument) else None
+        if name == "noun_phrase" and not tool.lookups:
+            # A noun phrase for a created row need only distinguish it; one for a look-up states all search arguments.
             elsewhere = " ".join(f"{{{parameter.name}}}" for parameter in tool.parameters)
-        yield from _phrase(environment, tool, f"{name} of {case}" if case else name, phrase, elsewhere, chooses)
+        yield from _check_phrase(environment, tool, f"{name} of {case}" if case else name, phrase, elsewhere, selector)
 
 
-def _phrase(
-    environment: Environment, tool: Tool, name: str, phrase: str, elsewhere: str, chooses: str | None
+def _check_phrase(
+    environment: Environment, tool: Tool, name: str, phrase: str, elsewhere: str, selector: str | None
 ) -> Iterator[DeclarationIssue]:
     place = f"tool {tool.name!r}, phrase {name!r}"
-    always = re.sub(r"\[\w+:[^\]]*\]", "", phrase)
+    unconditional = re.sub(r"\[\w+:[^\]]*\]", "", phrase)
     for parameter in tool.parameters:
-        said = f"{{{parameter.name}}}"
-        if isinstance(parameter.source, FromTrace) or parameter.name == chooses:
+        field = f"{{{parameter.name}}}"
+        if isinstance(parameter.source, FromTrace) or parameter.name == selector:
             continue
-        if said in elsewhere and said not in phrase:
+        if field in elsewhere and field not in phrase:
             continue
         boolean = parameter.kind.schema()["type"] == "boolean"
-        if not parameter.required and said in always:
+        if not parameter.required and field in unconditional:
             yield DeclarationIssue(
                 kind="phrase",
                 place=place,
-                what=f"it says {said} always, and {parameter.name!r} may be left out",
-                remedy=f"write [{parameter.name}: ... {said} ...], which appears only where it is given",
+                what=f"it always states {field}, but {parameter.name!r} may be left out",
+                remedy=f"write [{parameter.name}: ... {field} ...], which appears only if it is given",
             )
-        elif said not in phrase and not (boolean and f"[{parameter.name}:" in phrase):
+        elif field not in phrase and not (boolean and f"[{parameter.name}:" in phrase):
             yield DeclarationIssue(
                 kind="phrase",
                 place=place,
-                what=f"it does not say {parameter.name!r}, which nobody could then know",
-                remedy=f"put {said} into it",
+                what=f"it does not state {parameter.name!r}, which a reader could then not know",
+                remedy=f"put {field} into it",
             )
     leaks = find_leaks(environment, re.sub(r"\{\w+\}|\[\w+:", " ", phrase))
     if leaks:
         yield DeclarationIssue(
             kind="phrase",
             place=place,
-            what=f"it gives a compliance step away: {leaks[0]!r}; every instruction with it would be rejected",
-            remedy="say it in other words, or narrow the telltales",
+            what=f"it reveals a compliance step: {leaks[0]!r}; every instruction with it would be rejected",
+            remedy="use other words, or narrow the leak words",
         )
 
 
 def _leaking_values(environment: Environment, tool: Tool) -> Iterator[DeclarationIssue]:
-    """What users say of their own must not give a compliance step away either."""
-    random, told = Random(0), set[str]()
+    """Argument values of users that contain a leak word."""
+    random, reported = Random(0), set[str]()
     for _ in range(SAMPLED_CALLS):
-        drawn = sample_arguments(tool, environment.populate(random), random)
+        arguments = sample_arguments(tool, environment.populate(random), random)
         for parameter in tool.parameters:
-            value = drawn.get(parameter.name)
-            if value is None or parameter.name in told or not isinstance(parameter.source, FromUser):
+            value = arguments.get(parameter.name)
+            if value is None or parameter.name in reported or not isinstance(parameter.source, FromUser):
                 continue
-            words = format_value(parameter.kind.encode(value), parameter.kind)
-            if leaks := find_leaks(environment, words):
-                told.add(parameter.name)
+            text = format_value(parameter.kind.encode(value), parameter.kind)
+            if leaks := find_leaks(environment, text):
+                reported.add(parameter.name)
                 yield DeclarationIssue(
                     kind="phrase",
                     place=f"tool {tool.name!r}, parameter {parameter.name!r}",
-                    what=f"what a user says for it can give a compliance step away: {leaks[0]!r}",
-                    remedy="choose other names in the initial states, or narrow the telltales",
-                    proof=f"For example {words!r}.",
+                    what=f"a value of it can reveal a compliance step: {leaks[0]!r}",
+                    remedy="choose other names in the initial states, or narrow the leak words",
+                    proof=f"For example {text!r}.",
                 )

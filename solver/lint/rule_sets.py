@@ -31,7 +31,7 @@ from lawtrace.solver.ltlf import (
     complement,
     match_template,
 )
-from lawtrace.solver.model_checking.call_scopes import ScopeName, environment_scope, free_scope
+from lawtrace.solver.model_checking.call_scopes import ScopeName, free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions
 from lawtrace.solver.model_checking.product_search import (
     NODE_LIMIT,
@@ -42,6 +42,7 @@ from lawtrace.solver.model_checking.product_search import (
     overapproximation,
 )
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
+from lawtrace.solver.planner.product import environment_scope
 from lawtrace.solver.rules import Rule
 
 
@@ -78,7 +79,7 @@ class RuleSetQueries:
         """The proof in words, with the preconditions of these tools and of those that the rules in it name."""
         if excluded.scope == "free":
             return describe_proof(excluded)
-        named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in excluded.rules)}
+        named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in excluded.core)}
         return f"{describe_proof(excluded)} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
 
 
@@ -104,20 +105,20 @@ def find_conflicts(inquiry: RuleSetQueries) -> list[RuleFinding]:
         remaining = {rule: part for rule, part in remaining.items() if rule not in blamed}
     while isinstance(answer := prover.prove(some_call, remaining), Infeasible):
         findings.append(_conflict(inquiry, answer))
-        del remaining[answer.rules[-1]]
+        del remaining[answer.core[-1]]
     if isinstance(answer, Undecided):
         findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
     return findings
 
 
 def _conflict(inquiry: RuleSetQueries, answer: Infeasible) -> RuleFinding:
-    together = "" if len(answer.rules) == 1 else " together"
+    together = "" if len(answer.core) == 1 else " together"
     where = "" if answer.scope == "free" else " where the environment's preconditions are met"
     return RuleFinding(
         kind="conflict",
-        rules=answer.rules,
+        rules=answer.core,
         scope=answer.scope,
-        message=f"{join_names(answer.rules)} cannot be kept{together}{where}",
+        message=f"{join_names(answer.core)} cannot be kept{together}{where}",
         proof=inquiry.proof(answer),
         without=_without(answer),
     )
@@ -169,7 +170,7 @@ def find_unreachable_tools(inquiry: RuleSetQueries) -> tuple[list[RuleFinding], 
                 critical = ", a critical tool" if tool.critical else ""
                 finding = RuleFinding(
                     kind="unreachable",
-                    reasons=answer.rules,
+                    reasons=answer.core,
                     tool=name,
                     scope=answer.scope,
                     message=f"no compliant trace can call {name}{critical}: {_blocking_causes(answer)}",
@@ -183,8 +184,8 @@ def find_unreachable_tools(inquiry: RuleSetQueries) -> tuple[list[RuleFinding], 
 def _blocking_causes(answer: Infeasible) -> str:
     """What forbids a call."""
     world = [] if answer.scope == "free" else ["the environment's preconditions"]
-    causes = [*answer.rules, *world]
-    if not answer.rules:
+    causes = [*answer.core, *world]
+    if not answer.core:
         return f"{join_names(causes)} forbid it, whatever the rules"
     return f"{join_names(causes)} forbid it together" if causes[1:] else f"{causes[0]} forbids it"
 
@@ -198,12 +199,12 @@ def find_vacuous_rules(inquiry: RuleSetQueries, among: Sequence[str], *, togethe
         if isinstance(answer, Undecided):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
         if isinstance(answer, Infeasible):
-            keeping = f" that keeps {join_names(answer.rules)}" if answer.rules else ""
+            keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
             where = "" if answer.scope == "free" else " where the environment's preconditions are met"
             finding = RuleFinding(
                 kind="vacuous",
                 rules=(rule,),
-                reasons=answer.rules,
+                reasons=answer.core,
                 scope=answer.scope,
                 message=f"{rule} is never triggered: "
                 + ("it names no call" if trigger == Bottom() else f"no trace{keeping}{where} has `{trigger}` in it"),
@@ -232,11 +233,11 @@ def find_redundant_rules(
             case Undecided() as answer:
                 findings.append(_undecided(f"whether other rules imply {rule}", answer, rule))
             case Infeasible() as answer:
-                keeping = f" that keeps {join_names(answer.rules)}" if answer.rules else ""
+                keeping = f" that keeps {join_names(answer.core)}" if answer.core else ""
                 finding = RuleFinding(
                     kind="redundant",
                     rules=(rule,),
-                    reasons=answer.rules,
+                    reasons=answer.core,
                     scope="free",
                     message=f"{rule} is redundant: every trace{keeping} keeps it",
                     proof=inquiry.proof(answer),
@@ -276,7 +277,7 @@ def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
 
 
 def _without(answer: Infeasible) -> dict[str, tuple[str, ...]]:
-    return {rule: step_texts(trace) for rule, trace in answer.without.items()}
+    return {rule: step_texts(trace) for rule, trace in answer.counterexamples.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,12 @@ every trace there is and some that there are not. *No trace does this* is theref
 may need arguments or amounts that do not go together.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import Alphabet, Atom, Condition
-from lawtrace.solver.planner.product import Product
 
 ScopeName = Literal["free", "environment"]
 
@@ -68,58 +67,11 @@ class CallScope:
     tools: tuple[str, ...]
     moves: tuple[Mapping[str, int], ...]
 
-    def quantified_rules_on(self, place: int, step: AbstractCall) -> int | None:
+    def successor(self, state: int, step: AbstractCall) -> int | None:
         """The place after a step, None where the step is not possible."""
-        return self.moves[place].get(step.tool) if step.completed else place
+        return self.moves[state].get(step.tool) if step.completed else state
 
 
 def free_scope(environment: Environment) -> CallScope:
     """Any calls in any order."""
-    return CallScope("free", tuple(environment.tools), (dict.fromkeys(environment.tools, _INITIAL),))
-
-
-def environment_scope(environment: Environment) -> CallScope:
-    """The sequences of calls that meet the preconditions of the environment."""
-    product = Product(environment, (), generous=True)
-    start = frozenset({_INITIAL})
-    numbers = {start: _INITIAL}
-    places: list[Mapping[str, int]] = []
-    for nodes in (waiting := [start]):  # grows while it is walked; a place is all nodes that the calls may have led to
-        targets: dict[str, set[int]] = {}
-        for node in nodes:
-            for move in product.moves[node]:
-                targets.setdefault(move.tool, set()).add(move.target)
-        row: dict[str, int] = {}
-        for tool in environment.tools:
-            if tool in targets:
-                place = frozenset(targets[tool])
-                row[tool] = numbers.setdefault(place, len(numbers))
-                if row[tool] == len(waiting):
-                    waiting.append(place)
-        places.append(row)
-    return CallScope("environment", tuple(environment.tools), _quotient(places))
-
-
-_INITIAL: Final = 0
-
-
-def _quotient(moves: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
-    """The places with those counted as one from which the same calls can follow, now and ever after.
-
-    Which events are pending, say, is all one to the question whether something is.
-    """
-    classes, count = [_INITIAL] * len(moves), 1
-    while True:
-        numbers: dict[tuple[tuple[str, int], ...], int] = {}
-        refined = [numbers.setdefault(_signature(row.items(), classes), len(numbers)) for row in moves]
-        if len(numbers) == count:
-            break
-        classes, count = refined, len(numbers)
-    merged: dict[int, Mapping[str, int]] = {}
-    for place, row in zip(classes, moves, strict=True):
-        merged.setdefault(place, {tool: classes[target] for tool, target in row.items()})
-    return tuple(merged[place] for place in range(len(merged)))
-
-
-def _signature(row: Iterable[tuple[str, int]], classes: Sequence[int]) -> tuple[tuple[str, int], ...]:
-    return tuple((tool, classes[target]) for tool, target in row)
+    return CallScope("free", tuple(environment.tools), (dict.fromkeys(environment.tools, 0),))

@@ -63,7 +63,7 @@ class Component:
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton: Final = automaton
-        self.start: Final = self._collapsed(automaton.initial)
+        self.initial: Final = self._collapsed(automaton.initial)
         self.accepting: Final = automaton.accepting | {ACCEPTING_SINK}
         self._columns: Final[dict[int, tuple[int, ...]]] = {}
 
@@ -81,7 +81,7 @@ class Component:
             self._columns[letter] = (*after, ACCEPTING_SINK)
         return self._columns[letter]
 
-    def instances_kept(self, trace: AbstractTrace) -> bool:
+    def accepts(self, trace: AbstractTrace) -> bool:
         """Whether the automaton accepts the trace."""
         letters = (step.letter(self.automaton.alphabet) for step in trace)
         return self.automaton.run(letters) in self.automaton.accepting
@@ -163,7 +163,7 @@ def _best_first_search(
     if any(_conditions(tool, components)[MAX_CONDITIONS_PER_TOOL:] for tool in scope.tools):
         return Undecided(f"more than {MAX_CONDITIONS_PER_TOOL} conditions on one tool", 0)
     accepting = [component.accepting for component in components]
-    start: _Node = (0, tuple(component.start for component in components))
+    start: _Node = (0, tuple(component.initial for component in components))
     if REJECTING_SINK in start[1]:
         return Exhausted(1)
     if _all_accept(accepting, start[1]):
@@ -174,10 +174,10 @@ def _best_first_search(
     waiting: list[tuple[int, int, _Node]] = [(0, 0, start)]
     while waiting:
         _, _, node = heapq.heappop(waiting)
-        place, states = node
-        if place not in moves:
-            moves[place] = _moves_at(scope, place, kinds)
-        for move in moves[place]:
+        state, states = node
+        if state not in moves:
+            moves[state] = _moves_at(scope, state, kinds)
+        for move in moves[state]:
             after = _after(move, states)
             if after is None or (move.target, after) in reached:
                 continue
@@ -212,11 +212,11 @@ def _step_kinds(scope: CallScope, components: Sequence[Component]) -> list[_Step
     return [*kinds.values()]
 
 
-def _moves_at(scope: CallScope, place: int, kinds: Sequence[_StepKind]) -> list[_Move]:
+def _moves_at(scope: CallScope, state: int, kinds: Sequence[_StepKind]) -> list[_Move]:
     """The possible moves at a place; of steps that nothing tells apart there only the first."""
     known: dict[object, _Move] = {}
     for step, moving in kinds:
-        target = scope.quantified_rules_on(place, step)
+        target = scope.successor(state, step)
         if target is not None:
             known.setdefault((target, moving), _Move(step, target, moving))
     return [*known.values()]
@@ -253,8 +253,8 @@ def _distance_estimate(components: Sequence[Component], states: Sequence[int]) -
 
 def _trace(reached: dict[_Node, tuple[_Node, AbstractCall] | None], node: _Node) -> AbstractTrace:
     steps: list[AbstractCall] = []
-    while (way := reached[node]) is not None:
-        node, step = way
+    while (step := reached[node]) is not None:
+        node, step = step
         steps.append(step)
     return tuple(reversed(steps))
 

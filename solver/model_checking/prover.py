@@ -28,8 +28,8 @@ class Infeasible:
     """
 
     scope: ScopeName
-    rules: tuple[str, ...]
-    without: Mapping[str, AbstractTrace]
+    core: tuple[str, ...]
+    counterexamples: Mapping[str, AbstractTrace]
     undecided: tuple[str, ...]
     nodes: int
 
@@ -59,14 +59,14 @@ class Prover:
         """
         answer = self._answer(self._environment, goal, rules)
         if isinstance(answer, Infeasible):
-            stronger = self.prove_free(goal, {rule: rules[rule] for rule in answer.rules})
+            stronger = self.prove_free(goal, {rule: rules[rule] for rule in answer.core})
             return stronger if isinstance(stronger, Infeasible) else answer
         return answer
 
     def _answer(self, scope: CallScope, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
         known = self._known.setdefault((scope.name, goal), [])
         for excluded in known:  # what some rules exclude, more rules exclude
-            if rules.keys() >= set(excluded.rules):
+            if rules.keys() >= set(excluded.core):
                 return excluded
         answer = self._draw(scope, goal, rules)
         if isinstance(answer, Infeasible):
@@ -81,7 +81,7 @@ class Prover:
             match answer:
                 case Found(trace=trace):
                     shortest = answer.shortest  # where too much stands in the way of that, more rules do not help
-                    broken = [rule for rule, component in rules.items() if not component.instances_kept(trace)]
+                    broken = [rule for rule, component in rules.items() if not component.accepts(trace)]
                     if not broken:
                         return answer
                     joining = 1 + len(drawn) // 4  # few, for a small proof; not one by one, lest it begin forty times
@@ -97,7 +97,7 @@ class Prover:
     ) -> Infeasible:
         """The proof with every rule left out that it can do without."""
         needed = dict(drawn)
-        without: dict[str, AbstractTrace] = {}
+        counterexamples: dict[str, AbstractTrace] = {}
         undecided: list[str] = []
         for rule in drawn:
             others = {other: component for other, component in needed.items() if other != rule}
@@ -105,10 +105,10 @@ class Prover:
                 case Exhausted() as smaller:
                     needed, proof = others, smaller
                 case Found(trace=trace):
-                    without[rule] = trace
+                    counterexamples[rule] = trace
                 case Undecided():
                     undecided.append(rule)
-        return Infeasible(scope.name, tuple(needed), without, tuple(undecided), proof.nodes)
+        return Infeasible(scope.name, tuple(needed), counterexamples, tuple(undecided), proof.nodes)
 
     def _search(
         self, scope: CallScope, goal: Component, rules: Mapping[str, Component], *, shortest: bool = True

@@ -47,8 +47,8 @@ class _StateQuery:
     the parameter: it may take as a target what it refuses as a source."""
 
     term: Compiled
-    looks_at: frozenset[str]
-    refusing: tuple[str, str] | None = None
+    tables_read: frozenset[str]
+    refuses_row: tuple[str, str] | None = None
     arguments: Mapping[str, Value] = field(default_factory=dict[str, Value])
     parameter: Parameter | None = None
 
@@ -62,38 +62,40 @@ class _StateQuery:
 class StateAbstraction:
     """Reads the facts of situations."""
 
-    def __init__(self, environment: Environment, interest: ObservedPredicates) -> None:
+    def __init__(self, environment: Environment, predicates: ObservedPredicates) -> None:
         self.environment = environment
-        self.interest = interest
-        self._of_state: list[_StateQuery] = []
-        self._of_rows: dict[str, list[_StateQuery]] = {table: [] for table in environment.entities}
-        self.left_out: dict[str, list[Term]] = {}
+        self.predicates = predicates
+        self._state_queries: list[_StateQuery] = []
+        self._row_queries: dict[str, list[_StateQuery]] = {table: [] for table in environment.entities}
+        self.abstracted_refusals: dict[str, list[Term]] = {}
         """For each tool the refusals that depend on the state and on what the facts leave out, such as amounts."""
         for tool in environment.tools.values():
-            asked = [(term, self._ask(tool, term, refusing=True)) for term in _refusals(tool)]
-            self.left_out[tool.name] = [term for term, is_asked in asked if not is_asked]
-            for term in _observed_result_terms(tool, interest):
-                self._ask(tool, term, refusing=False)
+            asked = [(term, self._add_queries(tool, term, is_refusal=True)) for term in _refusals(tool)]
+            self.abstracted_refusals[tool.name] = [term for term, is_asked in asked if not is_asked]
+            for term in _observed_result_terms(tool, predicates):
+                self._add_queries(tool, term, is_refusal=False)
         sources = [parameter.source for tool in environment.tools.values() for parameter in tool.parameters]
         domains = [source.domain for source in sources if isinstance(source, FromUser)]
-        self._used_up = [domain for domain in domains if isinstance(domain, UnusedValue)]
+        self._unused_values = [domain for domain in domains if isinstance(domain, UnusedValue)]
         self._referring = {table: _referring_tools(environment, table) for table in environment.entities}
-        self._looked_at = {
-            table: tuple(sorted(frozenset[str]().union(*(question.looks_at for question in questions))))
-            for table, questions in self._of_rows.items()
+        self._tables_read = {
+            table: tuple(sorted(frozenset[str]().union(*(query.tables_read for query in queries))))
+            for table, queries in self._row_queries.items()
         }
-        self._answered: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, RowClass]]] = OrderedDict()
+        self._answer_cache: OrderedDict[tuple[str, tuple[int, ...]], tuple[object, dict[Value, RowClass]]] = (
+            OrderedDict()
+        )
         self._keys = {table: entity.key for table, entity in environment.entities.items()}
-        self.row_caps = self._counted(environment)
-        self._looked_up = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
-        self.tells_rows_apart = bool(interest.quantified) or any(self._of_rows.values())
+        self.row_caps = self._row_caps(environment)
+        self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
+        self.classifies_rows = bool(predicates.quantified) or any(self._row_queries.values())
         """Whether there are classes of rows at all."""
-        self.is_exact = not self.tells_rows_apart and not self._of_state and not self._used_up
+        self.is_exact = not self.classifies_rows and not self._state_queries and not self._unused_values
         """Whether rows are only counted and nothing else is looked at, so that what a call leads to is sure."""
-        self.touched_tables = {name: self._touched_by(tool) for name, tool in environment.tools.items()}
+        self.touched_tables = {name: self._tables_touched(tool) for name, tool in environment.tools.items()}
         """For each tool the tables of whose rows a call finds, takes or makes some, or changes the class."""
 
-    def _ask(self, tool: Tool, term: Term, *, refusing: bool) -> bool:
+    def _add_queries(self, tool: Tool, term: Term, *, is_refusal: bool) -> bool:
         """Note what the term can be asked about; False if it does not depend on the state, one row and few other
         values alone."""
         named = [tool.parameter(name) for name in sorted(arguments_of(term))]
@@ -102,20 +104,20 @@ class StateAbstraction:
         values = [_enumerable_values(parameter) for parameter in others]
         if len(rows) > 1 or not all(values):
             return False
-        compiled, looks_at = term.compile(PLAIN), frozenset(tables_of(term))
+        compiled, tables_read = term.compile(PLAIN), frozenset(tables_of(term))
         for chosen in product(*values):
             arguments = {parameter.name: value for parameter, value in zip(others, chosen, strict=True)}
-            named_by = (tool.name, rows[0].name) if refusing and rows and not others else None
-            question = _StateQuery(compiled, looks_at, named_by, arguments, rows[0] if rows else None)
+            named_by = (tool.name, rows[0].name) if is_refusal and rows and not others else None
+            query = _StateQuery(compiled, tables_read, named_by, arguments, rows[0] if rows else None)
             if not rows:
-                self._of_state.append(question)
+                self._state_queries.append(query)
             elif isinstance(rows[0].source, FromLookup):
                 entity = rows[0].source.entity
                 if fields_of(term) - {(entity.table, entity.key)}:  # else it only asks whether there is such a row
-                    self._of_rows[entity.table].append(question)
+                    self._row_queries[entity.table].append(query)
         return True
 
-    def _counted(self, environment: Environment) -> dict[str, int]:
+    def _row_caps(self, environment: Environment) -> dict[str, int]:
         """For each table that tools refer to, how many known rows of a class are counted."""
         counts = Counter[str]()
         for tool in environment.tools.values():
@@ -126,122 +128,124 @@ class StateAbstraction:
         return {
             table: counts[table]
             + bool(
-                self.interest.quantified
+                self.predicates.quantified
                 or table in deleted
-                or any(question.looks_at & written for question in self._of_rows[table])
+                or any(query.tables_read & written for query in self._row_queries[table])
             )
             for table in sorted(counts)
         }
 
-    def _touched_by(self, tool: Tool) -> frozenset[str]:
+    def _tables_touched(self, tool: Tool) -> frozenset[str]:
         sources = [parameter.source for parameter in tool.parameters]
         written = {effect.entity.table for effect in tool.effects}
         return frozenset(
             {source.entity.table for source in sources if isinstance(source, FromLookup)}
             | {lookup.entity.table for lookup in tool.lookups}
             | written
-            | {table for table, looked_at in self._looked_at.items() if written & {*looked_at}}
+            | {table for table, looked_at in self._tables_read.items() if written & {*looked_at}}
         )
 
-    def facts(self, situation: SearchState) -> AbstractState:
-        followed: set[ValueKey] = set()
-        tables = tuple(self._table(situation, table, cap, followed) for table, cap in self.row_caps.items())
-        answers = [question.answer(situation.state) for question in self._of_state]
-        truths = (*answers, *(bool(domain.words(situation.state)) for domain in self._used_up))
+    def abstract(self, search_state: SearchState) -> AbstractState:
+        counted_keys: set[ValueKey] = set()
+        tables = tuple(self._table(search_state, table, cap, counted_keys) for table, cap in self.row_caps.items())
+        answers = [query.answer(search_state.state) for query in self._state_queries]
+        truths = (*answers, *(bool(domain.words(search_state.state)) for domain in self._unused_values))
         values = tuple(
             (
-                standing.unseen,
+                instance.unseen,
                 frozenset(
                     state
-                    for key, state in standing.met.items()
-                    if key not in followed and automaton.verdict(state) != "satisfied"
+                    for key, state in instance.seen.items()
+                    if key not in counted_keys and automaton.verdict(state) != "satisfied"
                 ),
             )
-            for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True)
+            for automaton, instance in zip(self.predicates.quantified, search_state.instances, strict=True)
         )
         return tables, truths, values
 
-    def beyond_caps(self, situation: SearchState) -> set[tuple[str, object]]:
+    def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
         """What there is more of than the facts count, each by its table: rows of a class that the caller knows or could
         still look up, and new values."""
         more: set[tuple[str, object]] = {
             (domain.entity.table, number)
-            for number, domain in enumerate(self._used_up)
-            if len(domain.words(situation.state)) > 1
+            for number, domain in enumerate(self._unused_values)
+            if len(domain.words(search_state.state)) > 1
         }
         for table in (table for table, cap in self.row_caps.items() if cap > 1):
-            known, counts = situation.known.get(table, {}), Counter[tuple[bool, RowClass]]()
-            findable = situation.findable.get(table, ())
-            for row in situation.state.rows(table):
+            known, counts = search_state.known.get(table, {}), Counter[tuple[bool, RowClass]]()
+            findable = search_state.findable.get(table, ())
+            for row in search_state.state.rows(table):
                 key = row.values[self._keys[table]]
-                if key in known or key in findable or not self.tells_rows_apart:
-                    counts[key in known, self._class(situation, table, key)] += 1
+                if key in known or key in findable or not self.classifies_rows:
+                    counts[key in known, self._class(search_state, table, key)] += 1
             enough = {True: self.row_caps[table], False: 1}
             more |= {(table, kind) for kind, count in counts.items() if count > enough[kind[0]]}
         return more
 
-    def sort(self, situation: SearchState, table: str, keys: Sequence[Value]) -> Mapping[RowClass, Sequence[Value]]:
+    def classify_rows(
+        self, search_state: SearchState, table: str, keys: Sequence[Value]
+    ) -> Mapping[RowClass, Sequence[Value]]:
         """Rows by their class, for whoever chooses among them."""
-        if not self._of_rows[table] and not situation.standings:
+        if not self._row_queries[table] and not search_state.instances:
             return {(): keys} if keys else {}
         sorted_: dict[RowClass, list[Value]] = {}
         for key in keys:
-            sorted_.setdefault(self._class(situation, table, key), []).append(key)
+            sorted_.setdefault(self._class(search_state, table, key), []).append(key)
         return sorted_
 
-    def instances_kept(self, situation: SearchState) -> bool | None:
+    def instances_kept(self, search_state: SearchState) -> bool | None:
         """Whether every value that occurred satisfies its rule; None if one never will again."""
         kept = True
-        for automaton, standing in zip(self.interest.quantified, situation.standings, strict=True):
-            for state in standing.met.values():
+        for automaton, instance in zip(self.predicates.quantified, search_state.instances, strict=True):
+            for state in instance.seen.values():
                 if not automaton.can_accept(state):
                     return None
                 kept = kept and state in automaton.accepting
         return kept
 
-    def _table(self, situation: SearchState, table: str, cap: int, followed: set[ValueKey]) -> AbstractState:
-        known = situation.known.get(table, {})
-        if not self._of_rows[table] and not situation.standings:
+    def _table(self, search_state: SearchState, table: str, cap: int, counted_keys: set[ValueKey]) -> AbstractState:
+        known = search_state.known.get(table, {})
+        if not self._row_queries[table] and not search_state.instances:
             count = min(len(known), cap)
-            more = count < cap and table in self._looked_up
-            return count, more and len(situation.state.tables[table]) > len(known)
+            more = count < cap and table in self._lookup_tables
+            return count, more and len(search_state.state.tables[table]) > len(known)
         counts = Counter[RowClass]()
         unknown: set[RowClass] = set()
-        key_field, findable = self._keys[table], situation.findable.get(table, ())
-        for key in [row.values[key_field] for row in situation.state.rows(table)]:
+        key_field, findable = self._keys[table], search_state.findable.get(table, ())
+        for key in [row.values[key_field] for row in search_state.state.rows(table)]:
             if key in known or key in findable:
-                class_ = self._class(situation, table, key)
-                if self._is_useless(table, class_):
+                class_ = self._class(search_state, table, key)
+                if self._is_refused_everywhere(table, class_):
                     continue
                 if key in known:
                     counts[class_] += 1
-                    followed.add((False, key))
+                    counted_keys.add((False, key))
                 else:
                     unknown.add(class_)
         capped = {class_: min(count, cap) for class_, count in counts.items()}
         more = frozenset(class_ for class_ in unknown if capped.get(class_, 0) < cap)
-        return tuple(sorted(capped.items(), key=repr)), more if table in self._looked_up else frozenset[RowClass]()
+        return tuple(sorted(capped.items(), key=repr)), more if table in self._lookup_tables else frozenset[RowClass]()
 
-    def _class(self, situation: SearchState, table: str, key: Value) -> RowClass:
-        answers = self._answers(situation.state, table)
+    def _class(self, search_state: SearchState, table: str, key: Value) -> RowClass:
+        answers = self._answers(search_state.state, table)
         if key not in answers:
-            answers[key] = tuple(question.answer(situation.state, key) for question in self._of_rows[table])
-        return (*answers[key], *(standing.of((False, key)) for standing in situation.standings))
+            answers[key] = tuple(query.answer(search_state.state, key) for query in self._row_queries[table])
+        return (*answers[key], *(instance.state_of((False, key)) for instance in search_state.instances))
 
     def _answers(self, state: State, table: str) -> dict[Value, RowClass]:
         """What is known already of the rows of a table, as long as no table that the answers depend on has changed."""
-        read = tuple(state.tables[other] for other in self._looked_at[table])
+        read = tuple(state.tables[other] for other in self._tables_read[table])
         key = (table, tuple(map(id, read)))
-        if key not in self._answered:
-            self._answered[key] = (read, {})  # kept beside it, so that no other table gets its identity
-            if len(self._answered) > ROW_CLASS_CACHE_SIZE:
-                self._answered.popitem(last=False)
-        return self._answered[key][1]
+        if key not in self._answer_cache:
+            self._answer_cache[key] = (read, {})  # kept beside it, so that no other table gets its identity
+            if len(self._answer_cache) > ROW_CLASS_CACHE_SIZE:
+                self._answer_cache.popitem(last=False)
+        return self._answer_cache[key][1]
 
-    def _is_useless(self, table: str, class_: RowClass) -> bool:
+    def _is_refused_everywhere(self, table: str, class_: RowClass) -> bool:
         """Whether every tool that could refer to such a row refuses it, in every place."""
         refusing = {
-            question.refusing for question, answer in zip(self._of_rows[table], class_, strict=False) if answer is True
+            query.refuses_row for query, answer in zip(self._row_queries[table], class_, strict=False) if answer is True
         }
         return self._referring[table] <= refusing
 
@@ -251,9 +255,9 @@ def _refusals(tool: Tool) -> list[Term]:
     return [term for term in tool.refusals if tables_of(term)]
 
 
-def _observed_result_terms(tool: Tool, interest: ObservedPredicates) -> list[Term]:
+def _observed_result_terms(tool: Tool, predicates: ObservedPredicates) -> list[Term]:
     """The terms of the state that results show and rules look at."""
-    results = tool.results if interest.observes_result(tool.name) else ()
+    results = tool.results if predicates.observes_result(tool.name) else ()
     terms = [result.term for result in results if isinstance(result, ValueResult)]
     return [term for term in terms if tables_of(term)]
 

@@ -44,83 +44,83 @@ class _ArgumentValue:
 class ArgumentChooser:
     """Chooses arguments in one environment, with an eye on what rules look at."""
 
-    def __init__(self, environment: Environment, interest: ObservedPredicates, sort: RowClassifier) -> None:
+    def __init__(self, environment: Environment, predicates: ObservedPredicates, classify: RowClassifier) -> None:
         self._environment = environment
-        self._interest = interest
-        self._sort = sort
+        self._predicates = predicates
+        self._classify = classify
         self._lookups = {name: tool.lookups for name, tool in environment.tools.items()}
 
-    def draw(self, situation: SearchState, tool: Tool, random: Random) -> CallChoice | None:
+    def sample(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
         """Random arguments; None if the caller knows none. A look-up finds exactly one row, a new one if it can."""
-        chosen = self._draw_once(situation, tool, random)
+        chosen = self._sample_once(search_state, tool, random)
         if not self._lookups[tool.name] or chosen is None:
             return chosen
         fallback: CallChoice | None = None
-        asked: dict[str, bool | None] = {}  # few words are said again and again
+        seen: dict[str, bool | None] = {}  # few words are said again and again
         for _ in range(LOOKUP_TRIES):
-            said = repr(chosen.values)
-            if said not in asked:
-                asked[said] = self._news(situation, chosen)
-            news = asked[said]
-            if news or (news is not None and tool.name in self._interest.conditions):
+            repr_key = repr(chosen.values)
+            if repr_key not in seen:
+                seen[repr_key] = self._is_new(search_state, chosen)
+            is_new = seen[repr_key]
+            if is_new or (is_new is not None and tool.name in self._predicates.conditions):
                 return chosen
-            if news is not None:
+            if is_new is not None:
                 fallback = fallback or chosen
-            chosen = self._draw_once(situation, tool, random)
+            chosen = self._sample_once(search_state, tool, random)
             if chosen is None:
                 return None
         return fallback
 
-    def enumerate(self, situation: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
+    def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
         """Arguments of each kind, the cheapest numbers of each region. Some of the calls may be refused."""
-        choices = list(self._spread(situation, tool, random, 0, {}, {}, {}, frozenset()))
+        choices = list(self._assignments(search_state, tool, random, 0, {}, {}, {}, frozenset()))
         if not self._lookups[tool.name]:
             return choices
-        found = [(self._news(situation, choice), choice) for choice in choices]
-        new = [choice for news, choice in found if news]
-        again = [choice for news, choice in found if news is False]
-        return [*new, *again] if tool.name in self._interest.conditions or not new else new
+        found = [(self._is_new(search_state, choice), choice) for choice in choices]
+        new = [choice for is_new, choice in found if is_new]
+        again = [choice for is_new, choice in found if is_new is False]
+        return [*new, *again] if tool.name in self._predicates.conditions or not new else new
 
-    def findable(self, situation: SearchState, random: Random) -> dict[str, frozenset[Value]]:
+    def findable_rows(self, search_state: SearchState, random: Random) -> dict[str, frozenset[Value]]:
         """For each table the keys of the rows that some look-up finds alone, as far as a few tries show."""
         found: dict[str, set[Value]] = {}
         for name, lookups in self._lookups.items():
             if not lookups or lookups[0].after:
                 continue
             keys = found.setdefault(lookups[0].entity.table, set())
-            rows, asked = sum(1 for _ in situation.state.rows(lookups[0].entity.table)), set[str]()
+            rows, seen = sum(1 for _ in search_state.state.rows(lookups[0].entity.table)), set[str]()
             for _ in range(LOOKUP_TRIES):
                 if len(keys) == rows:
                     break
-                choice = self._draw_once(situation, self._environment.tools[name], random)
-                if choice is not None and (said := repr(choice.values)) not in asked:
-                    asked.add(said)
-                    keys |= {choice.only_match(lookups[0], situation.state)} - {None}
+                choice = self._sample_once(search_state, self._environment.tools[name], random)
+                if choice is not None and (repr_key := repr(choice.values)) not in seen:
+                    seen.add(repr_key)
+                    keys |= {choice.only_match(lookups[0], search_state.state)} - {None}
         return {table: frozenset(keys) for table, keys in found.items()}
 
-    def _news(self, situation: SearchState, choice: CallChoice) -> bool | None:
+    def _is_new(self, search_state: SearchState, choice: CallChoice) -> bool | None:
         """Whether a look-up teaches a row that was not known; None if it does not find exactly one."""
         lookup = self._lookups[choice.tool.name][0]
         if lookup.after:
             return True
-        key = choice.only_match(lookup, situation.state)
-        return None if key is None else key not in situation.known.get(lookup.entity.table, {})
+        key = choice.only_match(lookup, search_state.state)
+        return None if key is None else key not in search_state.known.get(lookup.entity.table, {})
 
-    def _draw_once(self, situation: SearchState, tool: Tool, random: Random) -> CallChoice | None:
+    def _sample_once(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
         values: dict[str, Value] = {}
         origins: dict[str, Origin] = {}
         numbers: dict[str, Amount] = {}
         used: frozenset[Value] = frozenset()
         for parameter in tool.parameters:
-            drawn = self._drawn(situation, tool, parameter, values, used, random)
+            drawn = self._sample_argument(search_state, tool, parameter, values, used, random)
             if drawn is None:
                 return None
             used = _bind(parameter, drawn, values, origins, numbers, used)
         return CallChoice(tool, values, origins, numbers)
 
-    def _drawn(
+    def _sample_argument(
         self,
-        situation: SearchState,
+        search_state: SearchState,
         tool: Tool,
         parameter: Parameter,
         values: Mapping[str, Value],
@@ -129,24 +129,24 @@ class ArgumentChooser:
     ) -> _ArgumentValue | None:
         match parameter.source:
             case FromUser() as source:
-                if not parameter.required and not self._is_given(situation, source, values, random):
+                if not parameter.required and not self._is_given(search_state, source, values, random):
                     return _ArgumentValue(parameter.default, None)
-                return self._said(situation, tool, parameter, values, random)
+                return self._sample_stated(search_state, tool, parameter, values, random)
             case FromLookup(entity):
-                classes = list(self._classes(situation, entity.table, used).values())
+                classes = list(self._classes(search_state, entity.table, used).values())
                 if not classes:
                     return None
                 keys = [random.choice(random.choice(classes))]
                 if isinstance(parameter.kind, ListOf) and random.random() < 1 / 3:
                     others = [key for rows in classes for key in rows if key != keys[0]]
                     keys += random.sample(others, min(1, len(others)))
-                return self._referring(situation, parameter, entity.table, keys)
+                return self._reference(search_state, parameter, entity.table, keys)
             case FromTrace():
-                return next(iter(self._derived(situation, parameter)), None)
+                return next(iter(self._derived_value(search_state, parameter)), None)
 
-    def _spread(
+    def _assignments(
         self,
-        situation: SearchState,
+        search_state: SearchState,
         tool: Tool,
         random: Random,
         number: int,
@@ -159,14 +159,14 @@ class ArgumentChooser:
             yield CallChoice(tool, values, origins, numbers)
             return
         parameter = tool.parameters[number]
-        for value in self._kinds(situation, tool, parameter, values, used, random):
+        for value in self._argument_representatives(search_state, tool, parameter, values, used, random):
             further = (dict(values), dict(origins), dict(numbers))
             taken = _bind(parameter, value, *further, used)
-            yield from self._spread(situation, tool, random, number + 1, *further, taken)
+            yield from self._assignments(search_state, tool, random, number + 1, *further, taken)
 
-    def _kinds(
+    def _argument_representatives(
         self,
-        situation: SearchState,
+        search_state: SearchState,
         tool: Tool,
         parameter: Parameter,
         values: Mapping[str, Value],
@@ -176,21 +176,21 @@ class ArgumentChooser:
         """One value of each kind for a parameter."""
         match parameter.source:
             case FromUser() as source:
-                return self._said_kinds(situation, tool, parameter, source, values, random)
+                return self._stated_representatives(search_state, tool, parameter, source, values, random)
             case FromLookup(entity):
-                classes = self._classes(situation, entity.table, used)
+                classes = self._classes(search_state, entity.table, used)
                 groups = [[rows[0]] for rows in classes.values()]
                 if isinstance(parameter.kind, ListOf):
                     for one, other in combinations_with_replacement(list(classes.values()), 2):
                         pair = [one[0], (other if other is not one else one[1:] or [None])[0]]
                         groups += [pair] if pair[1] is not None else []
-                return [self._referring(situation, parameter, entity.table, keys) for keys in groups]
+                return [self._reference(search_state, parameter, entity.table, keys) for keys in groups]
             case FromTrace():
-                return self._derived(situation, parameter)
+                return self._derived_value(search_state, parameter)
 
-    def _said_kinds(
+    def _stated_representatives(
         self,
-        situation: SearchState,
+        search_state: SearchState,
         tool: Tool,
         parameter: Parameter,
         source: FromUser,
@@ -198,78 +198,82 @@ class ArgumentChooser:
         random: Random,
     ) -> list[_ArgumentValue]:
         # It matters which value of an open-ended domain is said where rows are found by it, or where a rule looks.
-        matters = bool(self._lookups[tool.name]) or self._interest.looks_at(tool.name, parameter.name)
+        matters = bool(self._lookups[tool.name]) or self._predicates.observes_argument(tool.name, parameter.name)
         kinds: list[_ArgumentValue] = []
         if not parameter.required:
             given = (
                 matters
                 if source.when is None
-                else bool(source.when.compile(PLAIN)(EvaluationScope(situation.state, values)))
+                else bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values)))
             )
             if not given or (source.when is None and matters):
                 kinds.append(_ArgumentValue(parameter.default, None))
             if not given:
                 return kinds
         if isinstance(source.domain, Amount):
-            regions = self._interest.regions(tool, parameter.name, source.domain)
+            regions = self._predicates.regions(tool, parameter.name, source.domain)
             return [*kinds, *(_ArgumentValue(region.lowest, SaidByUser(), region) for region in regions)]
         if isinstance(source.domain, OneOf):
             return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.domain.values))]
-        loose = self._loose(situation, tool, parameter)
-        drawn = [self._said(situation, tool, parameter, values, random) for _ in range(SAMPLES if matters else 1)]
-        return [*kinds, *loose, *{repr(value.value): value for value in drawn if value is not None}.values()]
+        tracked = self._tracked_values(search_state, tool, parameter)
+        drawn = [
+            self._sample_stated(search_state, tool, parameter, values, random) for _ in range(SAMPLES if matters else 1)
+        ]
+        return [*kinds, *tracked, *{repr(value.value): value for value in drawn if value is not None}.values()]
 
-    def _said(
-        self, situation: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value], random: Random
+    def _sample_stated(
+        self, search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value], random: Random
     ) -> _ArgumentValue | None:
         assert isinstance(parameter.source, FromUser)
         domain = parameter.source.domain
         if isinstance(domain, Amount):
-            regions = self._interest.regions(tool, parameter.name, domain)
+            regions = self._predicates.regions(tool, parameter.name, domain)
             region = regions[0] if len(regions) == 1 else random.choice(regions)
             return _ArgumentValue(
-                region.draw(random, situation.state), SaidByUser(), region if parameter.required else None
+                region.draw(random, search_state.state), SaidByUser(), region if parameter.required else None
             )
-        loose = self._loose(situation, tool, parameter)
-        if loose and random.random() < 1 / 2:
-            return random.choice(loose)
-        value = domain.draw(random, situation.state, values)
+        tracked = self._tracked_values(search_state, tool, parameter)
+        if tracked and random.random() < 1 / 2:
+            return random.choice(tracked)
+        value = domain.draw(random, search_state.state, values)
         if value is None:
             return None if parameter.required else _ArgumentValue(parameter.default, None)
         return _ArgumentValue(value, SaidByUser())
 
-    def _loose(self, situation: SearchState, tool: Tool, parameter: Parameter) -> list[_ArgumentValue]:
+    def _tracked_values(self, search_state: SearchState, tool: Tool, parameter: Parameter) -> list[_ArgumentValue]:
         """Values that quantified rules follow and that the user could say again, one in each state."""
         one: dict[object, _ArgumentValue] = {}
-        for number in sorted(self._interest.quantified_rules_on(tool.name, parameter.name)):
-            for (_, value), state in situation.standings[number].met.items():
+        for number in sorted(self._predicates.quantified_rules_on(tool.name, parameter.name)):
+            for (_, value), state in search_state.instances[number].seen.items():
                 with suppress(WrongType, WrongFormat):  # the rule may follow values of another kind elsewhere
                     one.setdefault((number, state), _ArgumentValue(parameter.kind.decode(value), SaidByUser()))
         return list(one.values())
 
-    def _is_given(self, situation: SearchState, source: FromUser, values: Mapping[str, Value], random: Random) -> bool:
+    def _is_given(
+        self, search_state: SearchState, source: FromUser, values: Mapping[str, Value], random: Random
+    ) -> bool:
         if source.when is None:
             return random.random() < source.share
-        return bool(source.when.compile(PLAIN)(EvaluationScope(situation.state, values)))
+        return bool(source.when.compile(PLAIN)(EvaluationScope(search_state.state, values)))
 
     def _classes(
-        self, situation: SearchState, table: str, used: frozenset[Value]
+        self, search_state: SearchState, table: str, used: frozenset[Value]
     ) -> Mapping[RowClass, Sequence[Value]]:
-        known = [key for key in situation.known.get(table, ()) if key not in used]
-        return self._sort(situation, table, known)
+        known = [key for key in search_state.known.get(table, ()) if key not in used]
+        return self._classify(search_state, table, known)
 
-    def _referring(
-        self, situation: SearchState, parameter: Parameter, table: str, keys: Sequence[Value]
+    def _reference(
+        self, search_state: SearchState, parameter: Parameter, table: str, keys: Sequence[Value]
     ) -> _ArgumentValue:
-        places = tuple(situation.known[table][key] for key in keys)
+        places = tuple(search_state.known[table][key] for key in keys)
         if isinstance(parameter.kind, ListOf):
             return _ArgumentValue(tuple(keys), FromResults(places))
         return _ArgumentValue(keys[0], places[0])
 
-    def _derived(self, situation: SearchState, parameter: Parameter) -> list[_ArgumentValue]:
+    def _derived_value(self, search_state: SearchState, parameter: Parameter) -> list[_ArgumentValue]:
         """What follows from the calls so far, if anything does: nobody records that nothing happened."""
         assert isinstance(parameter.source, FromTrace)
-        value = parameter.source.function(self._environment.tools, situation.events)
+        value = parameter.source.function(self._environment.tools, search_state.events)
         return [_ArgumentValue(value, Derived(parameter.source.name))] if value else []
 
 

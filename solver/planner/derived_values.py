@@ -34,7 +34,7 @@ class CallLabel:
     """
 
     tool: str
-    met: int
+    satisfied: int
     other_comparisons: int = 0
 
 
@@ -48,30 +48,30 @@ class DerivedValues:
             such a call, since there is nothing to derive an argument from. Labels are numbered as they are learnt.
     """
 
-    def __init__(self, environment: Environment, interest: ObservedPredicates) -> None:
+    def __init__(self, environment: Environment, predicates: ObservedPredicates) -> None:
         self._environment = environment
-        self._interest = interest
+        self._predicates = predicates
         parameters = {
             tool.name: {p.name: p.source for p in tool.parameters if isinstance(p.source, FromTrace)}
             for tool in environment.tools.values()
         }
         self._parameters = {name: sources for name, sources in parameters.items() if sources}
-        self._left_out = {
+        self._derived_conditions = {
             name: [
                 (number, condition)
-                for number, condition in enumerate(interest.conditions.get(name, ()))
+                for number, condition in enumerate(predicates.conditions.get(name, ()))
                 if _reads_any(condition, sources)
             ]
             for name, sources in self._parameters.items()
         }
         self.affects_state = any(
-            _is_entangled(environment, environment.tools[name], sources, interest)
+            _is_entangled(environment, environment.tools[name], sources, predicates)
             for name, sources in self._parameters.items()
         )
         self._numbers: dict[DerivedAbstraction, int] = {self.abstract(()): 0}
         self._histories: list[History] = [()]
         self._examples: list[tuple[SearchState, CallChoice, Event]] = []
-        self.after: list[list[tuple[int, int] | None]] = [[]]
+        self.transitions: list[list[tuple[int, int] | None]] = [[]]
 
     def is_derived(self, tool: Tool) -> bool:
         """Whether a call of the tool takes a derived argument."""
@@ -79,57 +79,57 @@ class DerivedValues:
 
     def abstract(self, events: History) -> DerivedAbstraction:
         """What is remembered of the values after these calls."""
-        remembered: list[object] = []
+        abstraction: list[object] = []
         for tool, sources in self._parameters.items():
             for name, source in sources.items():
                 value = source.function(self._environment.tools, events)
-                remembered.append(frozenset(value) if self._interest.looks_at(tool, name) else bool(value))
-        return tuple(remembered)
+                abstraction.append(frozenset(value) if self._predicates.observes_argument(tool, name) else bool(value))
+        return tuple(abstraction)
 
     def label(self, event: Event) -> CallLabel:
         """The kind of a completed call."""
-        met, beside = self._interest.met(event), 0
+        satisfied, other_comparisons = self._predicates.satisfied(event), 0
         sources = self._parameters.get(event.tool, ())
-        for number, condition in self._left_out.get(event.tool, ()):
-            met &= ~(1 << number)
+        for number, condition in self._derived_conditions.get(event.tool, ()):
+            satisfied &= ~(1 << number)
             for part in _comparisons(condition):
-                beside = beside * 2 + (not _reads_any(part, sources) and part.holds(event))
-        return CallLabel(event.tool, met, beside)
+                other_comparisons = other_comparisons * 2 + (not _reads_any(part, sources) and part.holds(event))
+        return CallLabel(event.tool, satisfied, other_comparisons)
 
-    def history(self, tool: Tool, situation: SearchState) -> History | None:
+    def enabling_history(self, tool: Tool, search_state: SearchState) -> History | None:
         """Calls after which a tool can be called in a situation, so that there is something to derive its arguments
         from; None as long as none are known."""
         if self.affects_state or not self.is_derived(tool):
-            return situation.events
+            return search_state.events
         return next((events for events in self._histories if all(self._values(tool, events).values())), None)
 
-    def learn(self, situation: SearchState, choice: CallChoice, event: Event) -> None:
+    def add_label(self, search_state: SearchState, choice: CallChoice, event: Event) -> None:
         """One more label: a call that has it, with the situation in which it was made."""
-        self._examples.append((situation, choice, event))
-        for state, row in enumerate(self.after):  # grows while it is read
+        self._examples.append((search_state, choice, event))
+        for state, row in enumerate(self.transitions):  # grows while it is read
             for label in range(len(row), len(self._examples)):
-                row.append(self._followed(self._histories[state], label))
+                row.append(self._transition(self._histories[state], label))
 
-    def _followed(self, history: History, label: int) -> tuple[int, int] | None:
-        situation, choice, event = self._examples[label]
+    def _transition(self, history: History, label: int) -> tuple[int, int] | None:
+        search_state, choice, event = self._examples[label]
         if self.is_derived(choice.tool):
             values = self._values(choice.tool, history)
             if not all(values.values()):
                 return None
             choice = replace(choice, values={**choice.values, **values})
-            made = apply_call(self._environment, replace(situation, events=history), choice, self._interest)
-            if made is not None:
-                event = made.events[-1]
+            after = apply_call(self._environment, replace(search_state, events=history), choice, self._predicates)
+            if after is not None:
+                event = after.events[-1]
             elif self.affects_state:  # elsewhere in the world it may not be refused
                 event = replace(event, arguments=choice.encoded())
             else:
                 return None
-        remembered = self.abstract((*history, event))
-        if remembered not in self._numbers:
-            self._numbers[remembered] = len(self._histories)
+        abstraction = self.abstract((*history, event))
+        if abstraction not in self._numbers:
+            self._numbers[abstraction] = len(self._histories)
             self._histories.append((*history, event))
-            self.after.append([])
-        return self._numbers[remembered], self._interest.met(event)
+            self.transitions.append([])
+        return self._numbers[abstraction], self._predicates.satisfied(event)
 
     def _values(self, tool: Tool, events: History) -> dict[str, Value]:
         sources = self._parameters[tool.name].items()
@@ -148,23 +148,27 @@ def _comparisons(condition: Condition) -> Iterator[Condition]:
         yield from _comparisons(part)
 
 
-def _is_entangled(environment: Environment, tool: Tool, derived: Collection[str], interest: ObservedPredicates) -> bool:
+def _is_entangled(
+    environment: Environment, tool: Tool, derived: Collection[str], predicates: ObservedPredicates
+) -> bool:
     """Whether some term puts a derived argument together with the state, writes it where some term reads, or shows it
     to a rule; or whether a quantified rule follows it. (The audit log, which no tool reads, is none of this.)"""
     tools = environment.tools.values()
     read = set[str]().union(*(tables_of(term) for other in tools for term in _all_terms(other)))
     read |= {result.entity.table for other in tools for result in other.lookups}
     effects = [term for effect in tool.effects if effect.entity.table in read for term in effect.terms()]
-    shown = [term for result in tool.results for term in result.terms()] if interest.observes_result(tool.name) else []
+    shown = (
+        [term for result in tool.results for term in result.terms()] if predicates.observes_result(tool.name) else []
+    )
     together = [term for term in tool.refusals if tables_of(term)]
-    followed = [
+    observed = [
         atom.condition
-        for automaton in interest.quantified
+        for automaton in predicates.quantified
         for atom in automaton.atoms
         if atom.tool == tool.name and atom.condition is not None
     ]
     return any(not arguments_of(term).isdisjoint(derived) for term in (*effects, *shown, *together)) or any(
-        _reads_any(condition, derived) for condition in followed
+        _reads_any(condition, derived) for condition in observed
     )
 
 

@@ -1,4 +1,12 @@
-"""World and control walked side by side: one node for the facts and what the calls so far mean."""
+"""Product of the abstract transition system and the rule automaton, and the sequences that it accepts.
+
+A node says all that a plan needs: the abstract state of the environment (`lawtrace.solver.planner.transition_system`)
+and the state of the spec automaton (`lawtrace.solver.planner.spec_automaton`), which combines all rules. For each node
+and each number of remaining calls, a backward pass says whether acceptance can still be reached. The search only makes
+such moves, so it never backtracks.
+
+Bisimilar nodes are merged. The exact position of a trace is therefore kept beside the node: `ProductState`.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -6,87 +14,89 @@ from typing import Final
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import Automaton
+from lawtrace.solver.model_checking.call_scopes import CallScope
 from lawtrace.solver.model_checking.graph_reduction import bisimulation_classes, class_representatives, coreachable
 from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.planner.spec_automaton import SpecAutomaton
 from lawtrace.solver.planner.transition_system import TransitionSystem, transition_system
 from lawtrace.solver.predicates import ObservedPredicates
 
+_VIRTUAL_START: Final = (-1, 0)
+"""The node that stands for all initial nodes where there are several."""
+
 
 class ProductGraph:
-    """The nodes that can be reached and from which a good end can be, and the kinds of calls between them.
+    """The reachable and co-reachable nodes of the product, with labelled transitions.
 
-    Facts are one where no call that the control tells apart leads on differently. Node 0 is the start; where traces
-    can begin with different facts, it stands for all of them.
+    Abstract states are merged where no call that the spec automaton distinguishes leads on differently. Node 0 is the
+    start. Where traces can begin in different abstract states, it stands for all of them.
 
     Attributes:
-        moves: for each node the label and the target of the calls from there; of labels that the control does not tell
-            apart, one of each tool.
+        transitions: for each node the label and target of each call. Of labels that the spec automaton does not
+            distinguish, one of each tool is kept.
         accepting: for each node whether a trace may end there.
-        controls: for each node the state of the control.
+        spec_states: for each node the state of the spec automaton.
     """
 
-    def __init__(self, graph: TransitionSystem, control: SpecAutomaton) -> None:
-        alike: dict[Hashable, int] = {}
+    def __init__(self, system: TransitionSystem, spec: SpecAutomaton) -> None:
+        equal_labels: dict[Hashable, int] = {}
         labels = [
-            alike.setdefault((label.tool, control.column(number)), number) for number, label in enumerate(graph.labels)
+            equal_labels.setdefault((label.tool, spec.label_column(number)), number)
+            for number, label in enumerate(system.labels)
         ]
-        edges = [list(dict.fromkeys((labels[edge.label], edge.target) for edge in edges)) for edges in graph.edges]
-        self._facts: Final = bisimulation_classes(graph.keeping, edges)
-        first = class_representatives(self._facts)
-        world = [dict.fromkeys((label, self._facts[target]) for label, target in edges[facts]) for facts in first]
-        beginnings = list(dict.fromkeys((self._facts[start], 0) for start in graph.initial_states))
-        nodes = [*beginnings] if len(beginnings) == 1 else [_VIRTUAL_START, *beginnings]
+        edges = [list(dict.fromkeys((labels[edge.label], edge.target) for edge in out)) for out in system.transitions]
+        self._classes: Final = bisimulation_classes(system.instances_kept, edges)
+        first = class_representatives(self._classes)
+        quotient = [dict.fromkeys((label, self._classes[target]) for label, target in edges[state]) for state in first]
+        starts = list(dict.fromkeys((self._classes[state], 0) for state in system.initial_states))
+        nodes = [*starts] if len(starts) == 1 else [_VIRTUAL_START, *starts]
         self._numbers: Final = {node: number for number, node in enumerate(nodes)}
-        moves: list[list[tuple[int, int]]] = []
+        transitions: list[list[tuple[int, int]]] = []
         accepting: list[bool] = []
-        for node in nodes:  # grows while it is read: breadth first
-            facts, state = node
+        for node in nodes:  # breadth first; the list grows during the loop
+            abstract, spec_state = node
             out: list[tuple[int, int]] = []
             if node != _VIRTUAL_START:
-                for label, target in world[facts]:
-                    following = control.after[state][label]
-                    if following is not None:
-                        reached = (target, following)
+                for label, target in quotient[abstract]:
+                    next_spec_state = spec.transitions[spec_state][label]
+                    if next_spec_state is not None:
+                        reached = (target, next_spec_state)
                         if reached not in self._numbers:
                             self._numbers[reached] = len(nodes)
                             nodes.append(reached)
                         out.append((label, self._numbers[reached]))
-            moves.append(out)
-            accepting.append(node != _VIRTUAL_START and graph.keeping[first[facts]] and control.accepting[state])
-        if len(beginnings) > 1:
-            moves[0] = list(dict.fromkeys(move for start in beginnings for move in moves[self._numbers[start]]))
-            accepting[0] = any(accepting[self._numbers[start]] for start in beginnings)
-        hope = coreachable(accepting, [[target for _, target in out] for out in moves])
-        self.moves: Final = [[(label, target) for label, target in out if hope[target]] for out in moves]
+            transitions.append(out)
+            accepts = node != _VIRTUAL_START and system.instances_kept[first[abstract]] and spec.accepting[spec_state]
+            accepting.append(accepts)
+        if len(starts) > 1:
+            transitions[0] = list(dict.fromkeys(edge for start in starts for edge in transitions[self._numbers[start]]))
+            accepting[0] = any(accepting[self._numbers[start]] for start in starts)
+        alive = coreachable(accepting, [[target for _, target in out] for out in transitions])
+        self.transitions: Final = [[(label, target) for label, target in out if alive[target]] for out in transitions]
         self.accepting: Final = accepting
-        self.spec_states: Final = [state for _, state in nodes]
+        self.spec_states: Final = [spec_state for _, spec_state in nodes]
 
-    def number(self, facts: int, control: int) -> int | None:
+    def node_number(self, abstract_state: int, spec_state: int) -> int | None:
         """The number of a node; None if it was not reached."""
-        return self._numbers.get((self._facts[facts], control))
+        return self._numbers.get((self._classes[abstract_state], spec_state))
 
     def used_transitions(self, length: int) -> set[tuple[int, int]]:
-        """The nodes and labels of the calls that some walk of ``length`` calls makes which ends well."""
+        """The nodes and labels of the calls that some accepted sequence of ``length`` calls makes."""
         alive = [self.accepting]
         for _ in range(length):
-            alive.append([any(alive[-1][target] for _, target in out) for out in self.moves])
-        taken: set[tuple[int, int]] = set()
+            alive.append([any(alive[-1][target] for _, target in out) for out in self.transitions])
+        used: set[tuple[int, int]] = set()
         layer = {0} if alive[length][0] else set[int]()
-        for ends_well in reversed(alive[:length]):
-            calls = [(node, label, to) for node in layer for label, to in self.moves[node] if ends_well[to]]
-            taken.update((node, label) for node, label, _ in calls)
+        for can_accept in reversed(alive[:length]):
+            calls = [(node, label, to) for node in layer for label, to in self.transitions[node] if can_accept[to]]
+            used.update((node, label) for node, label, _ in calls)
             layer = {target for _, _, target in calls}
-        return taken
-
-
-_VIRTUAL_START: Final = (-1, 0)
-"""The node that stands for all beginnings."""
+        return used
 
 
 @dataclass(frozen=True, slots=True)
 class ProductMove:
-    """A call that can be made from a node, and the node it leads to."""
+    """A call that is possible in a node, and the node that it leads to."""
 
     tool: str
     target: int
@@ -94,47 +104,51 @@ class ProductMove:
 
 @dataclass(frozen=True, slots=True)
 class ProductState:
-    """Where a trace is: its node, and what that follows from: the numbers of the facts and of the control's state."""
+    """The position of a trace: its node, and the two state numbers that the node was merged from."""
 
     node: int
-    facts: int
-    control: int
+    abstract_state: int
+    spec_state: int
 
 
 class Product:
-    """The reachable part of facts x automata for one environment.
+    """The reachable part of abstract states x automata for one environment.
 
-    Nodes are numbers; node 0 is the start. Where traces can begin with different facts, it stands for all of them,
-    and the first move decides. Only moves after which some number of calls ends well are moves at all.
+    Nodes are numbers; node 0 is the start. Where traces can begin in different abstract states, node 0 stands for all
+    of them and the first move decides. Only moves after which acceptance is reachable are kept.
 
     Attributes:
-        moves: for each node the calls from there.
-        interest: what the automata look at in calls.
-        graph: the facts.
-        generous: whether it follows more than one situation for each facts.
+        moves: for each node the possible calls.
+        predicates: what the automata observe of calls.
+        system: the abstract transition system.
+        overapproximate: whether several search states are explored for each abstract state.
     """
 
-    def __init__(self, environment: Environment, automata: Sequence[Automaton], *, generous: bool = False) -> None:
-        """`generous`: for what is claimed to be impossible, see `lawtrace.solver.planner.transition_system`."""
+    def __init__(
+        self, environment: Environment, automata: Sequence[Automaton], *, overapproximate: bool = False
+    ) -> None:
+        """`overapproximate`: for claims of impossibility, see `lawtrace.solver.planner.transition_system`."""
         self.environment: Final = environment
-        self.generous: Final = generous
-        self.interest: Final = ObservedPredicates(automata)
-        self.graph: Final[TransitionSystem] = transition_system(environment, self.interest, generous=generous)
+        self.overapproximate: Final = overapproximate
+        self.predicates: Final = ObservedPredicates(automata)
+        self.system: Final[TransitionSystem] = transition_system(
+            environment, self.predicates, overapproximate=overapproximate
+        )
         self._automata: Final = tuple(automata)
-        self._control: Final = SpecAutomaton(self.graph, self.interest, automata)
-        self._joined: Final = ProductGraph(self.graph, self._control)
+        self._spec: Final = SpecAutomaton(self.system, self.predicates, automata)
+        self._graph: Final = ProductGraph(self.system, self._spec)
         tools = list(environment.tools)
-        labels = [tools.index(label.tool) for label in self.graph.labels]
-        moves = [[(labels[label], target) for label, target in out] for out in self._joined.moves]
-        self._classes: Final = bisimulation_classes(self._joined.accepting, moves)
+        labels = [tools.index(label.tool) for label in self.system.labels]
+        edges = [[(labels[label], target) for label, target in out] for out in self._graph.transitions]
+        self._classes: Final = bisimulation_classes(self._graph.accepting, edges)
         self.moves: Final = [
             tuple(
                 ProductMove(tools[tool], to)
-                for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in moves[node])
+                for tool, to in dict.fromkeys((t, self._classes[to]) for t, to in edges[node])
             )
             for node in class_representatives(self._classes)
         ]
-        self._alive: Final = [[self._joined.accepting[node] for node in class_representatives(self._classes)]]
+        self._alive: Final = [[self._graph.accepting[node] for node in class_representatives(self._classes)]]
 
     def can_finish(self, node: int, remaining: int) -> bool:
         """Whether some ``remaining`` calls lead from the node to acceptance by every automaton."""
@@ -144,60 +158,90 @@ class Product:
         return self._alive[remaining][node]
 
     def completable_moves(self, node: int, remaining: int) -> list[ProductMove]:
-        """The moves after which the rest of a walk of ``remaining`` calls can still be completed."""
+        """The moves after which acceptance is reachable in ``remaining`` calls, this one included."""
         return [move for move in self.moves[node] if self.can_finish(move.target, remaining - 1)]
 
     def feasible_pairs(self, length: int) -> set[tuple[str, str]]:
-        """The ordered pairs of adjacent tools that occur in some accepted walk of that length."""
+        """The ordered pairs of adjacent tools that occur in some accepted sequence of that length."""
         pairs: set[tuple[str, str]] = set()
         layer: dict[int, set[str]] = {0: set()}
         for remaining in range(length, 0, -1):
             following: dict[int, set[str]] = {}
-            for node, arrived_by in layer.items():
+            for node, previous_tools in layer.items():
                 for move in self.completable_moves(node, remaining):
-                    pairs.update((previous, move.tool) for previous in arrived_by)
+                    pairs.update((previous, move.tool) for previous in previous_tools)
                     following.setdefault(move.target, set()).add(move.tool)
             layer = following
         return pairs
 
-    def transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
-        """The transitions (state, letter) of one of the automata that accepted walks of that length take."""
-        control = SpecAutomaton(self.graph, self.interest, self._automata, watch=automaton)
-        joined = ProductGraph(self.graph, control)
+    def automaton_transitions(self, automaton: Automaton, length: int) -> set[tuple[int, int]]:
+        """The transitions (state, letter) of one of the automata that accepted sequences of that length take."""
+        spec = SpecAutomaton(self.system, self.predicates, self._automata, watch=automaton)
+        graph = ProductGraph(self.system, spec)
         taken: set[tuple[int, int]] = set()
-        for node, label in joined.used_transitions(length):
-            transition = control.watched_transitions[joined.spec_states[node]][label]
+        for node, label in graph.used_transitions(length):
+            transition = spec.watched_transitions[graph.spec_states[node]][label]
             assert transition is not None
             taken.add(transition)
         return taken
 
-    def start(self, situation: SearchState) -> ProductState | None:
-        """The place of a situation before the first call; None if its facts are not among those that are known."""
-        return self._place(self.graph.number(situation), 0)
+    def initial_state(self, search_state: SearchState) -> ProductState | None:
+        """The product state before the first call; None if the abstract state was never reached."""
+        return self._product_state(self.system.state_number(search_state), 0)
 
-    def after(self, place: ProductState, situation: SearchState) -> ProductState | None:
-        """The place of a situation whose last call was made at a place; None if it is not among those that are known.
+    def next_state(self, before: ProductState, search_state: SearchState) -> ProductState | None:
+        """The product state after a call from ``before`` led to the search state; None if it was never reached.
 
-        That the call was a move of the product is not demanded: a fourth row that the caller knows is as good as the
-        third, and only the facts of the situation itself tell how many are left.
+        The call need not be a move of the product. A caller who knows four rows may act like one who knows three, and
+        only the abstract state afterwards tells how many are left.
         """
-        label = self.graph.label(situation.events[-1])
-        control = None if label is None else self._control.after[place.control][label]
-        if control is None:
+        label = self.system.label_number(search_state.events[-1])
+        spec_state = None if label is None else self._spec.transitions[before.spec_state][label]
+        if spec_state is None:
             return None
-        if self.graph.abstraction.is_exact:
-            targets = [edge.target for edge in self.graph.edges[place.facts] if edge.label == label]
+        if self.system.abstraction.is_exact:
+            targets = [edge.target for edge in self.system.transitions[before.abstract_state] if edge.label == label]
             if len(targets) <= 1:
-                return self._place(targets[0], control) if targets else None
-        return self._place(self.graph.number(situation), control)
+                return self._product_state(targets[0], spec_state) if targets else None
+        return self._product_state(self.system.state_number(search_state), spec_state)
 
-    def carries(self, node: int, tools: tuple[str, ...]) -> bool:
-        """Whether a walk can be completed from a node with exactly these tools, by what the product knows."""
-        here = {node}
+    def accepts_sequence(self, node: int, tools: tuple[str, ...]) -> bool:
+        """Whether exactly these tools lead from the node to acceptance."""
+        nodes = {node}
         for tool in tools:
-            here = {move.target for node in here for move in self.moves[node] if move.tool == tool}
-        return any(self.can_finish(node, 0) for node in here)
+            nodes = {move.target for node in nodes for move in self.moves[node] if move.tool == tool}
+        return any(self.can_finish(node, 0) for node in nodes)
 
-    def _place(self, facts: int | None, control: int) -> ProductState | None:
-        number = None if facts is None else self._joined.number(facts, control)
-        return None if facts is None or number is None else ProductState(self._classes[number], facts, control)
+    def _product_state(self, abstract_state: int | None, spec_state: int) -> ProductState | None:
+        if abstract_state is None:
+            return None
+        number = self._graph.node_number(abstract_state, spec_state)
+        return None if number is None else ProductState(self._classes[number], abstract_state, spec_state)
+
+
+def environment_scope(environment: Environment) -> CallScope:
+    """The call sequences that meet the preconditions of the environment, as a deterministic scope."""
+    product = Product(environment, (), overapproximate=True)
+    start = frozenset({0})
+    numbers = {start: 0}
+    rows: list[list[tuple[int, int]]] = []
+    tools = tuple(environment.tools)
+    for nodes in (waiting := [start]):  # subset construction; the list grows during the loop
+        targets: dict[str, set[int]] = {}
+        for node in nodes:
+            for move in product.moves[node]:
+                targets.setdefault(move.tool, set()).add(move.target)
+        row: list[tuple[int, int]] = []
+        for index, tool in enumerate(tools):
+            if tool in targets:
+                subset = frozenset(targets[tool])
+                if subset not in numbers:
+                    numbers[subset] = len(waiting)
+                    waiting.append(subset)
+                row.append((index, numbers[subset]))
+        rows.append(row)
+    classes = bisimulation_classes([True] * len(rows), rows)  # which events are pending matters less than whether any
+    moves = tuple(
+        {tools[index]: classes[target] for index, target in rows[state]} for state in class_representatives(classes)
+    )
+    return CallScope("environment", tools, moves)

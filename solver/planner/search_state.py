@@ -37,7 +37,7 @@ class SearchState:
     events: tuple[Event, ...] = ()
     known: KnownRows = field(default_factory=dict[str, Mapping[Value, FromResult]])
     findable: Mapping[str, frozenset[Value]] = field(default_factory=dict[str, frozenset[Value]])
-    standings: tuple[InstanceStates, ...] = ()
+    instances: tuple[InstanceStates, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +64,39 @@ class CallChoice:
         return keys[0] if len(keys) == 1 else None
 
 
-def initial_search_state(state: State, interest: ObservedPredicates) -> SearchState:
+def initial_search_state(state: State, predicates: ObservedPredicates) -> SearchState:
     """Before the first call."""
-    return SearchState(state, standings=tuple(InstanceStates(automaton.initial) for automaton in interest.quantified))
+    return SearchState(state, instances=tuple(InstanceStates(automaton.initial) for automaton in predicates.quantified))
 
 
 def apply_call(
-    environment: Environment, situation: SearchState, choice: CallChoice, interest: ObservedPredicates
+    environment: Environment, search_state: SearchState, choice: CallChoice, predicates: ObservedPredicates
 ) -> SearchState | None:
     """The situation after the call; None if it does not complete."""
-    event, state = simulate_call(environment, situation.state, choice.tool.name, choice.encoded())
+    event, state = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded())
     if not event.completed:
         return None
     return SearchState(
         state,
-        (*situation.events, event),
-        _updated_knowledge(choice, situation, event, state),
-        situation.findable,
+        (*search_state.events, event),
+        _updated_knowledge(choice, search_state, event, state),
+        search_state.findable,
         tuple(
-            standing.after(automaton, event)
-            for automaton, standing in zip(interest.quantified, situation.standings, strict=True)
+            instance.after(automaton, event)
+            for automaton, instance in zip(predicates.quantified, search_state.instances, strict=True)
         ),
     )
 
 
-def _updated_knowledge(choice: CallChoice, situation: SearchState, event: Event, after: State) -> KnownRows:
-    known = situation.known
-    for taught in _teaching(choice.tool):
-        table, read = taught.entity.table, _learned_key(taught, cast("Mapping[str, Json]", event.result))
+def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Event, after: State) -> KnownRows:
+    known = search_state.known
+    for result in _revealing_results(choice.tool):
+        table, read = result.entity.table, _learned_key(result, cast("Mapping[str, Json]", event.result))
         if read is not None:
             value, path = read
-            key = taught.entity.fields[taught.entity.key].kind.decode(value)
+            key = result.entity.fields[result.entity.key].kind.decode(value)
             if key not in known.get(table, {}):
-                place = FromResult(len(situation.events), path)
+                place = FromResult(len(search_state.events), path)
                 known = {**known, table: {**known.get(table, {}), key: place}}
     for table, key_field in _deleting(choice.tool):
         if table in known:
@@ -105,19 +105,19 @@ def _updated_knowledge(choice: CallChoice, situation: SearchState, event: Event,
     return known
 
 
-def _learned_key(taught: RowsResult | KeyResult, result: Mapping[str, Json]) -> tuple[Json, JsonPath] | None:
+def _learned_key(declared: RowsResult | KeyResult, result: Mapping[str, Json]) -> tuple[Json, JsonPath] | None:
     """The key that a result teaches, and the way to it; None if it holds no row or several."""
-    value = result[taught.name]
-    if isinstance(taught, KeyResult):
-        return value, (taught.name,)
-    key = taught.entity.key
+    value = result[declared.name]
+    if isinstance(declared, KeyResult):
+        return value, (declared.name,)
+    key = declared.entity.key
     if isinstance(value, list):
-        return (cast("Mapping[str, Json]", value[0])[key], (taught.name, 0, key)) if len(value) == 1 else None
-    return None if value is None else (cast("Mapping[str, Json]", value)[key], (taught.name, key))
+        return (cast("Mapping[str, Json]", value[0])[key], (declared.name, 0, key)) if len(value) == 1 else None
+    return None if value is None else (cast("Mapping[str, Json]", value)[key], (declared.name, key))
 
 
 @lru_cache(maxsize=1024)
-def _teaching(tool: Tool) -> tuple[RowsResult | KeyResult, ...]:
+def _revealing_results(tool: Tool) -> tuple[RowsResult | KeyResult, ...]:
     return tool.revealing_results
 
 

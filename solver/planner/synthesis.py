@@ -12,11 +12,11 @@ from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.lint.findings import join_names
 from lawtrace.solver.ltlf import compile_formula, parse
-from lawtrace.solver.model_checking.call_scopes import environment_scope, free_scope
+from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.instantiation import instantiate_sequence
-from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjacent_pairs, draw_tool_sequence
 from lawtrace.solver.planner.trace_spec import (
     NO_CONSTRAINTS,
@@ -32,39 +32,39 @@ MAX_EXTRA_CALLS = 100
 """How many calls beyond the length asked for are tried, to name one that works."""
 
 
-def explain_infeasibility(asked: TraceSpec, length: int) -> SearchError:
+def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
     """The error for a search that has no trace of that length, with what stands in the way."""
-    environment = asked.environment
+    environment = spec.environment
     prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
     start = f"environment {environment.name!r}: no compliant trace of {length} calls exists"
     at_all = prover.prove(
         Component(completed_calls_automaton(environment)),
-        _requirement_components(_without_share_constraint(asked), length),
+        _requirement_components(_without_share_constraint(spec), length),
     )
     if isinstance(at_all, Infeasible):
         causes = _core_names(at_all)
         remedy = "loosen one of them" if causes[1:] else "change it"
         return SearchError(f"{start}, nor of any other length: {_exclusion_text(causes)}; {remedy}")
     exactly = prover.prove(
-        Component(completed_calls_automaton(environment, length)), _requirement_components(asked, length)
+        Component(completed_calls_automaton(environment, length)), _requirement_components(spec, length)
     )
     causes = _core_names(exactly) if isinstance(exactly, Infeasible) else ["all that is asked for together"]
-    longer = nearest_feasible_length(asked, range(length, length + MAX_EXTRA_CALLS))
+    longer = nearest_feasible_length(spec, range(length, length + MAX_EXTRA_CALLS))
     if longer is not None:
         why = f"{join_names(causes)} need more calls"
         return SearchError(f"{start}: {why}; ask for {longer}, the shortest from there on")
-    shorter = nearest_feasible_length(asked, range(length - 1, 0, -1))
+    shorter = nearest_feasible_length(spec, range(length - 1, 0, -1))
     remedy = "" if shorter is None else f"; there are some of {shorter} calls"
     return SearchError(f"{start}: {_exclusion_text(causes)} at that length{remedy}")
 
 
-def nearest_feasible_length(asked: TraceSpec, lengths: Iterable[int]) -> int | None:
+def nearest_feasible_length(spec: TraceSpec, lengths: Iterable[int]) -> int | None:
     """The first of these numbers of calls that some trace has, by what plans go by; None if none has."""
     product = None
     for length in lengths:
-        if product is None or asked.wishes.compliance is not None:
+        if product is None or spec.constraints.compliance is not None:
             try:
-                product = Product(asked.environment, asked.automata(length), generous=True)
+                product = Product(spec.environment, spec.automata(length), overapproximate=True)
             except SearchError:  # no whole number of that many calls is such a share
                 continue
         if product.can_finish(0, length):
@@ -72,18 +72,18 @@ def nearest_feasible_length(asked: TraceSpec, lengths: Iterable[int]) -> int | N
     return None
 
 
-def _without_share_constraint(asked: TraceSpec) -> TraceSpec:
+def _without_share_constraint(spec: TraceSpec) -> TraceSpec:
     """What is asked of traces whatever their length: how many calls a share comes to depends on that."""
-    return replace(asked, wishes=asked.wishes.model_copy(update={"compliance": None}))
+    return replace(spec, constraints=spec.constraints.model_copy(update={"compliance": None}))
 
 
-def _requirement_components(asked: TraceSpec, length: int) -> dict[str, Component]:
-    return {demand.text: keeping_component(demand.automaton) for demand in asked.requirements(length)}
+def _requirement_components(spec: TraceSpec, length: int) -> dict[str, Component]:
+    return {requirement.name: keeping_component(requirement.automaton) for requirement in spec.requirements(length)}
 
 
 def _core_names(answer: Infeasible) -> list[str]:
-    world = [] if answer.scope == "free" and answer.rules else ["the environment's preconditions"]
-    return [*answer.rules, *world]
+    world = [] if answer.scope == "free" and answer.core else ["the environment's preconditions"]
+    return [*answer.core, *world]
 
 
 def _exclusion_text(causes: Sequence[str]) -> str:
@@ -103,7 +103,7 @@ def synthesize(
     length: int,
     seed: int,
     profile: TraceProfile = "tasks",
-    wishes: TraceConstraints = NO_CONSTRAINTS,
+    constraints: TraceConstraints = NO_CONSTRAINTS,
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
@@ -113,10 +113,10 @@ def synthesize(
     """
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
-    asked = TraceSpec(environment, tuple(rules), profile, wishes)
-    product = feasible_product(asked, length)
+    spec = TraceSpec(environment, tuple(rules), profile, constraints)
+    product = feasible_product(spec, length)
     wanted = product.feasible_pairs(length)
-    targets = [pair for pair in dict.fromkeys(wishes.pairs) if pair in wanted]
+    targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
     walks: list[ToolSequence] = []
     for number in range(count):
         # One generator a trace: what happens in one never shifts the next.
@@ -126,7 +126,7 @@ def synthesize(
         while trace is None:
             if len(tried) == SEQUENCES_PER_TRACE:
                 raise _instantiation_error(environment, tried)
-            walk, here = _next_sequence(asked, product, length, random, wanted, targets, walks)
+            walk, here = _next_sequence(spec, product, length, random, wanted, targets, walks)
             trace = instantiate_from_initial_states(here, walk, random)
             tried.append(walk)
         wanted -= adjacent_pairs(trace.tools)
@@ -143,7 +143,7 @@ def _instantiation_error(environment: Environment, walks: Sequence[ToolSequence]
 
 
 def _next_sequence(
-    asked: TraceSpec,
+    spec: TraceSpec,
     product: Product,
     length: int,
     random: Random,
@@ -153,38 +153,42 @@ def _next_sequence(
 ) -> tuple[ToolSequence, Product]:
     """A walk that brings something that is still wanted, and the product that it was drawn from."""
     missing = next((pair for pair in targets if pair in wanted), None)
-    here = product if missing is None else product_with_pair(asked, missing, length, generous=product.generous)
-    walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
+    here = (
+        product
+        if missing is None
+        else product_with_pair(spec, missing, length, overapproximate=product.overapproximate)
+    )
+    walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
     if wanted and not adjacent_pairs(walk) & wanted:
         # The beam has lost sight of what is missing: go there straight.
-        here = product_with_pair(asked, min(wanted), length, generous=product.generous)
-        walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=asked.wishes.distance)
+        here = product_with_pair(spec, min(wanted), length, overapproximate=product.overapproximate)
+        walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
     return walk, here
 
 
-def feasible_product(asked: TraceSpec, length: int) -> Product:
+def feasible_product(spec: TraceSpec, length: int) -> Product:
     """The product of what is asked for, with a walk of that length in it: the generous one where the other has none.
 
     Raises SearchError where neither has, with what stands in the way.
     """
-    for generous in (False, True):
-        product = Product(asked.environment, asked.automata(length), generous=generous)
+    for overapproximate in (False, True):
+        product = Product(spec.environment, spec.automata(length), overapproximate=overapproximate)
         if product.can_finish(0, length):
             return product
-    raise explain_infeasibility(asked, length)
+    raise explain_infeasibility(spec, length)
 
 
-def product_with_pair(asked: TraceSpec, pair: ToolPair, length: int, *, generous: bool = False) -> Product:
+def product_with_pair(spec: TraceSpec, pair: ToolPair, length: int, *, overapproximate: bool = False) -> Product:
     """The product whose walks have that pair: one more automaton."""
     through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
-    return Product(asked.environment, [*asked.automata(length), through], generous=generous)
+    return Product(spec.environment, [*spec.automata(length), through], overapproximate=overapproximate)
 
 
 def instantiate_from_initial_states(
     product: Product, walk: ToolSequence, random: Random, states: int = INITIAL_STATES_PER_SEQUENCE
 ) -> Trace | None:
     """The walk, drawn from that product, as a trace from some initial state; None if none of a few can carry it."""
-    for _ in range(states * len(product.graph.initial_states)):  # each start carries only the walks that begin there
+    for _ in range(states * len(product.system.initial_states)):  # each start carries only the walks that begin there
         trace = instantiate_sequence(product, walk, product.environment.populate(random), random)
         if trace is not None:
             return trace

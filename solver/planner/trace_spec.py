@@ -84,7 +84,7 @@ NO_CONSTRAINTS = TraceConstraints()
 class Requirement:
     """Something that every trace must meet: how an error or a certificate names it, and its automaton."""
 
-    text: str
+    name: str
     automaton: Automaton
 
 
@@ -95,7 +95,7 @@ class TraceSpec:
     environment: Environment
     rules: tuple[Rule, ...]
     profile: TraceProfile
-    wishes: TraceConstraints = NO_CONSTRAINTS
+    constraints: TraceConstraints = NO_CONSTRAINTS
 
     def requirements(self, length: int) -> tuple[Requirement, ...]:
         """Rules, profile and wishes, for traces of ``length`` calls."""
@@ -107,19 +107,19 @@ class TraceSpec:
         return (*rules, *profile, *self._wishes(length))
 
     def automata(self, length: int) -> list[Automaton]:
-        return [demand.automaton for demand in self.requirements(length)]
+        return [requirement.automaton for requirement in self.requirements(length)]
 
     def _wishes(self, length: int) -> list[Requirement]:
-        wishes = self.wishes
-        wishes.check(self.environment)
-        demands = [_formula_requirement(f"required tool {tool}", f"F {tool}") for tool in wishes.require]
-        demands += [_formula_requirement(f"forbidden tool {tool}", f"G !{tool}") for tool in wishes.forbid]
-        if wishes.pairs:
-            named = ", ".join(f"{first} -> {second}" for first, second in wishes.pairs)
-            some = " | ".join(f"({first} & X {second})" for first, second in wishes.pairs)
+        constraints = self.constraints
+        constraints.check(self.environment)
+        demands = [_formula_requirement(f"required tool {tool}", f"F {tool}") for tool in constraints.require]
+        demands += [_formula_requirement(f"forbidden tool {tool}", f"G !{tool}") for tool in constraints.forbid]
+        if constraints.pairs:
+            named = ", ".join(f"{first} -> {second}" for first, second in constraints.pairs)
+            some = " | ".join(f"({first} & X {second})" for first, second in constraints.pairs)
             demands.append(_formula_requirement(f"one of the target pairs ({named})", f"F({some})"))
-        if wishes.compliance is not None:
-            demands.append(_share_requirement(self.environment, wishes.compliance, length))
+        if constraints.compliance is not None:
+            demands.append(_share_requirement(self.environment, constraints.compliance, length))
         return demands
 
 

@@ -57,64 +57,66 @@ class TransitionSystem:
         keeping: for each number whether all values of quantified rules are satisfied.
     """
 
-    def __init__(self, environment: Environment, interest: ObservedPredicates, *, generous: bool = False) -> None:
+    def __init__(
+        self, environment: Environment, predicates: ObservedPredicates, *, overapproximate: bool = False
+    ) -> None:
         """`generous`: whether situations in which there is more than the facts count are followed, too."""
         self._environment = environment
-        self._generous = generous
-        self._interest = interest
-        self.abstraction = StateAbstraction(environment, interest)
-        self.argument_chooser = ArgumentChooser(environment, interest, self.abstraction.sort)
-        self.derived = DerivedValues(environment, interest)
+        self._overapproximate = overapproximate
+        self._predicates = predicates
+        self.abstraction = StateAbstraction(environment, predicates)
+        self.argument_chooser = ArgumentChooser(environment, predicates, self.abstraction.classify_rows)
+        self.derived = DerivedValues(environment, predicates)
         self.labels: list[CallLabel] = []
         self._label_numbers: dict[CallLabel, int] = {}
         self._numbers: dict[tuple[AbstractState, object], int] = {}
-        self._edges: list[dict[AbstractTransition, None]] = []
-        self.keeping: list[bool] = []
-        self._situations: list[tuple[int, SearchState, frozenset[str] | None]] = []
-        self._uncounted: list[set[tuple[str, object]]] = []
-        self._lenient = _without_abstracted_refusals(environment, self.abstraction.left_out)
+        self._transitions: list[dict[AbstractTransition, None]] = []
+        self.instances_kept: list[bool] = []
+        self._search_states: list[tuple[int, SearchState, frozenset[str] | None]] = []
+        self._beyond_caps: list[set[tuple[str, object]]] = []
+        self._permissive = _without_abstracted_refusals(environment, self.abstraction.abstracted_refusals)
         self._random = Random(f"{environment.name}/facts")
         states = [environment.populate(self._random) for _ in range(INITIAL_STATE_SAMPLES)]
-        self.initial_states = tuple(dict.fromkeys(self._reached(self.start(state)) for state in states))
+        self.initial_states = tuple(dict.fromkeys(self._reached(self.initial_search_state(state)) for state in states))
         self._explore()
-        self.edges = [tuple(edges) for edges in self._edges]
+        self.transitions = [tuple(transitions) for transitions in self._transitions]
 
-    def start(self, state: State) -> SearchState:
+    def initial_search_state(self, state: State) -> SearchState:
         """The situation before the first call."""
-        situation = initial_search_state(state, self._interest)
-        if not self.abstraction.tells_rows_apart:
-            return situation
-        return replace(situation, findable=self.argument_chooser.findable(situation, Random(0)))
+        search_state = initial_search_state(state, self._predicates)
+        if not self.abstraction.classifies_rows:
+            return search_state
+        return replace(search_state, findable=self.argument_chooser.findable_rows(search_state, Random(0)))
 
-    def number(self, situation: SearchState) -> int | None:
+    def state_number(self, search_state: SearchState) -> int | None:
         """The number of the facts of a situation; None if they are not among those that were reached."""
-        return self._numbers.get(self._facts(situation))
+        return self._numbers.get(self._abstract(search_state))
 
-    def label(self, event: Event) -> int | None:
+    def label_number(self, event: Event) -> int | None:
         """The number of the label of a completed call; None if no call had it when the graph was made."""
         return self._label_numbers.get(self.derived.label(event))
 
-    def _facts(self, situation: SearchState) -> tuple[AbstractState, object]:
-        derived = self.derived.abstract(situation.events) if self.derived.affects_state else None
-        return self.abstraction.facts(situation), derived
+    def _abstract(self, search_state: SearchState) -> tuple[AbstractState, object]:
+        derived = self.derived.abstract(search_state.events) if self.derived.affects_state else None
+        return self.abstraction.abstract(search_state), derived
 
-    def _reached(self, situation: SearchState) -> int:
+    def _reached(self, search_state: SearchState) -> int:
         """The number of the facts of a situation. The first with them is explored; and in a generous graph, with the
         tools that have to do with these rows, each in which there is more of some than in those before: where three
         guests are known and two are counted, two are left after one is gone."""
-        facts = self._facts(situation)
-        number = self._numbers.setdefault(facts, len(self._numbers))
-        uncounted = self.abstraction.beyond_caps(situation) if self._generous else set[tuple[str, object]]()
+        abstract = self._abstract(search_state)
+        number = self._numbers.setdefault(abstract, len(self._numbers))
+        beyond_caps = self.abstraction.beyond_caps(search_state) if self._overapproximate else set[tuple[str, object]]()
         tables = None
-        if number == len(self._edges):
-            self._edges.append({})
-            self._uncounted.append(set())
-            self.keeping.append(bool(self.abstraction.instances_kept(situation)))
+        if number == len(self._transitions):
+            self._transitions.append({})
+            self._beyond_caps.append(set())
+            self.instances_kept.append(bool(self.abstraction.instances_kept(search_state)))
         else:
-            tables = frozenset(table for table, _ in uncounted - self._uncounted[number])
+            tables = frozenset(table for table, _ in beyond_caps - self._beyond_caps[number])
         if tables is None or tables:
-            self._uncounted[number] |= uncounted
-            self._situations.append((number, situation, tables))
+            self._beyond_caps[number] |= beyond_caps
+            self._search_states.append((number, search_state, tables))
         return number
 
     def _explore(self) -> None:
@@ -123,29 +125,31 @@ class TransitionSystem:
         tools = self._environment.tools.values()
         groups = [[tool for tool in tools if self.derived.is_derived(tool) is derived] for derived in (False, True)]
         explored = [0, 0]
-        while explored != (explored := [self._explore_from(*way) for way in zip(groups, explored, strict=True)]):
+        while explored != (
+            explored := [self._explore_from(*arguments) for arguments in zip(groups, explored, strict=True)]
+        ):
             pass
 
     def _explore_from(self, tools: Sequence[Tool], first: int) -> int:
         """Make the calls of some tools from each situation from number ``first`` on; how many have been looked at."""
-        if any(self.derived.history(tool, self._situations[0][1]) is None for tool in tools):
+        if any(self.derived.enabling_history(tool, self._search_states[0][1]) is None for tool in tools):
             return first
-        for place, (number, situation, tables) in enumerate(self._situations):  # grows while it is read
-            if place >= first:
+        for index, (number, search_state, tables) in enumerate(self._search_states):  # grows while it is read
+            if index >= first:
                 for tool in tools:
                     if tables is None or tables & self.abstraction.touched_tables[tool.name]:
-                        self._call(number, situation, tool)
-        return len(self._situations)
+                        self._call(number, search_state, tool)
+        return len(self._search_states)
 
-    def _call(self, number: int, situation: SearchState, tool: Tool) -> None:
-        history = self.derived.history(tool, situation)
+    def _call(self, number: int, search_state: SearchState, tool: Tool) -> None:
+        history = self.derived.enabling_history(tool, search_state)
         assert history is not None
-        before = replace(situation, events=history)
+        before = replace(search_state, events=history)
         for _ in range(CALL_ATTEMPTS):
             completed = False
-            for choice in self.argument_chooser.enumerate(before, tool, self._random):
-                after = apply_call(self._environment, before, choice, self._interest) or apply_call(
-                    self._lenient, before, choice, self._interest
+            for choice in self.argument_chooser.representatives(before, tool, self._random):
+                after = apply_call(self._environment, before, choice, self._predicates) or apply_call(
+                    self._permissive, before, choice, self._predicates
                 )
                 if after is None:
                     continue
@@ -155,24 +159,28 @@ class TransitionSystem:
                     if label not in self._label_numbers:
                         self._label_numbers[label] = len(self.labels)
                         self.labels.append(label)
-                        self.derived.learn(before, choice, after.events[-1])
-                    self._edges[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = None
+                        self.derived.add_label(before, choice, after.events[-1])
+                    self._transitions[number][AbstractTransition(self._label_numbers[label], self._reached(after))] = (
+                        None
+                    )
             if completed:
                 break
 
 
-def _without_abstracted_refusals(environment: Environment, left_out: Mapping[str, Sequence[Term]]) -> Environment:
+def _without_abstracted_refusals(
+    environment: Environment, abstracted_refusals: Mapping[str, Sequence[Term]]
+) -> Environment:
     """The environment without the refusals that depend on what facts leave out: here a purse is empty, and elsewhere,
     with the same facts, it is full."""
 
-    def counts(tool: Tool, term: Term | None) -> bool:
-        return all(term is not other for other in left_out[tool.name])
+    def is_kept(tool: Tool, term: Term | None) -> bool:
+        return all(term is not other for other in abstracted_refusals[tool.name])
 
     tools = {
         name: replace(
             tool,
-            raises=tuple(r if counts(tool, r.when) else replace(r, when=None) for r in tool.raises),
-            fails=tuple(failure for failure in tool.fails if counts(tool, failure.when)),
+            raises=tuple(r if is_kept(tool, r.when) else replace(r, when=None) for r in tool.raises),
+            fails=tuple(failure for failure in tool.fails if is_kept(tool, failure.when)),
         )
         for name, tool in environment.tools.items()
     }
@@ -180,16 +188,16 @@ def _without_abstracted_refusals(environment: Environment, left_out: Mapping[str
 
 
 def transition_system(
-    environment: Environment, interest: ObservedPredicates, *, generous: bool = False
+    environment: Environment, predicates: ObservedPredicates, *, overapproximate: bool = False
 ) -> TransitionSystem:
     """The graph, made once for each environment and interest."""
-    return _cached_transition_system(_CacheKey(environment, interest, interest.identity), generous)
+    return _cached_transition_system(_CacheKey(environment, predicates, predicates.cache_key), overapproximate)
 
 
 @dataclass(frozen=True, slots=True)
 class _CacheKey:
     environment: Environment
-    interest: ObservedPredicates
+    predicates: ObservedPredicates
     identity: tuple[object, ...]
 
     def __hash__(self) -> int:
@@ -202,5 +210,5 @@ class _CacheKey:
 
 
 @lru_cache(maxsize=64)
-def _cached_transition_system(asked: _CacheKey, generous: bool) -> TransitionSystem:
-    return TransitionSystem(asked.environment, asked.interest, generous=generous)
+def _cached_transition_system(spec: _CacheKey, overapproximate: bool) -> TransitionSystem:
+    return TransitionSystem(spec.environment, spec.predicates, overapproximate=overapproximate)

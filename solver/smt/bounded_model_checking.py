@@ -285,11 +285,11 @@ class BoundedEncoding:
         return self._selectors[obstacle]
 
     def _wishes(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
-        wishes: list[_ModelCall] = []
+        constraints: list[_ModelCall] = []
         for step in self._steps:
             name = next(name for name, act in step.calls.items() if z3.is_true(model.eval(act, model_completion=True)))
-            wishes.append(_ModelCall(name, self._encoded(name, step.arguments[name], model)))
-        return tuple(wishes)
+            constraints.append(_ModelCall(name, self._encoded(name, step.arguments[name], model)))
+        return tuple(constraints)
 
     def _encoded(self, name: str, arguments: Mapping[str, Value], model: z3.ModelRef) -> dict[str, Json]:
         encoded: dict[str, Json] = {}

@@ -19,11 +19,11 @@ from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
-def tools_in_cone(environment: Environment, interest: ObservedPredicates) -> dict[str, Tool]:
+def tools_in_cone(environment: Environment, predicates: ObservedPredicates) -> dict[str, Tool]:
     """The tools without what no precondition, no knowledge and no rule depends on (cone of influence)."""
     shown = {
         name: [result for result in tool.results if not isinstance(result, RowsResult)]
-        if interest.observes_result(name)
+        if predicates.observes_result(name)
         else []
         for name, tool in environment.tools.items()
     }

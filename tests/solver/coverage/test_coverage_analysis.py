@@ -1,12 +1,9 @@
-"""Coverage: ceilings and suites that brute force confirms, bounds that no walk breaks, certificates that hold."""
+"""Coverage analysis: feasible pairs agree with brute force, suites cover them, and certificates hold."""
 
 from itertools import product as all_words
 from random import Random
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
@@ -15,12 +12,11 @@ from lawtrace.environments.spec.state import Row, State
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
 from lawtrace.solver.coverage.coverage_analysis import CoverageAnalysis, analyse_coverage
 from lawtrace.solver.coverage.measures import measure_rules
-from lawtrace.solver.coverage.sequence_graph import SequenceGraph
-from lawtrace.solver.coverage.suite import dual_prices, find_suite, heaviest_sequence, minimum_cover
+from lawtrace.solver.coverage.suite import InstantiatedSequences, find_suite, pairs_in, traces_needed
 from lawtrace.solver.ltlf import Monitor, compile_formula, parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.tool_sequences import ToolSequence, adjacent_pairs, draw_tool_sequence
+from lawtrace.solver.planner.tool_sequences import ToolSequence, adjacent_pairs
 from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
@@ -35,7 +31,7 @@ def product_of(profile: TraceProfile, length: int, rules: tuple[Rule, ...] = tup
     return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, rules, profile).automata(length))
 
 
-def walks_of(product: Product, length: int) -> list[ToolSequence]:
+def accepted_sequences(product: Product, length: int) -> list[ToolSequence]:
     """All accepted walks, by brute force over moves."""
     walks: list[tuple[int, ToolSequence]] = [(0, ())]
     for place in range(length):
@@ -47,20 +43,16 @@ def walks_of(product: Product, length: int) -> list[ToolSequence]:
     return [walk for _, walk in walks]
 
 
-def weight_of(graph: SequenceGraph, walk: ToolSequence, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-    return sum(int(weights[pair]) for pair in graph.column(walk))
-
-
 @pytest.fixture(scope="module")
 def tasks() -> CoverageAnalysis:
     return analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1)
 
 
 @pytest.mark.parametrize(("profile", "length"), [("tasks", 5), ("tasks", 6), ("coverage", 4)])
-def test_the_graph_has_the_pairs_of_all_walks_and_rules_their_transitions(profile: TraceProfile, length: int) -> None:
+def test_pairs_and_transitions_agree_with_brute_force(profile: TraceProfile, length: int) -> None:
     product = product_of(profile, length)
-    graph, walks = SequenceGraph(product, length), walks_of(product, length)
-    assert set(graph.pairs) == {pair for walk in walks for pair in adjacent_pairs(walk)}
+    walks = accepted_sequences(product, length)
+    assert product.feasible_pairs(length) == {pair for walk in walks for pair in adjacent_pairs(walk)}
     for rule in RULES:
         automaton = rule.automaton
         taken: set[tuple[int, int]] = set()
@@ -70,82 +62,46 @@ def test_the_graph_has_the_pairs_of_all_walks_and_rules_their_transitions(profil
                 assert letter is not None
                 taken.add((state, letter))
                 state = automaton.step(state, letter)
-        assert product.transitions(automaton, length) == taken
+        assert product.automaton_transitions(automaton, length) == taken
 
 
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10_000), length=st.integers(3, 4))
-def test_no_walk_is_heavier_than_the_heaviest(seed: int, length: int) -> None:
-    product = product_of("coverage", length)
-    graph = SequenceGraph(product, length)
-    weights = np.random.default_rng(seed).integers(0, 100, len(graph.pairs))
-    truth = max(weight_of(graph, walk, weights) for walk in walks_of(product, length))
-    walk, gathered, most = heaviest_sequence(graph, weights, 10_000)
-    assert weight_of(graph, walk, weights) == gathered == most == truth
-    narrow, gathered, most = heaviest_sequence(graph, weights, 3)
-    assert weight_of(graph, narrow, weights) == gathered <= truth <= most
-
-
-@pytest.mark.parametrize(("profile", "length"), [("coverage", 3), ("tasks", 5)])
-def test_suite_and_bound_enclose_the_truth(profile: TraceProfile, length: int) -> None:
-    """The fewest walks, by integer programming over all walks there are."""
-    product = product_of(profile, length)
-    graph = SequenceGraph(product, length)
-    columns = list({graph.column(walk) for walk in walks_of(product, length)})
-    matrix = np.array([[float(pair in column) for column in columns] for pair in range(len(graph.pairs))])
-    truth = minimum_cover(matrix)
-    assert truth is not None
-    suite = find_suite(graph, product, seed="1")
-    assert suite.bound.sequences <= len(truth) <= len(suite.sequences)
-    assert {pair for walk in suite.sequences for pair in adjacent_pairs(walk)} == set(graph.pairs)
-    assert dual_prices(matrix).sum() <= len(truth) + 1e-6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("profile", ["tasks", "coverage"])
-def test_no_walk_gathers_more_than_the_bound_says(profile: TraceProfile) -> None:
-    product = product_of(profile, 8)
-    graph = SequenceGraph(product, 8)
-    bound = find_suite(graph, product, seed="1").bound
-    weights = dict(bound.weights)
-    assert bound.sequences == -(-sum(weights.values()) // bound.most)
-    heavy = {pair for pair, weight in weights.items() if weight}
-    for number in range(300):
-        walk = draw_tool_sequence(product, 8, Random(number), heavy if number % 2 else set())
-        assert sum(weights.get(pair, 0) for pair in adjacent_pairs(walk)) <= bound.most
-
-
-def test_the_suite_is_near_the_bound(tasks: CoverageAnalysis) -> None:
+def test_the_suite_covers_every_feasible_pair(tasks: CoverageAnalysis) -> None:
     assert (len(tasks.feasible), len(tasks.certificates), tasks.undecided, tasks.missing) == (54, 10, (), ())
     assert tasks.needed is not None
-    assert 10 <= tasks.bound.sequences <= tasks.needed <= tasks.bound.sequences + 2
+    assert tasks.needed <= 20
     assert tasks.suite.traces == 40
-    assert dict(tasks.occurrences).keys() == tasks.feasible
 
 
-def test_what_is_not_decided_raises_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody needs a trace for a pair that may be impossible: three pairs need three traces at most."""
+def test_greedy_cover_takes_the_sequence_with_most_new_pairs_first() -> None:
+    product = product_of("tasks", 6)
+    suite = find_suite(product, 6, seed="1", sequences=InstantiatedSequences(product, "greedy"))
+    gains = [len(adjacent_pairs(tools) - pairs_in(suite[:number])) for number, tools in enumerate(suite)]
+    assert all(gains)
+    assert gains == sorted(gains, reverse=True)
+    assert traces_needed(suite, frozenset(pairs_in(suite))) == len(suite)
+    assert traces_needed(suite[:-1], frozenset(pairs_in(suite))) is None
+
+
+def test_undecided_pairs_count_as_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lawtrace.solver.smt.bounded_model_checking.QUERY_RLIMIT", 1)
-    world, formulas = random_multi_tool_environment(4)
+    environment, formulas = random_multi_tool_environment(4)
     rules = [Rule(id=formula, formula=formula) for formula in formulas]
-    analysis = analyse_coverage(world, rules, profile="coverage", length=3, count=10, seed=1)
-    certain = analysis.feasible - {*analysis.undecided}
-    assert (len(certain), len(analysis.undecided)) == (3, 33)
-    assert {pair for pair, _ in analysis.bound.weights} <= certain == analysis.suite.pairs
-    assert analysis.bound.sequences <= 3
+    analysis = analyse_coverage(environment, rules, profile="coverage", length=3, count=10, seed=1)
+    shown = analysis.feasible - {*analysis.undecided}
+    assert (len(shown), len(analysis.undecided)) == (3, 33)
+    assert shown == analysis.suite.pairs
 
 
 @pytest.mark.slow
-def test_a_suite_that_is_cut_short_says_what_it_lacks() -> None:
+def test_a_short_suite_lists_its_missing_pairs() -> None:
     short = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=3, seed=1)
     assert (short.suite.traces, short.needed) == (3, None)
     assert len(short.missing) == 54 - len(short.suite.pairs)
-    assert short.bound.sequences > 3
 
 
 def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None:
     """What is called impossible for any length occurs in no walk, and without a cause it does."""
-    walks = [walk for length in (5, 6) for walk in walks_of(product_of("tasks", length), length)]
+    walks = [walk for length in (5, 6) for walk in accepted_sequences(product_of("tasks", length), length)]
     occurring = {pair for walk in walks for pair in adjacent_pairs(walk)}
     for certificate in tasks.certificates:
         assert certificate.scope == "any length"
@@ -157,7 +113,7 @@ def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None
 
 
 @pytest.mark.slow
-def test_the_causes_are_needed_and_enough() -> None:
+def test_causes_are_necessary_and_sufficient() -> None:
     """Left out of the rules, the pair becomes possible; alone, they exclude it."""
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=6, count=1, seed=1)
     certificate = next(c for c in analysis.certificates if c.pair == ("RecordAuditEvent", "PayBill"))
@@ -169,7 +125,7 @@ def test_the_causes_are_needed_and_enough() -> None:
 
 
 @pytest.mark.slow
-def test_a_pair_that_needs_more_calls_says_how_many() -> None:
+def test_a_pair_that_needs_more_calls_names_the_number() -> None:
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=4, count=5, seed=1)
     for certificate in analysis.certificates:
         if certificate.scope == "any length":
@@ -184,23 +140,22 @@ def test_a_pair_that_needs_more_calls_says_how_many() -> None:
 
 
 @pytest.mark.slow
-def test_a_pair_that_the_plan_lacks_and_z3_has_is_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plan that leaves too much out costs a trace that Z3 has to find, and the bound that only holds for plans."""
+def test_a_pair_that_only_z3_finds_is_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the product excludes too much, Z3 still finds the trace."""
     lost = ("CheckAuthorization", "SearchPayee")
     avoids = compile_formula(parse("G !(CheckAuthorization & X SearchPayee)"))
 
-    def planned(asked: TraceSpec, length: int) -> Product:
-        return Product(asked.environment, [*asked.automata(length), avoids])
+    def planned(spec: TraceSpec, length: int) -> Product:
+        return Product(spec.environment, [*spec.automata(length), avoids])
 
-    monkeypatch.setattr("lawtrace.solver.coverage.coverage_analysis.plan", planned)
+    monkeypatch.setattr("lawtrace.solver.coverage.coverage_analysis.feasible_product", planned)
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=6, count=40, seed=1)
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
     assert analysis.undecided == ()
-    assert analysis.bound.sequences == -(-len(analysis.feasible) // 5)
 
 
-def test_transitions_and_triggers_by_the_monitor(tasks: CoverageAnalysis) -> None:
+def test_transition_and_trigger_counts(tasks: CoverageAnalysis) -> None:
     assert [line.rule for line in tasks.rules] == [rule.id for rule in RULES]
     assert all(line.covered == line.possible and not line.missing for line in tasks.rules)
     assert all(line.covered <= line.transitions for line in tasks.rules)
@@ -211,7 +166,7 @@ def test_transitions_and_triggers_by_the_monitor(tasks: CoverageAnalysis) -> Non
 
 
 @pytest.mark.slow
-def test_a_suite_of_one_trace_shows_what_is_missing() -> None:
+def test_missing_transitions_of_a_one_trace_suite() -> None:
     single = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=5, count=1, seed=1)
     missing = [line for line in single.rules if line.missing]
     assert missing
@@ -222,7 +177,7 @@ def test_a_suite_of_one_trace_shows_what_is_missing() -> None:
     assert {status.triggered for status in monitor.statuses().values()} <= {True, False}
 
 
-def test_a_quantified_rule_is_measured_by_what_is_taken() -> None:
+def test_a_quantified_rule_has_no_ceiling() -> None:
     """For each of its values, and without a ceiling, since plans follow the values only together."""
     rule = Rule(id="same", formula="forall a: G(TransferFunds(from_account_number == a) -> F RecordAuditEvent)")
     traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=10, length=8, seed=1)]
@@ -232,7 +187,7 @@ def test_a_quantified_rule_is_measured_by_what_is_taken() -> None:
     assert line.triggered == sum(any(event.tool == "TransferFunds" for event in trace) for trace in traces)
 
 
-def test_a_rule_that_looks_at_calls_has_a_ceiling_that_no_trace_passes() -> None:
+def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
     rules = (
         *RULES,
         Rule(id="bill", formula='G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))'),
@@ -242,7 +197,7 @@ def test_a_rule_that_looks_at_calls_has_a_ceiling_that_no_trace_passes() -> None
     traces = [trace.events for trace in synthesize(ENVIRONMENT, rules, count=40, length=8, seed=1)]
     product = product_of("tasks", 8, rules)
     for line, rule in zip(measure_rules(rules, product, 8, traces), rules, strict=True):
-        possible = product.transitions(rule.automaton, 8)
+        possible = product.automaton_transitions(rule.automaton, 8)
         for trace in traces:
             state = rule.automaton.initial
             for event in trace:
@@ -255,7 +210,7 @@ def test_a_rule_that_looks_at_calls_has_a_ceiling_that_no_trace_passes() -> None
 
 
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
-def test_thirteen_tools_in_forty_traces(profile: TraceProfile) -> None:
+def test_forty_traces_cover_thirteen_tools(profile: TraceProfile) -> None:
     """Greedily, as `traces synthesize` does it; the polished suite is measured in benchmarks/coverage.py."""
     traces = list(synthesize(LARGE_CLINIC, LARGE_CLINIC_RULES, count=40, length=8, seed=1, profile=profile))
     feasible = Product(LARGE_CLINIC, TraceSpec(LARGE_CLINIC, LARGE_CLINIC_RULES, profile).automata(8)).feasible_pairs(8)
@@ -265,25 +220,25 @@ def test_thirteen_tools_in_forty_traces(profile: TraceProfile) -> None:
     assert all(keeps(formula, trace.events) for trace in traces for formula in formulas)
 
 
-def certifier_of(asked: TraceSpec, length: int, *states: State) -> Certifier:
-    automata = {demand.text: demand.automaton for demand in asked.requirements(length)}
-    encodings = [BoundedEncoding(asked.environment, automata, length=length, initial=state) for state in states]
-    return Certifier(asked, encodings, length)
+def certifier_of(spec: TraceSpec, length: int, *states: State) -> Certifier:
+    automata = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
+    encodings = [BoundedEncoding(spec.environment, automata, length=length, initial=state) for state in states]
+    return Certifier(spec, encodings, length)
 
 
 TASKS = TraceSpec(ENVIRONMENT, tuple(RULES), "tasks")
 
 
-def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
+def test_z3_decides_pairs_that_no_trace_shows() -> None:
     """No money for a payment: the product allows it, nothing carries it out, and Z3 says why."""
     pair, rich = ("PayBill", "RecordAuditEvent"), ENVIRONMENT.populate(Random(1))
     rows = tuple(Row({**row.values, "balance": 5_00}) for row in rich.tables["accounts"])
     broke = rich.with_table("accounts", rows)
-    certificate = certifier_of(TASKS, 6, broke).settle(pair, planned=True)
+    certificate = certifier_of(TASKS, 6, broke).decide(pair, planned=True)
     assert isinstance(certificate, Certificate)
     assert certificate.scope == "this length"
     assert "balance does not cover" in str(certificate)
-    trace = certifier_of(TASKS, 6, broke, rich).settle(pair, planned=True)
+    trace = certifier_of(TASKS, 6, broke, rich).decide(pair, planned=True)
     assert isinstance(trace, tuple)
     assert pair in adjacent_pairs(tuple(event.tool for event in trace))
     assert all(keeps(rule.formula, trace) for rule in RULES)
@@ -292,19 +247,19 @@ def test_what_no_trace_shows_is_for_z3_to_decide() -> None:
 def test_without_z3_only_what_rules_alone_exclude_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lawtrace.solver.smt.bounded_model_checking.QUERY_RLIMIT", 1)
     certifier = certifier_of(TASKS, 8, ENVIRONMENT.populate(Random(1)))
-    twice = certifier.settle(("CheckAuthorization", "CheckAuthorization"), planned=False)
+    twice = certifier.decide(("CheckAuthorization", "CheckAuthorization"), planned=False)
     assert isinstance(twice, Certificate)
     assert twice.scope == "any length"
     assert "Z3 did not decide" in twice.proof
-    assert certifier.settle(("CheckAuthorization", "RecordAuditEvent"), planned=False) is None
-    assert certifier.settle(("PayBill", "RecordAuditEvent"), planned=True) is None
+    assert certifier.decide(("CheckAuthorization", "RecordAuditEvent"), planned=False) is None
+    assert certifier.decide(("PayBill", "RecordAuditEvent"), planned=True) is None
 
 
 @pytest.mark.slow
 def test_a_certificate_names_the_refusal_that_matters() -> None:
     home = load_domain("smart_home").environment
     certifier = certifier_of(TraceSpec(home, (), "coverage"), 3, home.populate(Random(1)))
-    certificate = certifier.settle(("LockDoor", "LockDoor"), planned=False)
+    certificate = certifier.decide(("LockDoor", "LockDoor"), planned=False)
     assert isinstance(certificate, Certificate)
     assert (certificate.scope, certificate.uses_preconditions) == ("any length", True)
     assert str(certificate).endswith("LockDoor is refused: The door is already locked.")

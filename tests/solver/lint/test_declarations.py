@@ -1,6 +1,5 @@
-"""Each flaw is found where it is planted, and nothing is found in what ships."""
+"""Declaration checks find planted issues, and find none in the shipped environments."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -11,21 +10,17 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
-from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import Row, State
-from lawtrace.environments.spec.terms import argument, constant, exists, value_of
+from lawtrace.environments.spec.terms import argument, constant, exists
 from lawtrace.environments.spec.tools import Fails, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import TEXT
 from lawtrace.solver.lint.declarations import DeclarationIssue, check_rule_constants, lint_declaration
-from lawtrace.solver.lint.refusals import check_refusals
 from lawtrace.solver.rules import Rule, load_rules
-from tests.support.random_declarations import random_environment
-from tests.support.translation_check import draw_case
 
-AIRLINE = load_domain(str(Path(__file__).parents[2] / "docs" / "environments" / "airline"))
+AIRLINE = load_domain(str(Path(__file__).parents[3] / "docs" / "environments" / "airline"))
 RULES = load_rules(AIRLINE.rules_file)
 WORLD = AIRLINE.environment
 BOOKINGS, PAYMENTS, DESK = (WORLD.entities[table] for table in ("bookings", "payments", "desk"))
@@ -106,21 +101,6 @@ def never_paid() -> Environment:
 
 
 PLANTED: dict[str, tuple[Environment, str, str]] = {
-    "an exception that cannot be raised": (
-        changed("ShowPayments", raises=(*tool("ShowPayments").raises, Raises("E", "-x-", constant(1) == constant(2)))),
-        "tool 'ShowPayments', exception E",
-        "it never happens",
-    ),
-    "an exception for a choice that there is not": (
-        with_failure(
-            "PayCompensation",
-            Fails(
-                "The flight was diverted.", value_of(BOOKINGS, lambda b: b.operates == "diverted", "operates", "") != ""
-            ),
-        ),
-        "tool 'PayCompensation', failure: The flight was diverted.",
-        "it never happens",
-    ),
     "a format that no parameter has": (
         changed("IssueMealVoucher", raises=(*tool("IssueMealVoucher").raises, Raises("OddException", "It is odd."))),
         "tool 'IssueMealVoucher', exception OddException",
@@ -128,8 +108,8 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     ),
     "a precondition that nothing can meet": (
         with_failure("PayCompensation", Fails("Always.", (argument("amount") < 100) | (argument("amount") > 50))),
-        "tool 'PayCompensation', failure: Always.",
-        "it always happens",
+        "tool 'PayCompensation'",
+        "no compliant trace can call PayCompensation",
     ),
     "two that exclude each other's opposites": (
         changed(
@@ -137,7 +117,7 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
             fails=(Fails("Too little.", argument("amount") < 100), Fails("Too much.", argument("amount") >= 100)),
         ),
         "tool 'ReimburseTicket'",
-        "no call completes",
+        "no compliant trace can call ReimburseTicket",
     ),
     "a parameter that changes nothing": (
         changed(
@@ -153,12 +133,12 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     "a result that nobody documents": (
         changed("FindBooking", results=(replace(tool("FindBooking").results[0], description="-"),)),
         "tool 'FindBooking', result 'bookings'",
-        "nobody documents it",
+        "it has no description",
     ),
     "a phrase that leaves something out": (
         changed("LookUpFlight", phrases=Phrases("Look up a flight.", noun_phrase="the {destination} flight")),
         "tool 'LookUpFlight', phrase 'step'",
-        "it does not say 'destination'",
+        "it does not state 'destination'",
     ),
     "a phrase that says what may be left out": (
         changed("ShowPayments", phrases=Phrases("Show the payments for {booking_code} since {since}.")),
@@ -171,22 +151,22 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
             phrases=Phrases("Look up the {destination} flight, with a notice.", noun_phrase="the {destination}"),
         ),
         "tool 'LookUpFlight', phrase 'step'",
-        "gives a compliance step away: 'notice'",
+        "reveals a compliance step: 'notice'",
     ),
     "no words for an outcome": (
         changed("RebookPassenger", phrases=Phrases("Rebook {booking_code} to {flight_number}.")),
         "tool 'RebookPassenger', phrases",
-        "no phrase says so",
+        "has no `outcome` phrase",
     ),
     "no words for what is found": (
         changed("LookUpFlight", phrases=Phrases("Look up the {destination} flight.")),
         "tool 'LookUpFlight', phrases",
-        "no phrase names one",
+        "has no `noun_phrase`",
     ),
     "names that give a step away": (
         populated(other_names),
         "tool 'FindBooking', parameter 'keywords'",
-        "can give a compliance step away: 'Entitled'",
+        "can reveal a compliance step: 'Entitled'",
     ),
     "a key that occurs twice": (populated(same_key), "populate", "two rows of 'bookings' have the key"),
     "a value that is of another kind": (populated(odd_kind), "populate", "'Atlantis' is not one of"),
@@ -211,7 +191,7 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     "a compliance tool that nothing gives away": (
         changed("SendRightsNotice", leak_words=()),
         "tool 'SendRightsNotice'",
-        "without telltales",
+        "without leak words",
     ),
     "nothing to say": (
         populated(lambda state, random: state.with_table("bookings", ())),
@@ -231,12 +211,12 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     "a compliance tool that no rule speaks of": (
         changed("LookUpFlight", compliance=True, phrases=None),
         "tool 'LookUpFlight'",
-        "it is a compliance tool, and no rule speaks of it",
+        "it is a compliance tool, but no rule names it",
     ),
     "a critical tool that no rule speaks of": (
         changed("LookUpFlight", critical=True),
         "tool 'LookUpFlight'",
-        "it is critical, and no rule speaks of it",
+        "it is critical, but no rule names it",
     ),
     "a tool that nothing leads to": (
         changed("LookUpFlight", results=(replace(tool("LookUpFlight").results[0], fields=("destination", "seats")),)),
@@ -247,29 +227,11 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_what_is_planted_is_found(planted: str) -> None:
+def test_planted_issues_are_found(planted: str) -> None:
     environment, place, what = PLANTED[planted]
     flaws = found(environment)
     assert any(flaw.place.startswith(place) and what in flaw.what for flaw in flaws), flaws
     assert all(flaw.remedy for flaw in flaws)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_what_is_proved_never_to_happen_does_not(seed: int) -> None:
-    """On random declarations, against random calls in random states: where there is a proof, there is no example."""
-    environment, random = random_environment(seed), Random(seed)
-    do = environment.tools["Do"]
-    never = {flaw.what for flaw in check_refusals(environment)}
-    outcomes = Counter[str]()
-    for _ in range(150):
-        case = draw_case(environment, do, random)
-        given = {name: value for name, value in case.arguments.items() if value is not None}
-        arguments = {name: do.parameter(name).kind.encode(value) for name, value in given.items()}
-        outcomes[simulate_call(environment, case.state, "Do", arguments)[0].outcome] += 1
-    if any("none completes" in what or "no call completes" in what for what in never):
-        assert not outcomes["completed"]
-    if sum("never happens" in what for what in never) == 2:
-        assert not outcomes["raised"] + outcomes["failed"]
 
 
 @pytest.mark.parametrize(
@@ -280,17 +242,17 @@ def test_what_is_proved_never_to_happen_does_not(seed: int) -> None:
         *(pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN_DOMAINS if name != "banking"),
     ],
 )
-def test_what_ships_is_clean(name: str) -> None:
+def test_shipped_environments_have_no_issues(name: str) -> None:
     setting: Domain = AIRLINE if name == "airline" else load_domain(name)
     assert lint_declaration(setting.environment, load_rules(setting.rules_file), setting.regulation) == ()
 
 
-def test_a_rule_that_rests_on_nothing_and_a_reading_without_a_rule() -> None:
+def test_rules_without_provisions_and_readings_without_rules() -> None:
     rules = tuple(rule for rule in RULES if rule.id != "booking-before-compensation")
     unfounded = Rule(id="mine", formula="!((!FindBooking) U PayCompensation)", provisions=("Section 3.2",))
     places = {flaw.place: flaw.what for flaw in found(rules=(*rules, unfounded))}
-    assert places["rule 'mine'"] == "it rests on no provision of VELA"
-    assert "no rule rests on it" in places["provision 'Section 3.2'"]
+    assert places["rule 'mine'"] == "it cites no provision of VELA"
+    assert "no rule cites it" in places["provision 'Section 3.2'"]
 
 
 @pytest.mark.parametrize(
@@ -303,21 +265,21 @@ def test_a_rule_that_rests_on_nothing_and_a_reading_without_a_rule() -> None:
         ('G !FindBooking("Nobody" in keywords)', None),
     ],
 )
-def test_words_that_no_argument_can_be(formula: str, what: str | None) -> None:
+def test_constants_that_no_argument_can_equal(formula: str, what: str | None) -> None:
     rule = Rule(id="mine", formula=formula, regulation="VELA", provisions=("Section 1.1",))
     flaws = [flaw.what for flaw in check_rule_constants(WORLD, (*RULES, rule))]
     assert len(flaws) == (what is not None)
     assert what is None or what in flaws[0]
 
 
-def test_rules_that_cannot_be_kept_together() -> None:
+def test_conflicting_rules() -> None:
     never = Rule(id="never", formula="G !RebookPassenger", regulation="VELA", provisions=("Section 1.1",))
     flaws = found(rules=(*RULES, never))
     assert {"tool 'RebookPassenger'", "rule record-rebooking"} <= {flaw.place for flaw in flaws}
     assert all("Proved" in flaw.proof for flaw in flaws)
 
 
-def test_a_field_that_no_row_has() -> None:
+def test_a_field_that_is_always_absent() -> None:
     listed = RowsResult("desks", "The desks.", DESK, lambda d: exists(DESK, lambda e: e.today == d.today), ("today",))
     optional = replace(DESK, fields={**DESK.fields, "phone": replace(DESK.fields["desk_id"], optional=True)})
     listed = replace(listed, entity=optional, fields=("today", "phone"))

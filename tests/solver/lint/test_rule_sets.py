@@ -34,9 +34,9 @@ from lawtrace.solver.ltlf import (
     shortest_accepted,
 )
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction
-from lawtrace.solver.model_checking.call_scopes import AbstractCall, environment_scope, free_scope
+from lawtrace.solver.model_checking.call_scopes import AbstractCall, free_scope
 from lawtrace.solver.model_checking.product_search import Component, Exhausted, Found, search
-from lawtrace.solver.planner.product import Product
+from lawtrace.solver.planner.product import Product, environment_scope
 from lawtrace.solver.rules import Rule, load_rules
 
 
@@ -327,7 +327,9 @@ def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
 
 def test_merged_places_allow_the_same_sequences() -> None:
     for setting in (BANKING, BOXES):
-        facts = [{move.tool: move.target for move in moves} for moves in Product(setting, (), generous=True).moves]
+        facts = [
+            {move.tool: move.target for move in moves} for moves in Product(setting, (), overapproximate=True).moves
+        ]
         merged = [dict(moves) for moves in environment_scope(setting).moves]
         assert len(merged) <= len(facts)
         for length in range(5):
@@ -336,8 +338,8 @@ def test_merged_places_allow_the_same_sequences() -> None:
 
 def test_a_refused_call_is_possible_anywhere_and_changes_nothing() -> None:
     scope = environment_scope(BOXES)
-    assert scope.quantified_rules_on(0, AbstractCall("Open")) is None
-    assert scope.quantified_rules_on(0, AbstractCall("Open", completed=False)) == 0
+    assert scope.successor(0, AbstractCall("Open")) is None
+    assert scope.successor(0, AbstractCall("Open", completed=False)) == 0
     found = search(scope, [Component(compile_formula(parse("attempted(Open)")))])
     assert isinstance(found, Found)
     assert [str(step) for step in found.trace] == ["Open refused"]

@@ -41,7 +41,7 @@ def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
     """Without any rule: random walks of the facts alone are carried by some initial state."""
     environment = load_domain(where).environment
     product = Product(environment, ())
-    assert product.interest.identity == ObservedPredicates(()).identity
+    assert product.predicates.cache_key == ObservedPredicates(()).cache_key
     carried = [
         instantiate_from_initial_states(product, draw_tool_sequence(product, LENGTH, Random(seed), set()), Random(seed))
         is not None
@@ -55,8 +55,8 @@ def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> No
     environment = load_domain("smart_home").environment
     rule = Rule(id="three", formula="F(GrantGuestAccess & X(GrantGuestAccess & X GrantGuestAccess))")
     assert analyse_rules(environment, [rule]).findings == ()
-    asked = TraceSpec(environment, (rule,), "coverage")
-    assert not Product(environment, asked.automata(LENGTH)).can_finish(0, LENGTH)
+    spec = TraceSpec(environment, (rule,), "coverage")
+    assert not Product(environment, spec.automata(LENGTH)).can_finish(0, LENGTH)
     (trace,) = synthesize(environment, [rule], count=1, length=LENGTH, seed=1, profile="coverage")
     check_trace(environment, trace, [rule], (), LENGTH)
 
@@ -67,11 +67,11 @@ def test_z3_and_the_product_have_the_same_pairs(where: str, profile: TraceProfil
     """Z3 speaks of one initial state, the product of all: so Z3 is asked from one with each of the first facts."""
     setting = load_domain(where)
     environment = setting.environment
-    asked = TraceSpec(environment, load_rules(setting.rules_file), profile)
-    product = Product(environment, asked.automata(length))
-    automata = {demand.text: demand.automaton for demand in asked.requirements(length)}
+    spec = TraceSpec(environment, load_rules(setting.rules_file), profile)
+    product = Product(environment, spec.automata(length))
+    automata = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
     states = [environment.populate(Random(seed)) for seed in range(8)]
-    beginnings = {product.start(product.graph.start(state)): state for state in states}
+    beginnings = {product.initial_state(product.system.initial_search_state(state)): state for state in states}
     found: set[tuple[str, str]] = set()
     for state in beginnings.values():
         encoding = BoundedEncoding(environment, automata, length=length, initial=state)

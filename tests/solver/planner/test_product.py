@@ -53,14 +53,14 @@ def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
 
 def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
     """Calls with arguments that the caller knows, without any plan; None if one of them does not complete."""
-    chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda situation, table, keys: {(): keys} if keys else {})
-    situation: SearchState | None = initial_search_state(ENVIRONMENT.populate(random), NOTHING)
+    chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda search_state, table, keys: {(): keys} if keys else {})
+    search_state: SearchState | None = initial_search_state(ENVIRONMENT.populate(random), NOTHING)
     for name in walk:
-        choice = chooser.draw(situation, ENVIRONMENT.tools[name], random)
-        situation = apply_call(ENVIRONMENT, situation, choice, NOTHING) if choice is not None else None
-        if situation is None:
+        choice = chooser.sample(search_state, ENVIRONMENT.tools[name], random)
+        search_state = apply_call(ENVIRONMENT, search_state, choice, NOTHING) if choice is not None else None
+        if search_state is None:
             return None
-    return situation.events
+    return search_state.events
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
@@ -142,7 +142,7 @@ def test_no_live_move_is_a_dead_end(profile: TraceProfile) -> None:
 
 def test_every_tool_is_reachable_and_every_reference_has_rows() -> None:
     assert {tool for pair in PRODUCTS["tasks"].feasible_pairs(8) for tool in pair} == set(ENVIRONMENT.tools)
-    required = PRODUCTS["tasks"].graph.abstraction.row_caps
+    required = PRODUCTS["tasks"].system.abstraction.row_caps
     assert required == {"accounts": 2, "payees": 1}
     for seed in range(20):
         state = ENVIRONMENT.populate(Random(seed))

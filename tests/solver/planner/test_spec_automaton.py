@@ -28,17 +28,17 @@ SMART_HOME = load_domain("smart_home").environment
 
 
 def decides(
-    graph: TransitionSystem, interest: ObservedPredicates, automata: Sequence[Automaton], labels: Sequence[int]
+    graph: TransitionSystem, predicates: ObservedPredicates, automata: Sequence[Automaton], labels: Sequence[int]
 ) -> bool:
     """One by one: whether the calls can be made, as far as derived values go, and every automaton accepts them."""
     derived, states = 0, [automaton.initial for automaton in automata]
     for label in labels:
-        after = graph.derived.after[derived][label]
+        after = graph.derived.transitions[derived][label]
         if after is None:
             return False
         derived, met = after
         tool = graph.labels[label].tool
-        true = {condition for number, condition in enumerate(interest.conditions.get(tool, ())) if met >> number & 1}
+        true = {condition for number, condition in enumerate(predicates.conditions.get(tool, ())) if met >> number & 1}
         states = [
             automaton.step(
                 state,
@@ -53,13 +53,13 @@ def decides(
 
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
-@given(data=st.data(), components_of=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched_transitions=st.booleans())
+@given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched=st.booleans())
 def test_the_control_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:
     automata = [AUTOMATA[number] for number in sorted(chosen)]
-    interest = ObservedPredicates(automata)
-    graph = transition_system(ENVIRONMENT, interest)
+    predicates = ObservedPredicates(automata)
+    graph = transition_system(ENVIRONMENT, predicates)
     watch = automata[0] if watched and automata else None
-    control = SpecAutomaton(graph, interest, automata, watch)
+    control = SpecAutomaton(graph, predicates, automata, watch)
     labels = data.draw(st.lists(st.sampled_from(range(len(graph.labels))), max_size=9))
     state: int | None = 0
     following = 0
@@ -71,30 +71,30 @@ def test_the_control_decides_as_its_parts_do(data: st.DataObject, chosen: set[in
         ):
             assert transition[0] == following
             following = watch.step(*transition)
-        state = None if state is None else control.after[state][label]
+        state = None if state is None else control.transitions[state][label]
     accepted = state is not None and control.accepting[state]
-    assert accepted is decides(graph, interest, automata, labels)
+    assert accepted is decides(graph, predicates, automata, labels)
 
 
 def test_what_is_recorded_is_forgotten_when_nobody_asks_any_more() -> None:
     """The control does not grow with the kinds of events that rules want recorded: nothing waits, or something does,
     or something that must be recorded."""
     graph = transition_system(ENVIRONMENT, ObservedPredicates(AUTOMATA[:2]))
-    assert len(graph.derived.after) == 8
-    assert len(SpecAutomaton(graph, ObservedPredicates(AUTOMATA[:2]), AUTOMATA[:2]).after) == 3
+    assert len(graph.derived.transitions) == 8
+    assert len(SpecAutomaton(graph, ObservedPredicates(AUTOMATA[:2]), AUTOMATA[:2]).transitions) == 3
 
 
 @pytest.mark.parametrize("event", ["LOCK_OPERATION", "CODE_MANAGEMENT"])
 def test_what_waits_to_be_recorded_is_no_fact_of_the_world(event: str) -> None:
     rule = compile_formula(parse(f'G(UnlockDoor -> F RecordAuditEvent("{event}" in events))'))
-    asked, unasked = (transition_system(SMART_HOME, ObservedPredicates(automata)) for automata in ([rule], []))
-    assert len(asked.edges) == len(unasked.edges)
-    assert len(asked.derived.after) > len(unasked.derived.after)
-    assert not asked.derived.affects_state
+    spec, unasked = (transition_system(SMART_HOME, ObservedPredicates(automata)) for automata in ([rule], []))
+    assert len(spec.transitions) == len(unasked.transitions)
+    assert len(spec.derived.transitions) > len(unasked.derived.transitions)
+    assert not spec.derived.affects_state
 
 
 def test_a_quantified_rule_that_follows_what_is_recorded_makes_it_a_fact() -> None:
     rule = compile_formula(parse("forall e: G(RecordAuditEvent(e in events) -> WX G !RecordAuditEvent(e in events))"))
     product = Product(ENVIRONMENT, [rule])
-    assert product.graph.derived.affects_state
-    assert len(product.graph.edges) > len(Product(ENVIRONMENT, ()).graph.edges)
+    assert product.system.derived.affects_state
+    assert len(product.system.transitions) > len(Product(ENVIRONMENT, ()).system.transitions)

@@ -30,14 +30,16 @@ TOOLS = tuple(ENVIRONMENT.tools)
 
 
 def traces(
-    wishes: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks", seed: int = 1
+    constraints: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks", seed: int = 1
 ) -> list[Trace]:
-    return list(synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, profile=profile, wishes=wishes))
+    return list(
+        synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, profile=profile, constraints=constraints)
+    )
 
 
-def complaint(wishes: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks") -> str:
+def complaint(constraints: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks") -> str:
     with pytest.raises(SearchError) as caught:
-        traces(wishes, count, length, profile)
+        traces(constraints, count, length, profile)
     return str(caught.value)
 
 
@@ -63,7 +65,7 @@ def test_every_trace_meets_every_wish_or_the_search_says_why(
     distance: int,
     profile: TraceProfile,
 ) -> None:
-    wishes = TraceConstraints(
+    constraints = TraceConstraints(
         require=tuple(sorted(require)),
         forbid=tuple(sorted(forbid)),
         pairs=tuple(sorted(pairs)),
@@ -72,7 +74,7 @@ def test_every_trace_meets_every_wish_or_the_search_says_why(
     )
     found: list[Trace] = []
     why = ""
-    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, profile=profile, wishes=wishes)
+    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, profile=profile, constraints=constraints)
     try:
         found.extend(made)  # keeps what came before an error
     except SearchError as error:
@@ -95,12 +97,12 @@ def test_each_target_pair_is_brought_once_before_any_comes_again() -> None:
 
 
 def test_wishes_are_deterministic() -> None:
-    wishes = TraceConstraints(require=("PayBill",), distance=3, compliance=(0.2, 0.3))
-    assert [trace.events for trace in traces(wishes)] == [trace.events for trace in traces(wishes)]
+    constraints = TraceConstraints(require=("PayBill",), distance=3, compliance=(0.2, 0.3))
+    assert [trace.events for trace in traces(constraints)] == [trace.events for trace in traces(constraints)]
 
 
 @pytest.mark.parametrize(
-    ("wishes", "profile", "named", "not_named"),
+    ("constraints", "profile", "named", "not_named"),
     [
         (TraceConstraints(require=("PayBill",), forbid=("SearchPayee", "TransferFunds")), "tasks",
          ("required tool PayBill", "forbidden tool SearchPayee"), ("TransferFunds", "profile")),
@@ -111,31 +113,31 @@ def test_wishes_are_deterministic() -> None:
     ],
 )  # fmt: skip
 def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
-    wishes: TraceConstraints, profile: TraceProfile, named: tuple[str, ...], not_named: tuple[str, ...]
+    constraints: TraceConstraints, profile: TraceProfile, named: tuple[str, ...], not_named: tuple[str, ...]
 ) -> None:
-    text = complaint(wishes, profile=profile)
+    text = complaint(constraints, profile=profile)
     assert "nor of any other length" in text
     assert all(part in text for part in named), text
     assert not any(part in text for part in not_named), text
 
 
 def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
-    wishes = TraceConstraints(require=("PayBill", "TransferFunds"))
-    asked = re.search(r"need more calls; ask for (\d+)", complaint(wishes, length=5))
-    assert asked is not None
-    shortest = int(asked[1])
-    assert traces(wishes, count=1, length=shortest)
-    assert all("need more calls" in complaint(wishes, length=length) for length in range(5, shortest))
+    constraints = TraceConstraints(require=("PayBill", "TransferFunds"))
+    spec = re.search(r"need more calls; ask for (\d+)", complaint(constraints, length=5))
+    assert spec is not None
+    shortest = int(spec[1])
+    assert traces(constraints, count=1, length=shortest)
+    assert all("need more calls" in complaint(constraints, length=length) for length in range(5, shortest))
 
 
 def test_of_a_share_it_says_nothing_about_other_lengths() -> None:
     """A tenth of eight calls is none and of ten calls it is one."""
-    wishes = TraceConstraints(require=("CheckAuthorization",), compliance=(0, 0.1))
-    text = complaint(wishes, profile="coverage")
+    constraints = TraceConstraints(require=("CheckAuthorization",), compliance=(0, 0.1))
+    text = complaint(constraints, profile="coverage")
     assert "any other length" not in text
     assert "required tool CheckAuthorization and share of compliance steps from 0 to 0.1 (0 of 8 calls)" in text
     assert "need more calls; ask for 10" in text
-    assert traces(wishes, profile="coverage", count=1, length=10)
+    assert traces(constraints, profile="coverage", count=1, length=10)
 
 
 def test_a_share_that_is_too_large_names_what_conflicts() -> None:
@@ -160,12 +162,12 @@ def test_a_share_that_no_number_of_calls_has() -> None:
 
 def test_all_different_traces_are_found_and_then_it_ends() -> None:
     """Of five calls there are few walks: exactly as many traces as there are walks, whatever order they come in."""
-    wishes = TraceConstraints(distance=1)
-    counted = re.search(r"after (\d+) traces there is no further one", complaint(wishes, count=1000, length=5))
+    constraints = TraceConstraints(distance=1)
+    counted = re.search(r"after (\d+) traces there is no further one", complaint(constraints, count=1000, length=5))
     assert counted is not None
     total = int(counted[1])
     for seed in range(3):
-        assert len({trace.tools for trace in traces(wishes, count=total, length=5, seed=seed)}) == total
+        assert len({trace.tools for trace in traces(constraints, count=total, length=5, seed=seed)}) == total
     everything = {
         trace.tools for seed in range(30) for trace in traces(TraceConstraints(), count=5, length=5, seed=seed)
     }
@@ -197,10 +199,10 @@ def test_completed_calls_counts_and_refuses_refusals(calls: list[str], count: in
 
 
 def test_what_is_asked_for_reads_well() -> None:
-    asked = TraceSpec(
+    spec = TraceSpec(
         ENVIRONMENT, tuple(RULES), "tasks", TraceConstraints(require=("PayBill",), compliance=(0.25, 0.25))
     )
-    texts = [demand.text for demand in asked.requirements(8)]
+    texts = [requirement.name for requirement in spec.requirements(8)]
     assert texts[0] == "rule authorize-before-transfer"
     assert "profile tasks: CheckAuthorization at most once" in texts
     assert texts[-2:] == ["required tool PayBill", "share of compliance steps from 0.25 to 0.25 (2 of 8 calls)"]
