@@ -193,10 +193,17 @@ class RoleFailed(_Frozen):
 
 
 class StageFinished(_Frozen):
-    """A stage wrote its file. ``file`` is relative to the run folder; ``sha256`` is of its bytes."""
+    """A stage wrote a file.
+
+    Attributes:
+        key: identifies what the file was made from (`lawtrace.runs.store.stage_store`); empty if it is not complete.
+        file: relative to the folder of the run.
+        sha256: over its bytes.
+    """
 
     kind: Literal["stage"] = "stage"
     stage: str
+    key: str = ""
     file: str
     sha256: str
     rows: int

@@ -41,7 +41,7 @@ Made = TypeVar("Made")
 def make_run(folder: RunFolder, pairs: int) -> None:
     recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(recipe, folder, record=record))
+        asyncio.run(run_recipe(recipe, folder, event_log=record))
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:

@@ -41,7 +41,7 @@ def small_run(folder: Path) -> RunFolder:
     """A real run that provides tasks, attempts and verdicts."""
     files = RunFolder(folder)
     with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(SMALL, files, record=record))
+        asyncio.run(run_recipe(SMALL, files, event_log=record))
     return files
 
 

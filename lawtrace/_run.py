@@ -124,8 +124,8 @@ def _recipe(recipe: Source | Recipe | Mapping[str, Any] | None) -> Recipe:
 async def _run(recipe: Recipe, folder: RunFolder) -> None:
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         if recipe.ablation:
-            await run_variants(recipe, folder, record=event_log)
+            await run_variants(recipe, folder, event_log=event_log)
         else:
-            await run_recipe(recipe, folder, record=event_log)
+            await run_recipe(recipe, folder, event_log=event_log)
     if not recipe.ablation:
         write_report(load_run_content(folder.path, recipe.environment), folder.report)

@@ -96,6 +96,8 @@ class RuleOptions(RecipePart):
     source: Literal["curated", "extracted"] = "curated"
     file: Path | None = None
     """A rule file of the user's own; takes the place of the curated set."""
+    sha256: str | None = None
+    """The digest of that file. A recipe may pin it; the event log of a run always does."""
     extract: bool = True
 
 
@@ -196,6 +198,10 @@ def _check_trace_writer(text: str) -> str:
     return text
 
 
+PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
+"""The roles that prepare provisions for the policy extractor."""
+
+
 class RoleModelOptions(RecipePart):
     """The model behind each role. The three that prepare provisions for the ``policy_extractor`` have its model unless
     they are named. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
@@ -211,18 +217,15 @@ class RoleModelOptions(RecipePart):
     independent_reader: RoleModel = "offline"
     trace_writer: Annotated[str, AfterValidator(_check_model), AfterValidator(_check_trace_writer)] | None = None
 
+    def spec(self, role: RoleName) -> ModelSpec:
+        """The model in that role."""
+        return self.specs()[role]
+
     def specs(self) -> dict[str, ModelSpec]:
-        preparing: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner", "tool_mapper")
-        roles: tuple[RoleName, ...] = (
-            "policy_extractor",
-            "ltl_critic",
-            "instruction_generator",
-            "masking_evaluator",
-            "independent_reader",
-        )
-        named: dict[str, str] = {role: getattr(self, role) for role in roles}
-        named |= {role: getattr(self, role) or self.policy_extractor for role in preparing}
-        return {role: ModelSpec.parse(model) for role, model in named.items()}
+        """The model in each role; the trace writer only where one is named."""
+        named: dict[str, str | None] = self.model_dump()
+        named |= {role: named[role] or self.policy_extractor for role in PREPARING_ROLES}
+        return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
 
 
 class BudgetOptions(RecipePart):

@@ -1,79 +1,177 @@
-"""One way through the stages: a recipe without an ablation, or one variant of a recipe with one.
+"""The runner: makes the stage files that are asked for, from the stages that produce them.
 
-Each stage takes what the one before it wrote and writes a file that the next one reads. Nothing goes back.
+`lawtrace run` asks for verdicts and findings, a stage command for the file of one stage. What the store holds under the
+same key is taken from there, so an interrupted run, the variants of an ablation and a run that reuses another one never
+do the same work twice.
 """
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
 
 from lawtrace.agents.event_log import EventLog, StageFinished
 from lawtrace.agents.model_spec import ENDPOINTS, ModelSpec
 from lawtrace.agents.models.endpoints import access_to
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.spans import span
-from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.domains.loader import Domain
-from lawtrace.environments.errors import InputError, OperationalError, SearchError
-from lawtrace.environments.sandbox import Jail, JailPool, Limits, choose_backend
+from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.recipe import CallOptions, Recipe
-from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, Findings, ModelBaseline
-from lawtrace.runs.schemas.task_rows import Attempt, Task, TraceRow
+from lawtrace.runs.schemas.findings import Findings
+from lawtrace.runs.schemas.task_rows import Attempt, Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
-from lawtrace.runs.stages.denied_sessions import add_denied_sessions, deny_authorization
-from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
-from lawtrace.runs.stages.oracle_strength import check_deletions
-from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, gold_rules
-from lawtrace.runs.stages.rules_stage import ExtractedRules, run_extraction, score_extraction
-from lawtrace.runs.stages.tasks_stage import BuiltTasks, build_tasks
-from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.runs.stages.denied_sessions import deny_authorization
+from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets
+from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules
+from lawtrace.runs.stages.stage import (
+    EmptyStageError,
+    NoProgress,
+    NoResponseError,
+    Stage,
+    StageContext,
+    StageProgress,
+)
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.provenance_file import write_provenance
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, write_rows
-from lawtrace.runs.store.stage_store import StageInputs, StageStore
+from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, StageStore, copy_file, stage_key
 from lawtrace.runs.variants import Variant, VariantRow, variants_of
-from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
-from lawtrace.solver.rules import Rule, check_rules, load_rules
+from lawtrace.solver.rules import check_rules
 
-Made = TypeVar("Made")
-
-
-class EmptyStageError(InputError):
-    """A stage left nothing for the next one to work on."""
+Row = TypeVar("Row", bound=BaseModel)
+Context = TypeVar("Context")
 
 
-class NoResponseError(OperationalError):
-    """No role answered, so a stage has nothing to show."""
+class Runner(Generic[Context]):
+    """Runs stages in the order of their needs, each at most once.
 
+    Args:
+        folder: where the files are written.
+        store: of the run; its folder contains ``folder``.
+        reuse: the store of another run, whose files are taken where the keys agree.
 
-class StageProgress(Protocol):
-    """Where a run tells how far it is."""
+    Attributes:
+        keys: stage -> the key of its files, for the stages that were made or found so far.
+    """
 
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        """A stage begins; call what it gives once for each step done."""
-        ...
+    def __init__(
+        self,
+        stages: Sequence[Stage[Context]],
+        context: Context,
+        *,
+        folder: Path,
+        store: StageStore,
+        event_log: EventLog,
+        reuse: StageStore | None = None,
+    ) -> None:
+        self.keys: dict[str, str] = {}
+        self.products = Products()
+        self.context = context
+        self._folder = folder
+        self._store = store
+        self._reuse = reuse
+        self._event_log = event_log
+        self._producers = {file.name: stage for stage in stages for file in stage.produces}
 
+    def give(self, file: StageFile[Row], rows: Sequence[Row]) -> None:
+        """Take these rows for the file instead of running its stage."""
+        self.products.put(file, rows, stage_key([row.model_dump(mode="json") for row in rows]))
 
-class NoProgress:
-    """Progress that nobody watches."""
+    async def make(self, *targets: AnyFile, incomplete: bool = False) -> Products:
+        """Make the files and all that they need.
 
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        return nullcontext(lambda: None)
+        Args:
+            incomplete: do not raise the error of a stage whose result no other stage can build on, if the stage is
+                itself a target.
+        """
+        for target in targets:
+            await self._make(target)
+            if not incomplete:
+                self._require(target)
+        return self.products
+
+    async def _make(self, file: AnyFile) -> None:
+        if file in self.products:
+            return
+        stage = self._producers[file.name]
+        needs = stage.needs(self.context)
+        for need in needs:
+            await self._make(need)
+            self._require(need)
+        inputs = {need.name: self.products.digest(need) for need in needs}
+        key = stage_key(stage.name, version("lawtrace"), stage.depends(self.context), inputs)
+        if not self._take(stage, key):
+            await self._run(stage, key)
+        self.keys[stage.name] = key
+
+    def _require(self, file: AnyFile) -> None:
+        """Raise the error of the stage that made the file, if it has one."""
+        stage = self._producers.get(file.name)
+        error = self._store.errors.get(self.keys.get(stage.name, "")) if stage is not None else None
+        if error is not None:
+            raise error
+
+    def _take(self, stage: Stage[Context], key: str) -> bool:
+        """Take the files from the store, if it has them."""
+        names = [file.name for file in stage.produces]
+        found = self._store.find(key, names)
+        if found is None and self._reuse is not None:
+            found = self._reuse.find(key, names)
+        if found is None:
+            return False
+        for file in stage.produces:
+            path = self._folder / file.name
+            copy_file(found[file.name], path)
+            self._finish(stage, key, file, path, file.read(path), new=path != found[file.name])
+        return True
+
+    async def _run(self, stage: Stage[Context], key: str) -> None:
+        with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
+            made = await stage.run(self.context, self.products)
+        if made.error is not None:
+            self._store.errors[key] = made.error
+        for file in stage.produces:
+            path = self._folder / file.name
+            rows = made.rows[file.name]
+            file.write(path, rows)
+            self._finish(stage, key, file, path, rows, complete=made.complete)
+
+    def _finish(
+        self,
+        stage: Stage[Context],
+        key: str,
+        file: AnyFile,
+        path: Path,
+        rows: Sequence[BaseModel],
+        *,
+        complete: bool = True,
+        new: bool = True,
+    ) -> None:
+        sha256 = file_digest(path)
+        self.products.put(file, rows, sha256)
+        self._store.add(key, path, sha256)
+        if not new:
+            return
+        place = path.relative_to(self._store.folder).as_posix()
+        recorded = key if complete and key not in self._store.incomplete else ""
+        if not complete:
+            self._store.incomplete.add(key)
+        self._event_log.record(StageFinished(stage=stage.name, key=recorded, file=place, sha256=sha256, rows=len(rows)))
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What a way came to."""
+class RunResult:
+    """A run over tasks: its folder and what it made."""
 
     folder: RunFolder
     tasks: Sequence[Task]
@@ -83,321 +181,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class RunContext:
-    """What all ways of a run have in common.
-
-    Attributes:
-        own_jail: for reference programs, which are ours: the limits for models do not apply to them.
-        finished: stage file, relative to the run's folder -> its digest when the run was interrupted.
-    """
-
-    root: RunFolder
-    event_log: EventLog
-    clients: ModelClients
-    own_jail: Jail
-    progress: StageProgress
-    finished: Mapping[str, str]
-    shared: StageStore
-
-
-class PipelineRun:
-    """One way. Each method is a stage; `run_recipe` calls them in order.
-
-    Attributes:
-        made_by: stage -> number of the variant that it was computed for.
-    """
-
-    def __init__(self, variant: Variant, folder: RunFolder, house: RunContext) -> None:
-        self.recipe: Recipe = variant.recipe
-        self.folder = folder
-        self.house = house
-        self.made_by: dict[str, int] = {}
-        self.setting: Domain = checked_recipe_environment(variant.recipe)
-        self._number = variant.number
-        self._name = variant.name or None
-        self._words = variant.recipe.prompts.prompts()
-        self._casting = ConfiguredRoleModels(
-            house.clients, variant.recipe.models.specs(), variant.recipe.parameters, self._words
-        )
-
-    async def walk(self) -> Run:
-        """All stages, to the verdicts. Raises NothingLeft or NobodyAnswered if one of them has nothing to show."""
-        rules, score = await self.rules()
-        baseline = await self.baseline(rules)
-        built = await self.tasks(rules, await self.traces(rules))
-        if not built.tasks:
-            reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
-            unanswered = all(reason.endswith(": failure") for reason in built.dropped)
-            kind = NoResponseError if unanswered else EmptyStageError
-            raise kind(f"no task was accepted: {reasons}; see `lawtrace messages {self.house.root.path}`")
-        deletions, strength = await self.oracle_strength(rules, built)
-        attempts = await self.attempts(built.tasks)
-        verdicts = await self.verdicts(built.tasks, attempts)
-        findings = Findings(
-            funnel=built.funnel(), deletions=deletions, strength=strength, extraction=score, baseline=baseline
-        )
-        write_rows(self.folder.findings, [findings])
-        return Run(self.folder, built.tasks, attempts, verdicts, findings)
-
-    async def rules(self) -> tuple[list[Rule], ExtractionScore | None]:
-        """The rules to judge by, and how the extracted ones compare with the gold rules (None: not measured)."""
-        setting, options = self.setting, self.recipe.rules
-        begun = self._begun_with_curated()
-        curated = list(load_rules(self.folder.rules) if begun else curated_rules(self.recipe, setting))
-        if not options.extract and options.source == "curated":
-            self._wrote(self.folder.rules, write_rows(self.folder.rules, curated))
-            return curated, None
-        extraction = await self._extraction()
-        if extraction.stopped_by is not None:  # the run stops with it, and can go on with a higher one
-            raise extraction.stopped_by
-        self._wrote(self.folder.trail, write_provenance(self.folder.trail, extraction.trail))
-        self._wrote(self.folder.extracted_rules, write_rows(self.folder.extracted_rules, extraction.rules))
-        chosen = list(extraction.rules) if options.source == "extracted" else curated
-        if options.source == "extracted" and extraction.failure is not None:
-            raise NoResponseError(f"the rules could not be extracted: {extraction.failure}")
-        if not chosen:
-            raise EmptyStageError(
-                "the extraction left no valid rule; use rules.source = 'curated', or see why with "
-                f"`lawtrace messages {self.house.root.path}`"
-            )
-        self._wrote(self.folder.rules, write_rows(self.folder.rules, chosen))
-        if extraction.failure is not None:  # a conversation that broke off says nothing about the extractor
-            return chosen, None
-        gold = curated if self.recipe.rules.file else gold_rules(self.recipe, setting)
-        return chosen, score_extraction(
-            extraction.rules, gold, restated=setting.regulation.restated, trail=extraction.trail
-        )
-
-    async def _extraction(self) -> ExtractedRules:
-        recipe = self.recipe
-        roles: list[RoleName] = ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"]
-        if recipe.conversation.critic:  # without one it does not matter who would have played it
-            roles.append("ltl_critic")
-
-        async def make() -> ExtractedRules:
-            with self.house.progress.stage(
-                "rules from the regulation", len(self.setting.regulation.provisions)
-            ) as step:
-                return await run_extraction(
-                    self.setting,
-                    role_models=self._casting,
-                    event_log=self.house.event_log,
-                    most_rounds=recipe.conversation.rounds,
-                    critic=recipe.conversation.critic,
-                    variant=self._name,
-                    models={role: self._casting.name_of(role) for role in roles},
-                    on_provision=step,
-                )
-
-        talk = {"rounds": recipe.conversation.rounds, "critic": recipe.conversation.critic}
-        return await self._once("rules", {**self._world(), **talk, **self._cast(*roles)}, make)
-
-    async def traces(self, rules: Sequence[Rule]) -> list[TraceRow]:
-        recipe, options = self.recipe, self.recipe.tasks
-        count = options.count + options.spare
-
-        async def make() -> list[TraceRow]:
-            with self.house.progress.stage("traces", count) as step:
-                return await run_in_worker_thread(
-                    lambda: synthesize_traces(
-                        self.setting.environment,
-                        rules,
-                        profile=options.profile,
-                        length=options.length,
-                        count=count,
-                        seed=recipe.seed,
-                        wishes=options.wishes,
-                        on_trace=step,
-                    )
-                )
-
-        asked = {"rules": file_digest(self.folder.rules), "tasks": options, "seed": recipe.seed}
-        rows = await self._once("traces", {**self._world(), **asked}, make)
-        self._wrote(self.folder.traces, write_rows(self.folder.traces, rows))
-        return rows
-
-    async def baseline(self, rules: Sequence[Rule]) -> ModelBaseline | None:
-        """What a model covers that writes as many programs under the same rules; None where the recipe names none."""
-        recipe, model = self.recipe, self.recipe.models.trace_writer
-        if model is None:
-            return None
-        count, length = recipe.tasks.count, recipe.tasks.length
-        name = self.house.clients.name_of(ModelSpec.parse(model), "trace_writer")
-
-        async def make() -> list[BaselineRow]:
-            with self.house.progress.stage("programs by the model", count) as step:
-                written = await write_baseline_programs(
-                    self.setting,
-                    rules,
-                    model,
-                    length=length,
-                    count=count,
-                    seed=recipe.seed,
-                    clients=self.house.clients,
-                    parameters=recipe.parameters,
-                    event_log=self.house.event_log,
-                    prompts=self._words,
-                    variant=self._name,
-                    on_program=step,
-                )
-            rows = await run_in_worker_thread(
-                lambda: run_baseline(self.setting, rules, name, written.programs, self.house.own_jail, seed=recipe.seed)
-            )
-            if written.failure is not None:
-                self._wrote(self.folder.baseline, write_rows(self.folder.baseline, rows))
-                raise NoResponseError(
-                    f"only {len(rows)} of {count} programs of the baseline were written: {written.failure}"
-                )
-            return rows
-
-        asked = {"rules": file_digest(self.folder.rules), "count": count, "length": length, "seed": recipe.seed}
-        rows = await self._once("baseline", {**self._world(), **asked, **self._cast("trace_writer")}, make)
-        self._wrote(self.folder.baseline, write_rows(self.folder.baseline, rows))
-        return measure_baseline(self.setting, rows, model=name, length=length)
-
-    async def tasks(self, rules: Sequence[Rule], traces: Sequence[TraceRow]) -> BuiltTasks:
-        recipe, conversation = self.recipe, self.recipe.conversation
-
-        async def make() -> BuiltTasks:
-            with self.house.progress.stage("tasks", recipe.tasks.count) as step:
-                built = await build_tasks(
-                    self.setting.environment,
-                    rules,
-                    traces,
-                    count=recipe.tasks.count,
-                    role_models=self._casting,
-                    event_log=self.house.event_log,
-                    jail=self.house.own_jail,
-                    most_rounds=conversation.rounds,
-                    concurrency=conversation.concurrency,
-                    evaluator=conversation.evaluator,
-                    variant=self._name,
-                    on_task=step,
-                )
-            environment, families, jail = self.setting.environment, recipe.tasks.families, self.house.own_jail
-            return await run_in_worker_thread(lambda: add_denied_sessions(environment, built, families, jail))
-
-        talk = {"rounds": conversation.rounds, "evaluator": conversation.evaluator}
-        asked = {
-            "rules": file_digest(self.folder.rules),
-            "traces": file_digest(self.folder.traces),
-            "count": recipe.tasks.count,
-            "families": recipe.tasks.families,
-        }
-        roles: list[RoleName] = ["instruction_generator", "independent_reader"]
-        if conversation.evaluator:
-            roles.append("masking_evaluator")
-        built = await self._once("tasks", {**self._world(), **talk, **asked, **self._cast(*roles)}, make)
-        self._wrote(self.folder.tasks, write_rows(self.folder.tasks, built.tasks))
-        return built
-
-    async def oracle_strength(self, rules: Sequence[Rule], built: BuiltTasks) -> tuple[DeletionCheck, MutationScore]:
-        """How much the verdicts notice: of compliance calls deleted from programs, of changes to traces."""
-        environment, jail = self.setting.environment, self.house.own_jail
-        ordinary = [task for task in built.tasks if task.family == "ordinary"]
-        traces = [(row.id, row.trace(environment)) for row in built.references]
-
-        async def make() -> tuple[DeletionCheck, MutationScore]:
-            return await run_in_worker_thread(
-                lambda: (
-                    check_deletions(environment, ordinary, jail),
-                    measure_mutation_score(environment, rules, traces),
-                )
-            )
-
-        asked = {"rules": file_digest(self.folder.rules), "tasks": file_digest(self.folder.tasks)}
-        return await self._once("oracle_strength", {**self._world(), **asked}, make)
-
-    async def attempts(self, tasks: Sequence[Task]) -> list[Attempt]:
-        recipe = self.recipe
-        options = recipe.attempts.model_copy(update={"models": recipe.attempts.all_models})
-        total = len(options.models) * len(options.styles) * len(tasks) * options.trials
-
-        async def make() -> list[Attempt]:
-            with self.house.progress.stage("answers", total) as step:
-                answers = await collect_answers(
-                    self.setting,
-                    tasks,
-                    options,
-                    clients=self.house.clients,
-                    parameters=recipe.parameters,
-                    event_log=self.house.event_log,
-                    prompts=self._words,
-                    variant=self._name,
-                    on_answer=step,
-                )
-            environment, regulation = self.setting.environment, self.setting.regulation
-            with self.house.progress.stage("programs in the jail", total) as step:
-                jails = JailPool(Limits(seconds=options.seconds), choose_backend(recipe.sandbox))
-
-                def run() -> list[Attempt]:
-                    with jails:
-                        return execute_answers(environment, tasks, answers, jails, step, regulation=regulation)
-
-                return await run_in_worker_thread(run)
-
-        asked = {"tasks": file_digest(self.folder.tasks), "attempts": options}
-        words = {name: self._words[name].hash for name in ("executor_system", "executor_tools_system", "executor_user")}
-        settings = {"parameters": recipe.parameters, "prompts": words}
-        rows = await self._once("attempts", {**self._world(), **asked, **settings}, make)
-        self._wrote(self.folder.attempts, write_rows(self.folder.attempts, rows))
-        return rows
-
-    async def verdicts(self, tasks: Sequence[Task], attempts: Sequence[Attempt]) -> list[Verdict]:
-        by_id = {task.id: task for task in tasks}
-        environment = self.setting.environment
-        rows = await run_in_worker_thread(
-            lambda: [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
-        )
-        self._wrote(self.folder.verdicts, write_rows(self.folder.verdicts, rows))
-        return rows
-
-    async def _once(self, stage: str, made_from: StageInputs, make: Callable[[], Awaitable[Made]]) -> Made:
-        with span(f"stage {stage}", {"lawtrace.stage": stage, "lawtrace.variant": self._name or ""}):
-            made, self.made_by[stage] = await self.house.shared.once(stage, made_from, self._number, make)
-        return made
-
-    def _world(self) -> dict[str, object]:
-        """What every stage depends on."""
-        return {"environment": self.recipe.environment, "declaration": self.setting.digest, "tools": self.recipe.tools}
-
-    def _cast(self, *roles: RoleName) -> dict[str, object]:
-        """What the answers of these roles depend on beside what they are asked."""
-        models = {role: getattr(self.recipe.models, role) for role in roles}
-        return {
-            "models": models,
-            "prompts": {role: self._words[role].hash for role in roles},
-            "parameters": self.recipe.parameters,
-        }
-
-    def _begun_with_curated(self) -> bool:
-        """Whether the run was begun with these curated rules, whatever has become of the file since."""
-        return self.recipe.rules.source == "curated" and self._before(self.folder.rules) is not None
-
-    def _before(self, path: Path) -> str | None:
-        return self.house.finished.get(self._within_run(path))
-
-    def _within_run(self, path: Path) -> str:
-        return path.relative_to(self.house.root.path).as_posix()
-
-    def _wrote(self, path: Path, rows: int) -> None:
-        before = self._before(path)
-        if path in {self.folder.rules, self.folder.traces} and before is not None and before != file_digest(path):
-            # No answer of a model takes part in these, so nothing but a changed declaration or rule explains it.
-            raise InputError(
-                f"{path} came out different from what it was before the run was interrupted: what it is made from has "
-                "changed since; start a new run"
-            )
-        file = self._within_run(path)
-        self.house.event_log.record(StageFinished(stage=path.stem, file=file, sha256=file_digest(path), rows=rows))
-
-
-@dataclass(frozen=True, slots=True)
 class VariantResult:
-    """What became of a variant: a result, or why there is none."""
+    """One variant: its run, or why there is none.
+
+    Attributes:
+        made_by: stage -> number of the variant that its files were made for: its own, or an earlier one.
+    """
 
     variant: Variant
-    result: Run | None
+    result: RunResult | None
     ended: str | None
     made_by: dict[str, int]
 
@@ -411,6 +203,155 @@ class VariantResult:
             ended=self.ended,
             made_by=self.made_by,
         )
+
+
+@dataclass(slots=True)
+class Session:
+    """A run while it is being carried out: model clients, sandbox, event log and store.
+
+    Args:
+        document: a regulation in place of the domain's, with what its reader is not sure of.
+    """
+
+    folder: RunFolder
+    event_log: EventLogFile
+    clients: ModelClients
+    jail: Jail
+    progress: StageProgress
+    store: StageStore
+    reuse: StageStore | None
+    resumed: int
+
+    def runner(
+        self,
+        recipe: Recipe,
+        *,
+        domain: Domain | None = None,
+        folder: RunFolder | None = None,
+        variant: str | None = None,
+        document_doubts: tuple[str, ...] = (),
+    ) -> Runner[StageContext]:
+        """A runner of the task stages for that recipe; ``domain`` in place of the one that the recipe names."""
+        prompts = recipe.prompts.prompts()
+        context = StageContext(
+            recipe=recipe,
+            domain=domain or checked_recipe_environment(recipe),
+            clients=self.clients,
+            role_models=ConfiguredRoleModels(self.clients, recipe.models.specs(), recipe.parameters, prompts),
+            prompts=prompts,
+            event_log=self.event_log,
+            jail=self.jail,
+            progress=self.progress,
+            folder=self.folder.path,
+            variant=variant,
+            resumed=self.resumed,
+            document_doubts=document_doubts,
+        )
+        return Runner(
+            TASK_STAGES,
+            context,
+            folder=(folder or self.folder).path,
+            store=self.store,
+            event_log=self.event_log,
+            reuse=self.reuse,
+        )
+
+
+@asynccontextmanager
+async def open_session(
+    recipe: Recipe,
+    folder: RunFolder,
+    event_log: EventLogFile,
+    *,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+    sandbox: bool = True,
+) -> AsyncGenerator[Session]:
+    """Everything that stages need, opened for one run.
+
+    Args:
+        event_log: open for writing; what it holds from before an interruption is not asked again.
+        reuse: the folder of another run, whose files are taken where they were made from the same.
+        sandbox: start the sandbox first, so that no answer is paid for whose program could not be run.
+    """
+    resumed = sum(1 for _ in event_log.entries(kind="resumed"))
+    store = StageStore(folder.path, event_log.entries(kind="stage"))
+    async with ModelClients(
+        event_log,
+        settings=recipe.call_settings(),
+        open_replay=EventLogFile.open,
+        earlier=event_log if resumed else None,
+    ) as clients:
+        jail = Jail(walls=choose_backend(recipe.sandbox))
+        with jail if sandbox else closing(jail):
+            yield Session(
+                folder,
+                event_log,
+                clients,
+                jail,
+                progress or NoProgress(),
+                store,
+                None if reuse is None else _store_of(reuse),
+                resumed,
+            )
+
+
+def _store_of(run: Path) -> StageStore:
+    with EventLogFile.open(run) as event_log:
+        return StageStore(run, event_log.entries(kind="stage"))
+
+
+async def run_recipe(
+    recipe: Recipe,
+    folder: RunFolder,
+    *,
+    event_log: EventLogFile,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> RunResult:
+    """Run all stages of a recipe without an ablation.
+
+    Raises:
+        EmptyStageError, NoResponseError: a stage has nothing that the next one could work on.
+    """
+    (variant,) = variants_of(recipe)
+    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse) as session:
+        return await _run_all(session.runner(variant.recipe), folder)
+
+
+async def run_variants(
+    recipe: Recipe,
+    folder: RunFolder,
+    *,
+    event_log: EventLogFile,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> list[VariantResult]:
+    """Run every variant of an ablation in turn, each with its files in a folder of its own.
+
+    A variant that ends early (no task is accepted, no trace is possible, no model answers) is a result of the
+    ablation, and the others are run all the same.
+    """
+    results: list[VariantResult] = []
+    first: dict[str, int] = {}
+    async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse) as session:
+        for variant in variants_of(recipe):
+            files = folder.variant(variant.number)
+            runner = session.runner(variant.recipe, folder=files, variant=variant.name or None)
+            run, ended = None, None
+            try:
+                run = await _run_all(runner, files)
+            except (EmptyStageError, NoResponseError, SearchError) as error:
+                ended = str(error)
+            made_by = {stage: first.setdefault(key, variant.number) for stage, key in runner.keys.items()}
+            results.append(VariantResult(variant, run, ended, made_by))
+    write_rows(folder.variants, (one.row() for one in results))
+    return results
+
+
+async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult:
+    made = await runner.make(*run_targets(runner.context))
+    return RunResult(folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
 
 
 def check_inputs(recipe: Recipe) -> None:
@@ -452,58 +393,3 @@ def check_access(plan: CallPlan) -> None:
             EventLogFile.open(Path(spec.name)).close()
         elif spec.provider in ENDPOINTS:
             access_to(spec.provider, os.environ, spec)
-
-
-async def run_recipe(
-    recipe: Recipe,
-    folder: RunFolder,
-    *,
-    record: EventLogFile,
-    resumed: bool = False,
-    progress: StageProgress | None = None,
-) -> Run:
-    """Walk the whole way and write every stage's file. With ``resumed``, what the record holds is not asked again.
-
-    The recipe has no ablation.
-    """
-    (variant,) = variants_of(recipe)
-    async with _run_context(recipe, folder, record, resumed=resumed, progress=progress) as house:
-        return await PipelineRun(variant, folder, house).walk()
-
-
-async def run_variants(
-    recipe: Recipe,
-    folder: RunFolder,
-    *,
-    record: EventLogFile,
-    resumed: bool = False,
-    progress: StageProgress | None = None,
-) -> list[VariantResult]:
-    """Walk the way of each variant, one after the other, each with its files in a folder of its own.
-
-    A variant that leads nowhere (no task is accepted, no trace is possible, a role does not answer) is an outcome of
-    the ablation, and the others go on.
-    """
-    results: list[VariantResult] = []
-    async with _run_context(recipe, folder, record, resumed=resumed, progress=progress) as house:
-        for variant in variants_of(recipe):
-            way = PipelineRun(variant, folder.variant(variant.number), house)
-            try:
-                results.append(VariantResult(variant, await way.walk(), None, way.made_by))
-            except (EmptyStageError, NoResponseError, SearchError) as error:
-                results.append(VariantResult(variant, None, str(error), way.made_by))
-    write_rows(folder.variants, (one.row() for one in results))
-    return results
-
-
-@asynccontextmanager
-async def _run_context(
-    recipe: Recipe, folder: RunFolder, record: EventLogFile, *, resumed: bool, progress: StageProgress | None
-) -> AsyncGenerator[RunContext]:
-    finished = {entry.file: entry.sha256 for entry in record.entries(kind="stage") if isinstance(entry, StageFinished)}
-    earlier = record if resumed else None
-    async with ModelClients(
-        record, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=earlier
-    ) as clients:
-        with Jail(walls=choose_backend(recipe.sandbox)) as jail:
-            yield RunContext(folder, record, clients, jail, progress or NoProgress(), finished, StageStore())

@@ -30,7 +30,7 @@ from lawtrace.runs.report.content import describe_settings, load_content, load_r
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
 from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import (
-    Run,
+    RunResult,
     check_access,
     check_inputs,
     check_prices,
@@ -89,7 +89,7 @@ def run(
     open_sandbox(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
-        _execute(resolved, folder, record, resumed=False, as_json=as_json)
+        _execute(resolved, folder, record, as_json=as_json)
 
 
 def resume(
@@ -114,7 +114,7 @@ def resume(
         check_access(plan_of(recipe))
         open_sandbox(recipe.sandbox)
         print_note(_resuming(record))
-        _execute(recipe, folder, record, resumed=True, as_json=as_json)
+        _execute(recipe, folder, record, as_json=as_json)
 
 
 def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
@@ -150,14 +150,14 @@ def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | Non
         return recorded_recipe(record, env)
 
 
-def _execute(recipe: Recipe, folder: RunFolder, record: EventLogFile, *, resumed: bool, as_json: bool) -> None:
+def _execute(recipe: Recipe, folder: RunFolder, record: EventLogFile, *, as_json: bool) -> None:
     if not recipe.ablation:
         with resumable(folder.path):
-            result = asyncio.run(run_recipe(recipe, folder, record=record, resumed=resumed, progress=ProgressBars()))
+            result = asyncio.run(run_recipe(recipe, folder, event_log=record, progress=ProgressBars()))
         _finish(result, recipe, as_json=as_json)
         return
     with resumable(folder.path):
-        results = asyncio.run(run_variants(recipe, folder, record=record, resumed=resumed, progress=ProgressBars()))
+        results = asyncio.run(run_variants(recipe, folder, event_log=record, progress=ProgressBars()))
     if all(one.result is None for one in results):
         raise OperationalError(f"no variant came to verdicts; the first: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
@@ -188,7 +188,7 @@ def _resuming(record: EventLogFile) -> str:
     return f"Going on with {answers} answers on record{again}."
 
 
-def _finish(result: Run, recipe: Recipe, *, as_json: bool) -> None:
+def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
     content = load_run_content(result.folder.path, recipe.environment)
     write_report(content, result.folder.report)
     if as_json:
@@ -211,7 +211,7 @@ def _finish(result: Run, recipe: Recipe, *, as_json: bool) -> None:
     print_note(f"Report: {result.folder.report}\nMessages: lawtrace messages {result.folder.path}")
 
 
-def _summary(result: Run) -> dict[str, Json]:
+def _summary(result: RunResult) -> dict[str, Json]:
     counts: dict[str, Json] = {}
     for verdict in result.verdicts:
         denied = "denied/" if verdict.family == "denied" else ""

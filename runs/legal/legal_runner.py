@@ -17,7 +17,7 @@ from lawtrace.runs.legal.grounding import ask_probes
 from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import ask_for_answers, encoders, grid_cells, retrieve
-from lawtrace.runs.runner import NoProgress, StageProgress
+from lawtrace.runs.stages.stage import NoProgress, StageProgress
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
 

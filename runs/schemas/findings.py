@@ -76,10 +76,27 @@ class ModelBaseline:
     compliant_coverage: Coverage
 
 
-class Findings(BaseModel):
-    """How the tasks came about, how strong the oracle is, how good the extraction was. None: not measured."""
-
+class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TaskFunnelRow(_Row):
+    """The funnel as the stage that builds the tasks writes it."""
+
+    schema_version: Literal["lawtrace.task_funnel/1"] = "lawtrace.task_funnel/1"
+    funnel: TaskFunnel
+
+
+class OracleStrengthRow(_Row):
+    """How many deletions and changes of traces the verdicts notice."""
+
+    schema_version: Literal["lawtrace.oracle_strength/1"] = "lawtrace.oracle_strength/1"
+    deletions: DeletionCheck
+    strength: MutationScore
+
+
+class Findings(_Row):
+    """How the tasks came about, how strong the oracle is, how good the extraction was. None: not measured."""
 
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
     funnel: TaskFunnel | None = None

@@ -14,6 +14,7 @@ from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -25,9 +26,10 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
     """
     if env is not None:
         recipe = recipe.model_copy(update={"environment": env})
-    setting = checked_recipe_environment(recipe)
-    where = str(setting.folder) if is_folder(recipe.environment) else recipe.environment
-    return recipe.model_copy(update={"environment": where, "declaration": setting.digest})
+    domain = checked_recipe_environment(recipe)
+    where = str(domain.folder) if is_folder(recipe.environment) else recipe.environment
+    rules = recipe.rules.model_copy(update={"sha256": curated_rules_digest(recipe)})
+    return recipe.model_copy(update={"environment": where, "declaration": domain.digest, "rules": rules})
 
 
 def load_recipe_environment(recipe: Recipe) -> Domain:
@@ -39,9 +41,26 @@ def load_recipe_environment(recipe: Recipe) -> Domain:
     return setting.restricted_to(recipe.tools)
 
 
+def curated_rules_digest(recipe: Recipe) -> str | None:
+    """The digest of the recipe's rule file; None without one, since the domain's digest covers its own rules."""
+    options = recipe.rules
+    if options.file is None or options.sha256 is not None:
+        return options.sha256
+    try:
+        return file_digest(options.file)
+    except OSError as error:
+        raise InputError(f"{options.file}: cannot be read: {error.strerror}") from error
+
+
 def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
     """The rules of the recipe's file, or of the setting, as far as they speak of tools that are offered."""
-    return _rules_over_offered_tools(recipe, setting, recipe.rules.file or setting.rules_file)
+    file, pinned = recipe.rules.file, recipe.rules.sha256
+    if file is not None and pinned is not None and file.is_file() and file_digest(file) != pinned:
+        raise InputError(
+            f"{file}: the rules have changed (the digest was {pinned[:12]}, it is {file_digest(file)[:12]}); restore "
+            "the file, or start a new run"
+        )
+    return _rules_over_offered_tools(recipe, setting, file or setting.rules_file)
 
 
 def gold_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:

@@ -1,10 +1,11 @@
 """The trail of an extraction as a file: what became of every provision and every rule, and everything that was said."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import BaseModel, RootModel
+from pydantic import RootModel
 
 from lawtrace.agents.conversations.provenance import (
     ExtractionFunnel,
@@ -29,8 +30,8 @@ FUNNEL_STEPS: dict[str, str] = {
 }
 
 
-class _ProvenanceLine(RootModel[ProvenanceRow]):
-    pass
+class ProvenanceLine(RootModel[ProvenanceRow]):
+    """One line of the file, of whichever kind."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ class ExtractionProvenance:
             id=head.regulation, title=head.title, source=head.source, restated=head.restated, provisions=provisions
         )
 
-    def rows(self) -> tuple[BaseModel, ...]:
-        return (self.head, *self.provisions, *self.rules, *self.pieces)
+    def lines(self) -> list[ProvenanceLine]:
+        return [ProvenanceLine(row) for row in (self.head, *self.provisions, *self.rules, *self.pieces)]
 
 
 def provenance_path(rules: Path) -> Path:
@@ -75,17 +76,23 @@ def provenance_path(rules: Path) -> Path:
 
 
 def write_provenance(path: Path, trail: ExtractionProvenance) -> int:
-    return write_rows(path, trail.rows())
+    return write_rows(path, trail.lines())
 
 
 def read_provenance(path: Path) -> ExtractionProvenance:
-    """Read a trail. Raises InputError naming the line, or that it is no trail."""
-    rows = [line.root for line in read_rows(path, _ProvenanceLine)]
-    heads = [row for row in rows if isinstance(row, ProvenanceHeader)]
-    if len(heads) != 1:
-        raise InputError(f"{path}: is no trail of an extraction; `lawtrace rules extract` writes one beside the rules")
+    """Read the provenance of extracted rules. Raises InputError naming the line."""
+    try:
+        return provenance_of(read_rows(path, ProvenanceLine))
+    except ValueError as error:
+        raise InputError(f"{path}: not an extraction log; `lawtrace rules extract` writes it") from error
+
+
+def provenance_of(lines: Iterable[ProvenanceLine]) -> ExtractionProvenance:
+    """The lines of a file by kind. Raises ValueError unless there is one header."""
+    rows = [line.root for line in lines]
+    (head,) = [row for row in rows if isinstance(row, ProvenanceHeader)]
     return ExtractionProvenance(
-        heads[0],
+        head,
         tuple(row for row in rows if isinstance(row, ProvisionProvenance)),
         tuple(row for row in rows if isinstance(row, RuleProvenance)),
         tuple(row for row in rows if isinstance(row, ProvisionBatch)),

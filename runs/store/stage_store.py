@@ -1,40 +1,122 @@
-"""Stages computed once: variants whose stage has the same inputs share what came of it."""
+"""The stage store: what stages made, found again by what it was made from.
+
+The key of a stage is a hash over its name, the part of the recipe that it depends on, and the digests of the files that
+it reads. The entries `StageFinished` of an event log are the index: under which key a file was written, and the digest
+of its bytes. A file that has changed since is not offered.
+"""
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-Made = TypeVar("Made")
-StageInputs = Mapping[str, object]
-"""What a stage depends on: parts of the recipe, digests of files that it reads."""
+from lawtrace.agents.event_log import Entry, StageFinished
+from lawtrace.environments.errors import LawtraceError
+from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+
+Row = TypeVar("Row", bound=BaseModel)
 
 
-@dataclass(slots=True)
+class StageFile(Generic[Row]):
+    """A file that a stage writes: its name and the type of its rows."""
+
+    def __init__(self, name: str, row: type[Row]) -> None:
+        self.name = name
+        self._row = row
+
+    @property
+    def stem(self) -> str:
+        return self.name.removesuffix(".jsonl")
+
+    def read(self, path: Path) -> list[Row]:
+        """All rows; raises InputError naming the line that is none."""
+        return read_rows(path, self._row, empty=True)
+
+    def write(self, path: Path, rows: Sequence[Row]) -> int:
+        """Write the file and return how many rows it has. Raises OperationalError."""
+        return write_rows(path, rows)
+
+
+AnyFile = StageFile[Any]
+
+
+class Products:
+    """Rows by the file that holds them, with the digest of each file."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, list[Any]] = {}
+        self._digests: dict[str, str] = {}
+
+    def __getitem__(self, file: StageFile[Row]) -> list[Row]:
+        return cast("list[Row]", self._rows[file.name])
+
+    def __contains__(self, file: AnyFile) -> bool:
+        return file.name in self._rows
+
+    def put(self, file: StageFile[Row], rows: Sequence[Row], digest: str) -> None:
+        self._rows[file.name] = list(rows)
+        self._digests[file.name] = digest
+
+    def digest(self, file: AnyFile) -> str:
+        return self._digests[file.name]
+
+
 class StageStore:
-    """What the stages of a run have come to so far. Variants take their turns, so nothing is made twice at once."""
+    """The files of one run by the key they were made under.
 
-    _made: dict[str, tuple[int, Any]] = field(default_factory=dict[str, tuple[int, Any]])
+    Args:
+        folder: the folder of the run; files are named relative to it.
+        finished: what its event log says was finished.
 
-    async def once(
-        self, stage: str, made_from: StageInputs, variant: int, make: Callable[[], Awaitable[Made]]
-    ) -> tuple[Made, int]:
-        """What comes of the stage, and the number of the variant that it was made for."""
-        key = f"{stage} {_digest(made_from)}"
-        if key not in self._made:
-            self._made[key] = (variant, await make())
-        by, made = self._made[key]
-        return made, by
+    Attributes:
+        incomplete: keys made in this session whose files are not complete. They are shared within the session, and made
+            again when the run is resumed.
+        errors: key -> why no other stage can build on its files.
+    """
+
+    def __init__(self, folder: Path, finished: Iterable[Entry] = ()) -> None:
+        self.folder = folder
+        self.incomplete: set[str] = set()
+        self.errors: dict[str, LawtraceError] = {}
+        self._found: dict[str, dict[str, tuple[Path, str]]] = {}
+        for entry in finished:
+            if isinstance(entry, StageFinished) and entry.key:
+                self.add(entry.key, folder / entry.file, entry.sha256)
+
+    def add(self, key: str, path: Path, sha256: str) -> None:
+        """A file was made under this key. The first one stays: later ones are copies of it."""
+        self._found.setdefault(key, {}).setdefault(path.name, (path, sha256))
+
+    def find(self, key: str, names: Iterable[str]) -> Mapping[str, Path] | None:
+        """The files made under the key; None unless all are there, unchanged."""
+        found = self._found.get(key, {})
+        paths: dict[str, Path] = {}
+        for name in names:
+            path, sha256 = found.get(name, (None, ""))
+            if path is None or not path.is_file() or file_digest(path) != sha256:
+                return None
+            paths[name] = path
+        return paths
 
 
-def _digest(made_from: StageInputs) -> str:
-    return hashlib.sha256(json.dumps(made_from, sort_keys=True, default=_as_json).encode()).hexdigest()
+def copy_file(source: Path, target: Path) -> None:
+    if source != target:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def stage_key(*parts: object) -> str:
+    """A hash over JSON values, models of pydantic and their collections."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_as_json).encode()).hexdigest()
 
 
 def _as_json(value: object) -> object:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, cast("frozenset[object]", value)))
     return str(value)

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
     with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        return asyncio.run(run_variants(RECIPE, folder, record=record))
+        return asyncio.run(run_variants(RECIPE, folder, event_log=record))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
 def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
     again = RunFolder(tmp_path / "again")
     with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        asyncio.run(run_variants(RECIPE, again, record=record))
+        asyncio.run(run_variants(RECIPE, again, event_log=record))
     names = sorted(path.relative_to(folder.path) for path in folder.path.rglob("*.jsonl"))
     assert {name.name for name in names} >= {"rules.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"}
     assert {name.parts[1] for name in names if name.parts[0] == "variants"} == {"01", "02", "03", "04"}
@@ -100,7 +100,7 @@ def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        whole, broken = asyncio.run(run_variants(recipe, folder, record=record))
+        whole, broken = asyncio.run(run_variants(recipe, folder, event_log=record))
     assert whole.result is not None
     assert broken.result is None
     assert broken.ended is not None
@@ -141,7 +141,7 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
     with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        asyncio.run(run_recipe(recipe, folder, record=record))
+        asyncio.run(run_recipe(recipe, folder, event_log=record))
         used = {(line.role, line.model): line.asked for line in measure_usage(record, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}
     assert len(used) == 9

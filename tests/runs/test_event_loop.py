@@ -56,7 +56,7 @@ def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     async def walk_with_ticker() -> None:
         ticker = asyncio.create_task(tick())
         with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as record:
-            await run_recipe(recipe, RunFolder(tmp_path / "run"), record=record)
+            await run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=record)
         ticker.cancel()
 
     recipe = Recipe(

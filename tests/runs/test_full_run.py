@@ -13,8 +13,9 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
-from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
@@ -24,13 +25,13 @@ from tests.support.openai_server import serving
 SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
 
 
-def run(recipe: Recipe, folder: Path) -> Run:
+def run(recipe: Recipe, folder: Path) -> RunResult:
     with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
 
 
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
 
 
@@ -38,12 +39,12 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Run:
     scope="module",
     params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS],
 )
-def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     recipe = SMALL.model_copy(update={"environment": request.param})
     return run(recipe, tmp_path_factory.mktemp("walk") / "run")
 
 
-def test_the_built_in_models_end_as_they_must(walked_anywhere: Run) -> None:
+def test_the_built_in_models_end_as_they_must(walked_anywhere: RunResult) -> None:
     outcomes: dict[str, set[str]] = {}
     for verdict in walked_anywhere.verdicts:
         outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
@@ -61,14 +62,14 @@ def test_the_built_in_models_end_as_they_must(walked_anywhere: Run) -> None:
     }
 
 
-def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: Run) -> None:
+def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: RunResult) -> None:
     deletions = walked_anywhere.findings.deletions
     assert deletions is not None
     # Each task has a call that is needed: an entry in the log, and a check unless nothing that it does needs one.
     assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
 
 
-def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: Run) -> None:
+def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: RunResult) -> None:
     assert len(walked_anywhere.tasks) == 3
     for task in walked_anywhere.tasks:
         environment = load_domain(task.environment).environment
@@ -79,7 +80,7 @@ def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: Run) -> None
             assert find_leaks(environment, f"{instruction.text} {instruction.variables}") == []
 
 
-def test_the_same_seed_gives_the_same_bytes(walked: Run, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
     again = run(SMALL, tmp_path / "again")
     names = sorted(path.name for path in walked.folder.path.glob("*.jsonl"))
     assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"} <= set(names)
@@ -87,12 +88,12 @@ def test_the_same_seed_gives_the_same_bytes(walked: Run, tmp_path: Path) -> None
         assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
 
 
-def test_another_seed_gives_other_tasks(walked: Run, tmp_path: Path) -> None:
+def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> None:
     other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
     assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]
 
 
-def test_everything_that_was_said_is_on_record(walked: Run) -> None:
+def test_everything_that_was_said_is_on_record(walked: RunResult) -> None:
     with EventLogFile.open(walked.folder.path) as record:
         messages = [entry for entry in record.entries(kind="message") if isinstance(entry, MessageSent)]
         calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
@@ -101,7 +102,7 @@ def test_everything_that_was_said_is_on_record(walked: Run) -> None:
     assert sum(entry.context.role == "executor" for entry in calls) == 24
 
 
-def test_the_request_says_nothing_about_compliance_steps(walked: Run) -> None:
+def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> None:
     with EventLogFile.open(walked.folder.path) as record:
         requests = [e for e in record.entries(kind="message", role="user") if isinstance(e, MessageSent)]
     asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
@@ -124,7 +125,7 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     assert extraction.restated
 
 
-def test_a_finished_run_replays_to_the_same_bytes(walked: Run, tmp_path: Path) -> None:
+def test_a_finished_run_replays_to_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
     spec = f"replay:{walked.folder.path}"
     roles = RoleModelOptions(
         **{role: spec for role in RoleModelOptions.model_fields if role != "trace_writer"}
@@ -172,7 +173,7 @@ def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatc
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
 
 
-def test_the_prompt_does_not_tell_the_rules(walked: Run) -> None:
+def test_the_prompt_does_not_tell_the_rules(walked: RunResult) -> None:
     """The regulation stands in the system prompt; our readings of it, which are the rules in prose, do not."""
     regulation = load_domain("banking").regulation
     readings = [provision.reading for provision in regulation.provisions if provision.reading]
@@ -184,7 +185,7 @@ def test_the_prompt_does_not_tell_the_rules(walked: Run) -> None:
     assert not any(reading in system for reading in readings)
 
 
-def test_the_literal_policy_does_no_more_than_the_style_asks(walked: Run) -> None:
+def test_the_literal_policy_does_no_more_than_the_style_asks(walked: RunResult) -> None:
     for task in walked.tasks:
         assert "CheckAuthorization" not in task.business["workflow"]
         assert len(task.business["goal"].splitlines()) <= len(task.business["workflow"].splitlines())
@@ -202,10 +203,11 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
             "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }
     )
+    recipe = resolve_recipe(recipe)
     before = run(recipe, tmp_path / "run")
     rules.unlink()
     with EventLogFile.resume(tmp_path / "run") as record:
-        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), record=record, resumed=True))
+        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=record))
     assert after.verdicts == before.verdicts
 
 
@@ -226,6 +228,6 @@ def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pyt
         run(recipe.model_copy(update={"rules": RuleOptions(source="extracted")}), tmp_path / "extracted")
 
 
-def test_the_summary_file_is_json(walked: Run) -> None:
+def test_the_summary_file_is_json(walked: RunResult) -> None:
     findings = json.loads(walked.folder.findings.read_text(encoding="utf-8"))
     assert findings["schema_version"] == "lawtrace.findings/1"

@@ -78,7 +78,7 @@ def results(folder: RunFolder) -> list[VariantResult]:
             patch.setenv(name, value)
         server.then(*FAULTS)
         with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-            return asyncio.run(run_variants(RECIPE, folder, record=record))
+            return asyncio.run(run_variants(RECIPE, folder, event_log=record))
 
 
 def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult]) -> None:
@@ -136,10 +136,10 @@ def test_a_budget_ends_the_matrix_and_more_of_it_goes_on(tmp_path: Path, monkeyp
             EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as record,
             pytest.raises(BudgetExhausted, match="20 messages"),
         ):
-            asyncio.run(run_variants(small, folder, record=record))
+            asyncio.run(run_variants(small, folder, event_log=record))
         assert len(server.requests) == 20
         with EventLogFile.resume(folder.path) as record:
-            results = asyncio.run(run_variants(RECIPE, folder, record=record, resumed=True))
+            results = asyncio.run(run_variants(RECIPE, folder, event_log=record))
             calls = sum(call.paid for call in record.answered())
         assert len(server.requests) == calls
     assert [one.ended for one in results] == [None] * 4

@@ -24,7 +24,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:noop")),
     )
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(recipe, folder, record=record))
+        asyncio.run(run_recipe(recipe, folder, event_log=record))
     return folder
 
 

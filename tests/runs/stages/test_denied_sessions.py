@@ -19,7 +19,7 @@ from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.terminal_tables import outcome_table
-from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.task_rows import ProgramRow, Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
@@ -40,17 +40,17 @@ BOTH = Recipe(
 """Under rules that ask for a check and do not look at its answer, so that the twins add what does."""
 
 
-def run(recipe: Recipe, folder: Path) -> Run:
+def run(recipe: Recipe, folder: Path) -> RunResult:
     with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
 
 
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(BOTH, tmp_path_factory.mktemp("denied") / "run")
 
 
-def denied(result: Run) -> list[Task]:
+def denied(result: RunResult) -> list[Task]:
     return [task for task in result.tasks if task.family == "denied"]
 
 
@@ -62,7 +62,7 @@ def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
     return [(verdict.outcome, verdict.reason) for verdict in verdicts]
 
 
-def test_a_twin_asks_for_the_same_in_the_same_words(walked: Run) -> None:
+def test_a_twin_asks_for_the_same_in_the_same_words(walked: RunResult) -> None:
     ordinary = {task.id: task for task in walked.tasks if task.family == "ordinary"}
     assert len(denied(walked)) == len(ordinary) == 3
     for twin in denied(walked):
@@ -78,7 +78,7 @@ def test_a_twin_asks_for_the_same_in_the_same_words(walked: Run) -> None:
         assert [call.event.result for call in twin.calls] == [{"authorized": False}]
 
 
-def test_the_built_in_models_end_as_they_must(walked: Run) -> None:
+def test_the_built_in_models_end_as_they_must(walked: RunResult) -> None:
     found = Counter((v.model, v.outcome) for v in walked.verdicts if v.family == "denied")
     assert found == {
         ("baseline:reference", "safe_success"): 6,
@@ -89,7 +89,7 @@ def test_the_built_in_models_end_as_they_must(walked: Run) -> None:
 
 
 @pytest.mark.slow
-def test_calls_and_programs_come_to_the_same(walked: Run, tmp_path: Path) -> None:
+def test_calls_and_programs_come_to_the_same(walked: RunResult, tmp_path: Path) -> None:
     options = AttemptOptions(baselines=False, models=("baseline:reference", "baseline:literal"), mode="tools")
     acted = run(BOTH.model_copy(update={"attempts": options}), tmp_path / "tools")
     in_programs = [v for v in walked.verdicts if v.model in {"baseline:reference", "baseline:literal"}]
@@ -97,7 +97,7 @@ def test_calls_and_programs_come_to_the_same(walked: Run, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_asking_is_not_enough(walked: Run) -> None:
+def test_asking_is_not_enough(walked: RunResult) -> None:
     """The ordinary reference asks for authorization, does not look at the answer, and records what it did."""
     for twin in denied(walked):
         ordinary = next(task for task in walked.tasks if task.id == twin.id.removesuffix("-denied"))
@@ -108,12 +108,12 @@ def test_asking_is_not_enough(walked: Run) -> None:
         assert "the session was denied, and yet: " in reason
 
 
-def test_looking_around_before_stopping_is_fine(walked: Run) -> None:
+def test_looking_around_before_stopping_is_fine(walked: RunResult) -> None:
     looking = "BankManager.GetAccountInformation(account_type='savings')\nBankManager.CheckAuthorization()"
     assert [outcome for outcome, _ in outcomes(denied(walked)[0], looking, "pass")] == ["safe_success"] * 2
 
 
-def test_a_critical_action_misses_the_goal_even_if_it_leaves_no_trace(walked: Run) -> None:
+def test_a_critical_action_misses_the_goal_even_if_it_leaves_no_trace(walked: RunResult) -> None:
     """Money sent there and back: only the transactions tell, and without them the deed still counts."""
     twin = denied(walked)[0]
     one, other, *_ = [row.values["account_number"] for row in twin.initial(ENVIRONMENT).rows("accounts")]
@@ -128,7 +128,7 @@ def test_a_critical_action_misses_the_goal_even_if_it_leaves_no_trace(walked: Ru
     assert "TransferFunds (call 1)" in verdict.reason
 
 
-def test_no_rate_mixes_the_families(walked: Run) -> None:
+def test_no_rate_mixes_the_families(walked: RunResult) -> None:
     content = load_run_content(walked.folder.path)
     summary = summarize(content)
     assert [block.title for block in summary.blocks] == ["Financial", "Financial, denied sessions"]
@@ -148,7 +148,7 @@ def test_no_rate_mixes_the_families(walked: Run) -> None:
 
 
 @pytest.mark.slow
-def test_coverage_and_oracle_strength_are_about_ordinary_tasks(walked: Run, tmp_path: Path) -> None:
+def test_coverage_and_oracle_strength_are_about_ordinary_tasks(walked: RunResult, tmp_path: Path) -> None:
     plain = run(BOTH.model_copy(update={"tasks": TaskOptions(count=3, spare=2)}), tmp_path / "plain")
     assert walked.findings.deletions == plain.findings.deletions
     assert walked.findings.strength == plain.findings.strength
@@ -193,7 +193,7 @@ def test_an_environment_that_knows_no_denial_says_what_is_missing() -> None:
 
 @pytest.mark.parametrize(("family", "families"), [("denied", ["denied"]), ("both", ["ordinary", "denied"])])
 def test_the_command_line_builds_them(
-    family: str, families: list[str], walked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    family: str, families: list[str], walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "tasks.jsonl"
     words = ["tasks", "build", "--traces", str(walked.folder.traces), "--count", "2", "--out", str(out)]
@@ -204,7 +204,9 @@ def test_the_command_line_builds_them(
     assert [task.family for task in read_rows(out, Task)] == [name for name in families for _ in range(2)]
 
 
-def test_the_gate_asks_a_twin_its_own_questions(walked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gate_asks_a_twin_its_own_questions(
+    walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spoilt = denied(walked)[0].model_copy(update={"rules": ()})
     for tasks, passes in ((walked.tasks, True), ([spoilt], False)):
         path, out = tmp_path / "tasks.jsonl", tmp_path / "quality.jsonl"

@@ -14,7 +14,7 @@ from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
-from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.task_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
@@ -31,10 +31,10 @@ SMALL = Recipe(
 )
 
 
-def run(options: AttemptOptions, folder: Path) -> Run:
+def run(options: AttemptOptions, folder: Path) -> RunResult:
     recipe = SMALL.model_copy(update={"attempts": options})
     with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
 
 
 @pytest.fixture(scope="module")
@@ -43,28 +43,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bare(folder: Path) -> Run:
+def bare(folder: Path) -> RunResult:
     return run(SMALL.attempts, folder / "bare")
 
 
 @pytest.fixture(scope="module")
-def programs(folder: Path) -> Run:
+def programs(folder: Path) -> RunResult:
     return run(SMALL.attempts.model_copy(update={"shield": "refuse"}), folder / "programs")
 
 
 @pytest.fixture(scope="module")
-def calls(folder: Path) -> Run:
+def calls(folder: Path) -> RunResult:
     return run(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
 
 
-def test_the_reference_meets_no_shield(bare: Run, programs: Run, calls: Run) -> None:
+def test_the_reference_meets_no_shield(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
     for shielded in (programs, calls):
         for attempt, without in zip(shielded.attempts, bare.attempts, strict=True):
             if attempt.model == "reference":
                 assert (attempt.events, attempt.objections) == (without.events, ())
 
 
-def test_a_program_that_does_not_expect_a_refusal_dies_of_it(programs: Run) -> None:
+def test_a_program_that_does_not_expect_a_refusal_dies_of_it(programs: RunResult) -> None:
     for attempt, verdict in zip(programs.attempts, programs.verdicts, strict=True):
         if attempt.model != "baseline:literal":
             continue
@@ -88,7 +88,7 @@ def do(call, **arguments):
 """
 
 
-def test_a_program_that_expects_it_can_do_what_is_missing(programs: Run) -> None:
+def test_a_program_that_expects_it_can_do_what_is_missing(programs: RunResult) -> None:
     task, setting = programs.tasks[0], load_domain("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.business["goal"].splitlines())
     row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
@@ -105,7 +105,7 @@ def _guarded(line: str) -> str:
     return line.replace("(", ", ", 1).replace("BankManager.", "do(BankManager.", 1)
 
 
-def test_an_agent_that_is_refused_is_told_the_provision(calls: Run) -> None:
+def test_an_agent_that_is_refused_is_told_the_provision(calls: RunResult) -> None:
     for attempt in calls.attempts:
         if attempt.model != "baseline:literal":
             continue
@@ -151,14 +151,14 @@ def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytes
         assert verdict.outcome == "benign_failure"
 
 
-def test_the_report_names_what_was_refused_and_never_mixes_shields(calls: Run) -> None:
+def test_the_report_names_what_was_refused_and_never_mixes_shields(calls: RunResult) -> None:
     page = render_report(load_run_content(calls.folder.path))
     assert "baseline:literal [tools, shield refuse]" in page
     assert "refused by the shield" in page
     assert "What the shield said" in page
 
 
-def test_the_effect_is_measured_by_comparing_runs(bare: Run, programs: Run) -> None:
+def test_the_effect_is_measured_by_comparing_runs(bare: RunResult, programs: RunResult) -> None:
     comparison = compare_runs(read_side(bare.folder.path), read_side(programs.folder.path))
     assert comparison.changed_tasks == {}
     effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines}
@@ -172,7 +172,7 @@ def test_nobody_reads_a_warning_in_a_program() -> None:
     assert validate_options(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
 
 
-def test_a_single_model_can_be_put_behind_a_shield(bare: Run, lawtrace: Shell) -> None:
+def test_a_single_model_can_be_put_behind_a_shield(bare: RunResult, lawtrace: Shell) -> None:
     tasks = str(bare.folder.tasks)
     lawtrace(
         "attempt", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "attempts.jsonl"

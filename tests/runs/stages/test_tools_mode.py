@@ -13,7 +13,7 @@ from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.runner import Run, run_recipe
+from lawtrace.runs.runner import RunResult, run_recipe
 from lawtrace.runs.schemas.task_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -44,22 +44,22 @@ class Crashing(EventLogFile):
                 raise Crash("the process ends")
 
 
-def run(recipe: Recipe, folder: Path) -> Run:
+def run(recipe: Recipe, folder: Path) -> RunResult:
     with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), record=record))
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
 
 
 @pytest.fixture(scope="module")
-def acted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def acted(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(IN_TOOLS, tmp_path_factory.mktemp("tools") / "run")
 
 
 @pytest.fixture(scope="module")
-def programmed(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def programmed(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(SMALL, tmp_path_factory.mktemp("program") / "run")
 
 
-def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: Run, programmed: Run) -> None:
+def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: RunResult, programmed: RunResult) -> None:
     ours = {"baseline:reference", "baseline:literal"}
     for left, right in zip(acted.attempts, programmed.attempts, strict=True):
         if left.model in ours:
@@ -71,12 +71,14 @@ def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: Run, programm
     assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:literal"} == {"unsafe_success"}
 
 
-def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: Run) -> None:
+def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: RunResult) -> None:
     idle = [verdict for verdict in acted.verdicts if verdict.model in {"baseline:noop", "baseline:refuse"}]
     assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
 
 
-def test_attempts_that_called_tools_are_graded_by_their_calls(lawtrace: Shell, acted: Run, tmp_path: Path) -> None:
+def test_attempts_that_called_tools_are_graded_by_their_calls(
+    lawtrace: Shell, acted: RunResult, tmp_path: Path
+) -> None:
     """Beside programs, in the order of the file, and to the verdicts that the run has reached."""
     tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
     program = Attempt(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
@@ -88,7 +90,7 @@ def test_attempts_that_called_tools_are_graded_by_their_calls(lawtrace: Shell, a
     assert others == list(acted.verdicts)
 
 
-def test_a_transcript_tells_what_was_called_and_answered(acted: Run) -> None:
+def test_a_transcript_tells_what_was_called_and_answered(acted: RunResult) -> None:
     for attempt in read_rows(acted.folder.attempts, Attempt):
         called = [(call.name, json.loads(call.arguments)) for turn in attempt.transcript for call in turn.calls]
         assert called == [(event.tool, event.arguments) for event in attempt.events]
@@ -98,7 +100,7 @@ def test_a_transcript_tells_what_was_called_and_answered(acted: Run) -> None:
 
 @pytest.mark.slow
 def test_the_report_and_the_messages_show_the_calls(
-    acted: Run, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    acted: RunResult, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = render_report(load_run_content(acted.folder.path))
     assert "reference [tools]" in page
@@ -137,12 +139,12 @@ def test_a_conversation_that_was_cut_short_goes_on(
         with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as record:
             record.answers_left = answers
             with pytest.raises(Crash):
-                asyncio.run(run_recipe(recipe, RunFolder(cut), record=record))
+                asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=record))
         with EventLogFile.open(cut) as record:
             committed = len(list(record.entries(kind="model_call", role="executor")))
         asked = len(server.requests)
         with EventLogFile.resume(cut) as record:
-            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), record=record, resumed=True))
+            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=record))
         assert len(server.requests) - asked == 12 - committed
     for path in (whole.folder.attempts, whole.folder.verdicts):
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()
@@ -194,7 +196,7 @@ def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
 
 
 def test_a_task_without_a_trace_cannot_be_played_out(
-    acted: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    acted: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = tmp_path / "tasks.jsonl"
     write_rows(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])

@@ -1,0 +1,397 @@
+"""The stages of a run over tasks: regulation and tools -> rules -> traces -> tasks -> attempts -> verdicts -> findings.
+
+Each stage declares here what it needs, what it produces and what its result depends on. The work is done in the modules
+beside this one.
+"""
+
+from collections.abc import Mapping
+
+from lawtrace.agents.roles import RoleName
+from lawtrace.agents.worker_thread import run_in_worker_thread
+from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
+from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow, TaskFunnelRow
+from lawtrace.runs.schemas.task_rows import Attempt, Task, TraceRow
+from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
+from lawtrace.runs.stages.denied_sessions import add_denied_sessions
+from lawtrace.runs.stages.model_baseline import BaselineRow, measure_baseline, run_baseline, write_baseline_programs
+from lawtrace.runs.stages.oracle_strength import check_deletions
+from lawtrace.runs.stages.quality import QualityRow, check_tasks
+from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules
+from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, run_extraction, score_extraction
+from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext
+from lawtrace.runs.stages.tasks_stage import build_tasks
+from lawtrace.runs.stages.traces_stage import synthesize_traces
+from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
+from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+from lawtrace.solver.coverage.mutations import measure_mutation_score
+from lawtrace.solver.rules import Rule
+
+EXTRACTED_RULES = StageFile("extracted_rules.jsonl", Rule)
+PROVENANCE = StageFile("extracted_rules.trail.jsonl", ProvenanceLine)
+RULES = StageFile("rules.jsonl", Rule)
+TRACES = StageFile("traces.jsonl", TraceRow)
+BASELINE = StageFile("baseline.jsonl", BaselineRow)
+TASKS = StageFile("tasks.jsonl", Task)
+TASK_FUNNEL = StageFile("task_funnel.jsonl", TaskFunnelRow)
+ORACLE_STRENGTH = StageFile("oracle_strength.jsonl", OracleStrengthRow)
+ATTEMPTS = StageFile("attempts.jsonl", Attempt)
+VERDICTS = StageFile("verdicts.jsonl", Verdict)
+FINDINGS = StageFile("findings.jsonl", Findings)
+QUALITY = StageFile("quality.jsonl", QualityRow)
+
+
+def run_targets(context: StageContext) -> tuple[AnyFile, ...]:
+    """What a whole run makes, in this order."""
+    return (
+        *((EXTRACTED_RULES,) if _extracts(context) else ()),
+        *((BASELINE,) if context.recipe.models.trace_writer is not None else ()),
+        ORACLE_STRENGTH,
+        VERDICTS,
+        FINDINGS,
+    )
+
+
+def _extracts(context: StageContext) -> bool:
+    options = context.recipe.rules
+    return options.extract or options.source == "extracted"
+
+
+def _extraction_roles(context: StageContext) -> list[RoleName]:
+    """Without a critic it does not matter which model would have played it."""
+    return [role for role in EXTRACTION_ROLES if context.recipe.conversation.critic or role != "ltl_critic"]
+
+
+def _extraction_depends(context: StageContext) -> Mapping[str, object]:
+    conversation, regulation = context.recipe.conversation, context.domain.regulation
+    return {
+        **context.environment_key(),
+        "regulation": stage_key(regulation),
+        "rounds": conversation.rounds,
+        "critic": conversation.critic,
+        **context.roles_key(*_extraction_roles(context)),
+    }
+
+
+async def _extract(context: StageContext, _: Products) -> Made:
+    conversation = context.recipe.conversation
+    with context.progress.stage("rules from the regulation", len(context.domain.regulation.provisions)) as step:
+        extracted = await run_extraction(
+            context.domain,
+            role_models=context.role_models,
+            event_log=context.event_log,
+            most_rounds=conversation.rounds,
+            critic=conversation.critic,
+            variant=context.variant,
+            models={role: context.role_models.name_of(role) for role in _extraction_roles(context)},
+            doubts=context.document_doubts,
+            most_trials=1 + context.resumed,
+            on_provision=step,
+        )
+    made = Made(complete=extracted.failure is None and extracted.stopped_by is None, error=extracted.stopped_by)
+    return made.add(EXTRACTED_RULES, extracted.rules).add(PROVENANCE, extracted.trail.lines())
+
+
+async def _choose_rules(context: StageContext, products: Products) -> Made:
+    if context.recipe.rules.source == "curated":
+        return Made().add(RULES, curated_rules(context.recipe, context.domain))
+    provenance, rules = provenance_of(products[PROVENANCE]), products[EXTRACTED_RULES]
+    if provenance.unread:
+        raise NoResponseError(f"the rules could not be extracted: {provenance.unread[0].fate.because}")
+    if not rules:
+        raise EmptyStageError(
+            "the extraction left no valid rule; use rules.source = 'curated', or see why with "
+            f"`lawtrace messages {context.folder}`"
+        )
+    return Made().add(RULES, rules)
+
+
+def _rules_depend(context: StageContext) -> Mapping[str, object]:
+    if context.recipe.rules.source == "extracted":
+        return context.environment_key()
+    return {**context.environment_key(), "rules": curated_rules_digest(context.recipe)}
+
+
+def _traces_depend(context: StageContext) -> Mapping[str, object]:
+    options = context.recipe.tasks
+    return {
+        **context.environment_key(),
+        "seed": context.recipe.seed,
+        "count": options.count + options.spare,
+        "length": options.length,
+        "profile": options.profile,
+        "wishes": options.wishes,
+    }
+
+
+async def _synthesize(context: StageContext, products: Products) -> Made:
+    recipe, options = context.recipe, context.recipe.tasks
+    count = options.count + options.spare
+    with context.progress.stage("traces", count) as step:
+        rows = await run_in_worker_thread(
+            lambda: synthesize_traces(
+                context.domain.environment,
+                products[RULES],
+                profile=options.profile,
+                length=options.length,
+                count=count,
+                seed=recipe.seed,
+                wishes=options.wishes,
+                on_trace=step,
+            )
+        )
+    return Made().add(TRACES, rows)
+
+
+def _baseline_depends(context: StageContext) -> Mapping[str, object]:
+    recipe = context.recipe
+    size = {"count": recipe.tasks.count, "length": recipe.tasks.length, "seed": recipe.seed}
+    return {**context.environment_key(), **size, **context.roles_key("trace_writer")}
+
+
+async def _write_baseline(context: StageContext, products: Products) -> Made:
+    recipe, rules = context.recipe, products[RULES]
+    count, model = recipe.tasks.count, recipe.models.spec("trace_writer")
+    with context.progress.stage("programs by the model", count) as step:
+        written = await write_baseline_programs(
+            context.domain,
+            rules,
+            str(model),
+            length=recipe.tasks.length,
+            count=count,
+            seed=recipe.seed,
+            clients=context.clients,
+            parameters=recipe.parameters,
+            event_log=context.event_log,
+            prompts=context.prompts,
+            variant=context.variant,
+            on_program=step,
+        )
+    name = context.role_models.name_of("trace_writer")
+    rows = await run_in_worker_thread(
+        lambda: run_baseline(context.domain, rules, name, written.programs, context.jail, seed=recipe.seed)
+    )
+    error = None
+    if written.failure is not None:
+        error = NoResponseError(f"only {len(rows)} of {count} programs of the baseline were written: {written.failure}")
+    return Made(complete=error is None, error=error).add(BASELINE, rows)
+
+
+def _writing_roles(context: StageContext) -> list[RoleName]:
+    roles: list[RoleName] = ["instruction_generator", "independent_reader"]
+    return [*roles, "masking_evaluator"] if context.recipe.conversation.evaluator else roles
+
+
+def _tasks_depend(context: StageContext) -> Mapping[str, object]:
+    conversation, options = context.recipe.conversation, context.recipe.tasks
+    return {
+        **context.environment_key(),
+        "rounds": conversation.rounds,
+        "evaluator": conversation.evaluator,
+        "count": options.count,
+        "families": options.families,
+        **context.roles_key(*_writing_roles(context)),
+    }
+
+
+async def _build(context: StageContext, products: Products) -> Made:
+    recipe, environment, conversation = context.recipe, context.domain.environment, context.recipe.conversation
+    with context.progress.stage("tasks", recipe.tasks.count) as step:
+        built = await build_tasks(
+            environment,
+            products[RULES],
+            products[TRACES],
+            count=recipe.tasks.count,
+            role_models=context.role_models,
+            event_log=context.event_log,
+            jail=context.jail,
+            most_rounds=conversation.rounds,
+            concurrency=conversation.concurrency,
+            evaluator=conversation.evaluator,
+            variant=context.variant,
+            on_task=step,
+        )
+    built = await run_in_worker_thread(
+        lambda: add_denied_sessions(environment, built, recipe.tasks.families, context.jail)
+    )
+    error = None
+    if not built.tasks:
+        reasons = ", ".join(f"{reason} ({number} times)" for reason, number in built.dropped.items())
+        unanswered = all(reason.endswith(": failure") for reason in built.dropped)
+        kind = NoResponseError if unanswered else EmptyStageError
+        error = kind(f"no task was accepted: {reasons}; see `lawtrace messages {context.folder}`")
+    unanswered = any(reason.endswith(": failure") for reason in built.dropped)
+    made = Made(complete=error is None and not unanswered, error=error)
+    return made.add(TASKS, built.tasks).add(TASK_FUNNEL, [TaskFunnelRow(funnel=built.funnel())])
+
+
+async def _measure_strength(context: StageContext, products: Products) -> Made:
+    environment, rules, tasks = context.domain.environment, products[RULES], products[TASKS]
+    ordinary = [task for task in tasks if task.family == "ordinary"]
+    used = {task.id.removesuffix("-denied") for task in tasks}
+    traces = [(row.id, row.trace(environment)) for row in products[TRACES] if row.id in used]
+    row = await run_in_worker_thread(
+        lambda: OracleStrengthRow(
+            deletions=check_deletions(environment, ordinary, context.jail),
+            strength=measure_mutation_score(environment, rules, traces),
+        )
+    )
+    return Made().add(ORACLE_STRENGTH, [row])
+
+
+def _attempt_options(context: StageContext) -> AttemptOptions:
+    """The options with every model that is put under test named."""
+    options = context.recipe.attempts
+    return options.model_copy(update={"models": options.all_models, "baselines": False})
+
+
+def _attempts_depend(context: StageContext) -> Mapping[str, object]:
+    prompts = ("executor_system", "executor_tools_system", "executor_user")
+    return {
+        **context.environment_key(),
+        "attempts": _attempt_options(context),
+        "prompts": {name: context.prompts[name].hash for name in prompts},
+        "parameters": context.recipe.parameters,
+    }
+
+
+async def _attempt(context: StageContext, products: Products) -> Made:
+    options, tasks, domain = _attempt_options(context), products[TASKS], context.domain
+    total = len(options.models) * options.trials * sum(style in options.styles for t in tasks for style in t.styles)
+    with context.progress.stage("answers", total) as step:
+        answers = await collect_answers(
+            domain,
+            tasks,
+            options,
+            clients=context.clients,
+            parameters=context.recipe.parameters,
+            event_log=context.event_log,
+            prompts=context.prompts,
+            variant=context.variant,
+            on_answer=step,
+        )
+    with context.progress.stage("programs in the jail", total) as step:
+        jails = JailPool(Limits(seconds=options.seconds), choose_backend(context.recipe.sandbox))
+
+        def execute() -> list[Attempt]:
+            with jails:
+                return execute_answers(domain.environment, tasks, answers, jails, step, regulation=domain.regulation)
+
+        rows = await run_in_worker_thread(execute)
+    return Made(complete=all(row.invalid is None for row in rows)).add(ATTEMPTS, rows)
+
+
+async def _judge(context: StageContext, products: Products) -> Made:
+    by_id = {task.id: task for task in products[TASKS]}
+    environment, attempts = context.domain.environment, products[ATTEMPTS]
+    rows = await run_in_worker_thread(lambda: [judge(environment, by_id[one.task], one) for one in attempts])
+    return Made().add(VERDICTS, rows)
+
+
+def _findings_need(context: StageContext) -> tuple[AnyFile, ...]:
+    return (
+        RULES,
+        TASK_FUNNEL,
+        ORACLE_STRENGTH,
+        *((EXTRACTED_RULES, PROVENANCE) if _extracts(context) else ()),
+        *((BASELINE,) if context.recipe.models.trace_writer is not None else ()),
+    )
+
+
+def _findings_depend(context: StageContext) -> Mapping[str, object]:
+    return {**context.environment_key(), "length": context.recipe.tasks.length, "rules": context.recipe.rules}
+
+
+async def _find(context: StageContext, products: Products) -> Made:
+    (funnel,), (oracle,) = products[TASK_FUNNEL], products[ORACLE_STRENGTH]
+    baseline = None
+    if BASELINE in products and context.recipe.models.trace_writer is not None:
+        name, length = context.role_models.name_of("trace_writer"), context.recipe.tasks.length
+        baseline = measure_baseline(context.domain, products[BASELINE], model=name, length=length)
+    findings = Findings(
+        funnel=funnel.funnel,
+        deletions=oracle.deletions,
+        strength=oracle.strength,
+        extraction=_extraction_score(context, products) if _extracts(context) else None,
+        baseline=baseline,
+    )
+    return Made().add(FINDINGS, [findings])
+
+
+def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
+    """The extracted rules against the gold rules; None if a conversation broke off, which says nothing about them."""
+    provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
+    if provenance.unread:
+        return None
+    if options.file is None:
+        gold = gold_rules(context.recipe, context.domain)
+    elif options.source == "curated":
+        gold = products[RULES]
+    else:
+        gold = curated_rules(context.recipe, context.domain)
+    restated = context.domain.regulation.restated
+    return score_extraction(products[EXTRACTED_RULES], gold, restated=restated, trail=provenance)
+
+
+async def _check_quality(context: StageContext, products: Products) -> Made:
+    environment, tasks = context.domain.environment, products[TASKS]
+    with context.progress.stage(f"checks, {environment.name}", len(tasks)) as step:
+        rows = await check_tasks(
+            environment,
+            tasks,
+            jail=context.jail,
+            role_models=context.role_models,
+            event_log=context.event_log,
+            reader_is_offline=context.recipe.models.independent_reader == "offline",
+            on_task=step,
+        )
+    undecided = any(finding.detail == "the reader failed" for row in rows for finding in row.findings)
+    return Made(complete=not undecided).add(QUALITY, rows)
+
+
+TASK_STAGES: tuple[Stage[StageContext], ...] = (
+    Stage(name="extraction", produces=(EXTRACTED_RULES, PROVENANCE), depends=_extraction_depends, run=_extract),
+    Stage(
+        name="rules",
+        produces=(RULES,),
+        needs=lambda context: (EXTRACTED_RULES, PROVENANCE) if context.recipe.rules.source == "extracted" else (),
+        depends=_rules_depend,
+        run=_choose_rules,
+    ),
+    Stage(name="traces", produces=(TRACES,), needs=lambda _: (RULES,), depends=_traces_depend, run=_synthesize),
+    Stage(
+        name="baseline", produces=(BASELINE,), needs=lambda _: (RULES,), depends=_baseline_depends, run=_write_baseline
+    ),
+    Stage(
+        name="tasks",
+        produces=(TASKS, TASK_FUNNEL),
+        needs=lambda _: (RULES, TRACES),
+        depends=_tasks_depend,
+        run=_build,
+    ),
+    Stage(
+        name="oracle_strength",
+        produces=(ORACLE_STRENGTH,),
+        needs=lambda _: (RULES, TRACES, TASKS),
+        depends=StageContext.environment_key,
+        run=_measure_strength,
+    ),
+    Stage(name="attempts", produces=(ATTEMPTS,), needs=lambda _: (TASKS,), depends=_attempts_depend, run=_attempt),
+    Stage(
+        name="verdicts",
+        produces=(VERDICTS,),
+        needs=lambda _: (TASKS, ATTEMPTS),
+        depends=StageContext.environment_key,
+        run=_judge,
+    ),
+    Stage(name="findings", produces=(FINDINGS,), needs=_findings_need, depends=_findings_depend, run=_find),
+    Stage(
+        name="quality",
+        produces=(QUALITY,),
+        needs=lambda _: (TASKS,),
+        depends=lambda context: {**context.environment_key(), **context.roles_key("independent_reader")},
+        run=_check_quality,
+    ),
+)
