@@ -37,7 +37,7 @@ SPEC = ModelSpec.parse("openai:loopback")
 BANKING = load_domain("banking").environment
 
 
-async def converse(clients: ModelClients, record: EventLogFile, number: int, turns: int) -> int:
+async def converse(clients: ModelClients, event_log: EventLogFile, number: int, turns: int) -> int:
     """Run one conversation in which code objects until the role has written `turns` times; count its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
     client = clients.client_for(SPEC, context, ModelParameters())
@@ -59,7 +59,7 @@ async def converse(clients: ModelClients, record: EventLogFile, number: int, tur
         opening="Write the request.",
         next_speaker=next_speaker,
         context=context,
-        event_log=record,
+        event_log=event_log,
         most_messages=3 * turns,
     )
     return sum(isinstance(content, Draft) for _, content in said)
@@ -69,11 +69,11 @@ async def measure(folder: Path, address: str, at_once: int, turns: int) -> tuple
     """Wall seconds, CPU seconds of this process, turns."""
     settings = CallSettings(deadline_seconds=600, concurrency=at_once)
     environment = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "loopback"}
-    with EventLogFile.create(folder, recipe={}) as record:
-        async with ModelClients(record, settings=settings, environment=environment) as clients:
-            await converse(clients, record, -1, 1)  # connections, imports
+    with EventLogFile.create(folder, recipe={}) as event_log:
+        async with ModelClients(event_log, settings=settings, environment=environment) as clients:
+            await converse(clients, event_log, -1, 1)  # connections, imports
             wall, cpu = time.monotonic(), time.process_time()
-            counts = await asyncio.gather(*(converse(clients, record, number, turns) for number in range(at_once)))
+            counts = await asyncio.gather(*(converse(clients, event_log, number, turns) for number in range(at_once)))
             return time.monotonic() - wall, time.process_time() - cpu, sum(counts)
 
 
@@ -134,7 +134,7 @@ def main() -> None:
         address = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
         run = Path(folder) / "run"
         wall, cpu, turns = asyncio.run(measure(run, address, asked.at_once, asked.turns))
-        size = (run / "record.sqlite").stat().st_size / 2**20
+        size = (run / "events.sqlite").stat().st_size / 2**20
         server.terminate()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     print(f"{asked.at_once} conversations at once, {turns} turns, an answer takes {asked.answer_seconds:g} s")

@@ -21,39 +21,39 @@ TEXT = "I look the account up, check that the payment is authorized, and tell th
 
 async def write(folder: Path, events: int) -> float:
     """Seconds to write the events, one turn after another."""
-    with EventLogFile.create(folder, recipe=None) as record:
+    with EventLogFile.create(folder, recipe=None) as event_log:
         begin = time.perf_counter()
         for conversation in range(events // 4 // TURNS):
-            await _converse(record, conversation)
+            await _converse(event_log, conversation)
         return time.perf_counter() - begin
 
 
 async def converse_all(folder: Path, events: int, at_once: int) -> float:
     """The same with concurrent conversations, which share flushes."""
-    with EventLogFile.create(folder, recipe=None) as record:
+    with EventLogFile.create(folder, recipe=None) as event_log:
         begin = time.perf_counter()
         numbers = iter(range(events // 4 // TURNS))
 
         async def work() -> None:
             for number in numbers:
-                await _converse(record, number)
+                await _converse(event_log, number)
 
         await asyncio.gather(*(work() for _ in range(at_once)))
         return time.perf_counter() - begin
 
 
-async def _converse(record: EventLogFile, conversation: int) -> None:
+async def _converse(event_log: EventLogFile, conversation: int) -> None:
     place = Context(stage="attempts", role="executor", task=f"task-{conversation}", tested_model="openai:m")
     said = [RequestMessage(role="system", content=TEXT * 10)]
     for turn in range(TURNS):
         words = f"{conversation}.{turn} {TEXT}"
-        record.record(MessageSent(context=place.at(role="tools", turn=2 * turn), source="tools", content=words))
+        event_log.record(MessageSent(context=place.at(role="tools", turn=2 * turn), source="tools", content=words))
         said.append(RequestMessage(role="tool", content=words))
         here, request_hash = place.at(model="openai:m", turn=turn), f"{conversation:032}{turn:032}"
-        record.record(RequestSent(context=here, request_hash=request_hash, occurrence=0))
-        await record.flush()
+        event_log.record(RequestSent(context=here, request_hash=request_hash, occurrence=0))
+        await event_log.flush()
         answer = f"answer {words}"
-        record.record(
+        event_log.record(
             ModelCalled(
                 context=here,
                 request=tuple(said),
@@ -67,7 +67,7 @@ async def _converse(record: EventLogFile, conversation: int) -> None:
             )
         )
         said.append(RequestMessage(role="assistant", content=answer))
-        record.record(MessageSent(context=place.at(turn=2 * turn + 1), source="executor", content=answer))
+        event_log.record(MessageSent(context=place.at(turn=2 * turn + 1), source="executor", content=answer))
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
         ):
             seconds = asyncio.run(measured)
             print(f"{name}: {events / seconds:,.0f} events/s, {events / 4 / seconds:,.0f} flushed turns/s at least")
-        size = Path(folder, "one", "record.sqlite").stat().st_size
+        size = Path(folder, "one", "events.sqlite").stat().st_size
         print(f"{size / events:,.0f} bytes per event")
 
 

@@ -40,8 +40,8 @@ Made = TypeVar("Made")
 
 def make_run(folder: RunFolder, pairs: int) -> None:
     recipe = Recipe(rules=RuleOptions(extract=False), tasks=TaskOptions(count=pairs))
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(recipe, folder, event_log=record))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_recipe(recipe, folder, event_log=event_log))
 
 
 def multiply(folder: RunFolder, wanted: int) -> int:

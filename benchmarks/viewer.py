@@ -40,8 +40,8 @@ SMALL = Recipe(
 def small_run(folder: Path) -> RunFolder:
     """A real run that provides tasks, attempts and verdicts."""
     files = RunFolder(folder)
-    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(SMALL, files, event_log=record))
+    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as event_log:
+        asyncio.run(run_recipe(SMALL, files, event_log=event_log))
     return files
 
 
@@ -54,11 +54,11 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
     files = RunFolder(folder)
     names = [[f"{task.id}-{number}" for task in tasks] for number in range(rounds)]
     of = {task.id: place for place, task in enumerate(tasks)}
-    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as record:
+    with EventLogFile.create(folder, recipe=SMALL.model_dump(mode="json")) as event_log:
         begin = time.perf_counter()
         for number in range(rounds):
             for attempt in tried:
-                _converse(record, attempt, names[number][of[attempt.task]], number)
+                _converse(event_log, attempt, names[number][of[attempt.task]], number)
         seconds = time.perf_counter() - begin
         write_rows(
             files.tasks, (t.model_copy(update={"id": n}) for row in names for t, n in zip(tasks, row, strict=True))
@@ -66,11 +66,11 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
         for path, rows in ((files.attempts, tried), (files.verdicts, judged)):
             renamed = (row.model_copy(update={"task": names[n][of[row.task]]}) for n in range(rounds) for row in rows)
             count = write_rows(path, renamed)
-            record.record(StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count))
+            event_log.record(StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count))
     return seconds
 
 
-def _converse(record: EventLogFile, attempt: Attempt, task: str, number: int) -> None:
+def _converse(event_log: EventLogFile, attempt: Attempt, task: str, number: int) -> None:
     place = Context(
         stage="attempts",
         role="executor",
@@ -84,7 +84,7 @@ def _converse(record: EventLogFile, attempt: Attempt, task: str, number: int) ->
         call = FunctionCalled(id=f"c{turn}", name="GetAccountInformation", arguments='{"account_type": "checking"}')
         acts = turn % 2 == 1 and turn < A_CONVERSATION - 1
         source = "user" if turn == 0 else "executor" if turn % 2 else "tools"
-        record.record(
+        event_log.record(
             MessageSent(
                 context=place.at(role=source, turn=turn),
                 source=source,

@@ -51,8 +51,8 @@ def attempt(
     options = validate_options(AttemptOptions, asked, "attempt")
     total = sum(len(task.styles) for task in rows) * trials
 
-    async def ask(record: EventLogFile) -> list[Attempt]:
-        async with ModelClients(record, open_replay=EventLogFile.open, earlier=record) as clients:
+    async def ask(event_log: EventLogFile) -> list[Attempt]:
+        async with ModelClients(event_log, open_replay=EventLogFile.open, earlier=event_log) as clients:
             with ProgressBars().stage("answers", total) as step:
                 return await collect_answers(
                     setting,
@@ -60,13 +60,16 @@ def attempt(
                     options,
                     clients=clients,
                     parameters=ModelParameters(),
-                    event_log=record,
+                    event_log=event_log,
                     on_answer=step,
                 )
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
-    with JailPool(walls=open_sandbox(sandbox)) as jails, open_stage_log(out, f"attempt by {model}", sandbox) as record:
-        answers = asyncio.run(ask(record))
+    with (
+        JailPool(walls=open_sandbox(sandbox)) as jails,
+        open_stage_log(out, f"attempt by {model}", sandbox) as event_log,
+    ):
+        answers = asyncio.run(ask(event_log))
         with ProgressBars().stage("programs in the jail", total) as step:
             attempts = execute_answers(setting.environment, rows, answers, jails, step, regulation=setting.regulation)
     write_rows(out, attempts)

@@ -68,39 +68,39 @@ def messages(
         turn=turn,
         text=text,
     )
-    with EventLogFile.open(directory) as record:
-        if isinstance(record.recipe, dict):
-            warn_unprotected([record.recipe.get("sandbox")])
+    with EventLogFile.open(directory) as event_log:
+        if isinstance(event_log.recipe, dict):
+            warn_unprotected([event_log.recipe.get("sandbox")])
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(
                     "--follow goes with --stage, --task, --style, --model, --trial, --variant, --role, --turn, --text"
                 )
-            _follow(record, directory, wanted)
+            _follow(event_log, directory, wanted)
             return
         judged = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
             marks = _marks(judged, directory, verdict, rule)
-            numbers = conversation_ids(record, "attempts")
+            numbers = conversation_ids(event_log, "attempts")
             among = [numbers[place] for mark in marks if (place := conversation_of(mark)) in numbers]
             wanted = replace(wanted, conversations=among)
         if diff is not None:
             with EventLogFile.open(diff) as other:
                 _show_partings(
-                    list(diff_conversations(record, other, wanted)), (str(directory), str(diff)), limit, as_json
+                    list(diff_conversations(event_log, other, wanted)), (str(directory), str(diff)), limit, as_json
                 )
             return
-        found = find_conversations(record, wanted, limit=limit + 1)
+        found = find_conversations(event_log, wanted, limit=limit + 1)
         if not found:
             raise InputError(f"{directory}: no conversation is like that; `lawtrace messages {directory}` shows all")
         more = len(found) > limit
-        talks = [(talk, conversation_messages(record, talk.id, wanted)) for talk in found[:limit]]
+        talks = [(talk, conversation_messages(event_log, talk.id, wanted)) for talk in found[:limit]]
         if as_json:
             lines: list[Json] = [said.line.model_dump(mode="json") for _, said_there in talks for said in said_there]
             print_json({"conversations": len(talks), "messages": lines})
             return
         for talk, lines_there in talks:
-            _show(record, judged, talk, lines_there)
+            _show(event_log, judged, talk, lines_there)
         if more:
             print_note(f"... and more; --limit {2 * limit} shows the next, or ask for less")
 
@@ -117,27 +117,29 @@ def _marks(judged: VerdictIndex, directory: Path, verdict: str | None, rule: str
     return marks
 
 
-def _show(record: EventLogFile, judged: VerdictIndex, talk: LoggedConversation, lines: Sequence[LoggedMessage]) -> None:
+def _show(
+    event_log: EventLogFile, judged: VerdictIndex, talk: LoggedConversation, lines: Sequence[LoggedMessage]
+) -> None:
     mark = judged.at(talk.place)
     print_heading(STDOUT, talk.place, f"{len(lines)} of {talk.lines} messages" if len(lines) < talk.lines else "")
     if mark is None:
         print_messages(STDOUT, lines)
         return
     verdict = judged.verdict(mark)
-    whole = lines if len(lines) == talk.lines else conversation_messages(record, talk.id)
+    whole = lines if len(lines) == talk.lines else conversation_messages(event_log, talk.id)
     print_messages(STDOUT, lines, find_causes(verdict, whole))
     print_verdict(STDOUT, verdict)
 
 
-def _follow(record: EventLogFile, directory: Path, wanted: MessageQuery) -> None:
+def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> None:
     """Print what is said as it is said, until nobody writes the record any more."""
     places: dict[int, ConversationKey] = {}
     last = before = 0
     while True:
         going_on = is_being_written(directory)  # asked first: what is written after that is seen in the next round
-        for said in find_messages(record, wanted, after=last):
+        for said in find_messages(event_log, wanted, after=last):
             if said.conversation not in places:
-                found = find_conversations(record, MessageQuery(conversations=[said.conversation]))
+                found = find_conversations(event_log, MessageQuery(conversations=[said.conversation]))
                 places[said.conversation] = found[0].place
             if said.conversation != before:
                 print_heading(STDOUT, places[said.conversation])

@@ -63,25 +63,25 @@ def extract_command(
         regulation, doubts = read_regulation(document)
         setting = setting.with_regulation(regulation)
 
-    async def hold(record: EventLogFile) -> ExtractedRules:
-        async with open_role_models(options, record) as role_models:
+    async def hold(event_log: EventLogFile) -> ExtractedRules:
+        async with open_role_models(options, event_log) as role_models:
             with ProgressBars().stage("provisions", len(setting.regulation.provisions)) as step:
                 return await run_extraction(
                     setting,
                     role_models=role_models,
-                    event_log=record,
+                    event_log=event_log,
                     most_rounds=options.conversation.rounds,
                     critic=options.conversation.critic,
                     models={
                         role: str(spec) for role, spec in options.models.specs().items() if role in EXTRACTION_ROLES
                     },
                     doubts=doubts,
-                    most_trials=1 + sum(1 for _ in record.entries(kind="resumed")),
+                    most_trials=1 + sum(1 for _ in event_log.entries(kind="resumed")),
                     on_provision=step,
                 )
 
-    with open_stage_log(out, "rules extract") as record:
-        extracted = asyncio.run(hold(record))
+    with open_stage_log(out, "rules extract") as event_log:
+        extracted = asyncio.run(hold(event_log))
     trail = extracted.trail
     if extracted.failure is not None and extracted.stopped_by is None and len(trail.unread) == len(trail.provisions):
         raise OperationalError(

@@ -88,8 +88,8 @@ def run(
     check_access(plan_of(resolved))
     open_sandbox(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
-    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as record:
-        _execute(resolved, folder, record, as_json=as_json)
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
+        _execute(resolved, folder, event_log, as_json=as_json)
 
 
 def resume(
@@ -101,27 +101,27 @@ def resume(
     """Go on with an interrupted run: no answer that was committed is asked for again."""
     silence_libraries()
     folder = RunFolder(directory).existing()
-    with EventLogFile.open(directory) as record:
-        kind = find_run_kind(record.recipe)
-        begun = None if kind else recorded_recipe(record, env)
+    with EventLogFile.open(directory) as event_log:
+        kind = find_run_kind(event_log.recipe)
+        begun = None if kind else recorded_recipe(event_log, env)
     if kind is not None:
         kind.resume(directory, budget=budget, as_json=as_json)
         return
     assert begun is not None
     recipe = with_budget(begun, budget)
-    with EventLogFile.resume(directory) as record:
+    with EventLogFile.resume(directory) as event_log:
         check_prices(recipe, models_of_recipe(recipe))
         check_access(plan_of(recipe))
         open_sandbox(recipe.sandbox)
-        print_note(_resuming(record))
-        _execute(recipe, folder, record, as_json=as_json)
+        print_note(_resuming(event_log))
+        _execute(recipe, folder, event_log, as_json=as_json)
 
 
 def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
     """Write the page of an ablation and the reports of its variants; show its tables. The path of the page."""
-    with EventLogFile.open(directory) as record:
-        recipe = recorded_recipe(record, env)
-        usage = measure_usage(record, recipe.call_settings().budget.prices)
+    with EventLogFile.open(directory) as event_log:
+        recipe = recorded_recipe(event_log, env)
+        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
     folder, ablation = RunFolder(directory), read_ablation(directory)
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
@@ -144,20 +144,20 @@ def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | Non
         return load_recipe(recipe) if recipe else Recipe()
     if recipe is not None:
         raise InputError(f"give a recipe or --from {repeated}, not both")
-    with EventLogFile.open(repeated) as record:
-        if kind := find_run_kind(record.recipe):
+    with EventLogFile.open(repeated) as event_log:
+        if kind := find_run_kind(event_log.recipe):
             raise InputError(f"{repeated} is a {kind.name} run; `{kind.repeat_command} {repeated}` repeats it")
-        return recorded_recipe(record, env)
+        return recorded_recipe(event_log, env)
 
 
-def _execute(recipe: Recipe, folder: RunFolder, record: EventLogFile, *, as_json: bool) -> None:
+def _execute(recipe: Recipe, folder: RunFolder, event_log: EventLogFile, *, as_json: bool) -> None:
     if not recipe.ablation:
         with resumable(folder.path):
-            result = asyncio.run(run_recipe(recipe, folder, event_log=record, progress=ProgressBars()))
+            result = asyncio.run(run_recipe(recipe, folder, event_log=event_log, progress=ProgressBars()))
         _finish(result, recipe, as_json=as_json)
         return
     with resumable(folder.path):
-        results = asyncio.run(run_variants(recipe, folder, event_log=record, progress=ProgressBars()))
+        results = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=ProgressBars()))
     if all(one.result is None for one in results):
         raise OperationalError(f"no variant came to verdicts; the first: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
@@ -169,7 +169,7 @@ def _execute(recipe: Recipe, folder: RunFolder, record: EventLogFile, *, as_json
             }
             for one in results
         ]
-        used = _usage(measure_usage(record, recipe.call_settings().budget.prices))
+        used = _usage(measure_usage(event_log, recipe.call_settings().budget.prices))
         print_json({"run": str(folder.path), "report": str(folder.report), "variants": variants, "usage": used})
 
 
@@ -181,9 +181,9 @@ def _show_plan(recipe: Recipe, *, as_json: bool) -> None:
     print_result(plan_table(plan))
 
 
-def _resuming(record: EventLogFile) -> str:
-    last = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)][-1]
-    answers = sum(1 for _ in record.entries(kind="model_call"))
+def _resuming(event_log: EventLogFile) -> str:
+    last = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)][-1]
+    answers = sum(1 for _ in event_log.entries(kind="model_call"))
     again = f"; {len(last.in_flight)} calls were in flight and are made again" if last.in_flight else ""
     return f"Going on with {answers} answers on record{again}."
 

@@ -20,7 +20,7 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
     ``sandbox``: what programs run behind, if any do. One that an interrupted call left behind is gone on with.
     """
     name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 1.0.0
-    folder = out.with_name(f"{name}.record")
+    folder = out.with_name(f"{name}.events")
     if event_log_path(folder).exists():
         print_note(f"Going on with {folder}: what it holds is not asked again.")
         return EventLogFile.resume(folder)
@@ -28,10 +28,10 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
 
 
 @asynccontextmanager
-async def open_role_models(recipe: Recipe, record: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
+async def open_role_models(recipe: Recipe, event_log: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
     """The roles as the recipe casts them, each call recorded."""
     async with ModelClients(
-        record, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=record
+        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=event_log
     ) as clients:
         yield ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters, recipe.prompts.prompts())
 

@@ -110,8 +110,8 @@ def build_command(
             )
         write_rows(out.with_suffix(".traces.jsonl"), rows)
 
-    async def build(record: EventLogFile, jail: Jail) -> BuiltTasks:
-        async with open_role_models(options, record) as role_models:
+    async def build(event_log: EventLogFile, jail: Jail) -> BuiltTasks:
+        async with open_role_models(options, event_log) as role_models:
             with ProgressBars().stage("tasks", count) as step:
                 return await build_tasks(
                     setting.environment,
@@ -119,7 +119,7 @@ def build_command(
                     rows,
                     count=count,
                     role_models=role_models,
-                    event_log=record,
+                    event_log=event_log,
                     jail=jail,
                     most_rounds=options.conversation.rounds,
                     concurrency=options.conversation.concurrency,
@@ -127,8 +127,8 @@ def build_command(
                 )
 
     families = _families(family) or options.tasks.families
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks build", sandbox) as record:
-        built = add_denied_sessions(setting.environment, asyncio.run(build(record, jail)), families, jail)
+    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks build", sandbox) as event_log:
+        built = add_denied_sessions(setting.environment, asyncio.run(build(event_log, jail)), families, jail)
     write_rows(out, built.tasks)
     if as_json:
         print_json({"tasks": len(built.tasks), "traces": built.traces, "dropped": {**built.dropped}, "out": str(out)})
@@ -208,17 +208,22 @@ def release_command(
     options = base.model_copy(update={"seed": seed, "tasks": base.tasks.model_copy(update={"count": count})})
     settings = [load_domain(name) for name in env or BUILT_IN_DOMAINS]
 
-    async def make(record: EventLogFile, jail: Jail) -> list[TaskSet]:
-        async with open_role_models(options, record) as role_models:
+    async def make(event_log: EventLogFile, jail: Jail) -> list[TaskSet]:
+        async with open_role_models(options, event_log) as role_models:
             return [
                 await build_task_set(
-                    setting, options, role_models=role_models, event_log=record, jail=jail, stage=ProgressBars().stage
+                    setting,
+                    options,
+                    role_models=role_models,
+                    event_log=event_log,
+                    jail=jail,
+                    stage=ProgressBars().stage,
                 )
                 for setting in settings
             ]
 
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks release", sandbox) as record:
-        sets = asyncio.run(make(record, jail))
+    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks release", sandbox) as event_log:
+        sets = asyncio.run(make(event_log, jail))
     manifest = write_release(
         out,
         sets,

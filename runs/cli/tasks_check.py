@@ -53,25 +53,25 @@ def check_tasks_command(
         touched = {problem.place for problem in problems}
         files = [path for path in task_files(file) if str(path) not in touched]
 
-    async def check(path: Path, record: EventLogFile, jail: Jail) -> tuple[list[QualityRow], list[Problem]]:
+    async def check(path: Path, event_log: EventLogFile, jail: Jail) -> tuple[list[QualityRow], list[Problem]]:
         read, setting = read_usable_tasks(path, env)
-        async with open_role_models(options, record) as role_models:
+        async with open_role_models(options, event_log) as role_models:
             with ProgressBars().stage(setting.environment.name, len(read.rows)) as step:
                 rows = await check_tasks(
                     setting.environment,
                     read.rows,
                     jail=jail,
                     role_models=role_models,
-                    event_log=record,
+                    event_log=event_log,
                     reader_is_offline=options.models.independent_reader == "offline",
                     on_task=step,
                 )
         return rows, read.problems
 
     rows: list[QualityRow] = []
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks check", sandbox) as record:
+    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks check", sandbox) as event_log:
         for path in files:
-            checked, unusable = asyncio.run(check(path, record, jail))
+            checked, unusable = asyncio.run(check(path, event_log, jail))
             rows += checked
             problems += unusable
     write_rows(out, rows)

@@ -83,8 +83,8 @@ def _baseline(
     """Have the model write, run what it wrote, and keep both; what it answered is not asked again."""
     silence_libraries()
 
-    async def ask(record: EventLogFile) -> WrittenPrograms:
-        async with ModelClients(record, open_replay=EventLogFile.open, earlier=record) as clients:
+    async def ask(event_log: EventLogFile) -> WrittenPrograms:
+        async with ModelClients(event_log, open_replay=EventLogFile.open, earlier=event_log) as clients:
             with ProgressBars().stage("programs by the model", count) as step:
                 return await write_baseline_programs(
                     setting,
@@ -95,12 +95,12 @@ def _baseline(
                     seed=seed,
                     clients=clients,
                     parameters=ModelParameters(),
-                    event_log=record,
+                    event_log=event_log,
                     on_program=step,
                 )
 
-    with Jail() as jail, open_stage_log(out, f"baseline by {model}") as record:
-        written = asyncio.run(ask(record))
+    with Jail() as jail, open_stage_log(out, f"baseline by {model}") as event_log:
+        written = asyncio.run(ask(event_log))
         rows = run_baseline(setting, rules, model, written.programs, jail, seed=seed)
     write_rows(out, rows)
     print_note(f"Written: {out} ({len(rows)} programs)")

@@ -59,8 +59,8 @@ def content_of_legal_run(path: Path) -> LegalContent:
     folder = LegalFolder(path)
     if not folder.answers.exists():
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` goes on with it")
-    with EventLogFile.open(path) as record:
-        recipe = LegalRecipe.model_validate(record.recipe)
+    with EventLogFile.open(path) as event_log:
+        recipe = LegalRecipe.model_validate(event_log.recipe)
     cases = read_rows(folder.cases, Case)
     answers = read_rows(folder.answers, AnswerRow)
     probes = read_rows(folder.probes, ProbeRow) if recipe.probes and folder.probes.stat().st_size else []

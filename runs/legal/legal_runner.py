@@ -44,7 +44,7 @@ async def run_legal(
     recipe: LegalRecipe,
     folder: LegalFolder,
     *,
-    record: EventLogFile,
+    event_log: EventLogFile,
     book: LegalDataset | None = None,
     progress: StageProgress | None = None,
 ) -> LegalResult:
@@ -61,11 +61,11 @@ async def run_legal(
     else:
         cases, findings = book.cases, DatasetIssues(problems=book.problems, missing=book.missing)
         write_rows(folder.findings, [findings])
-    earlier = record if book is None else None
+    earlier = event_log if book is None else None
     async with ModelClients(
-        record, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=earlier
+        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=earlier
     ) as clients:
-        walk = _LegalRun(recipe, folder, record, clients, progress or NoProgress())
+        walk = _LegalRun(recipe, folder, event_log, clients, progress or NoProgress())
         answers = await walk.ask(cases, folder)
         if recipe.probes:
             await walk.probe(cases, answers)
@@ -81,13 +81,13 @@ class _LegalRun:
         self,
         recipe: LegalRecipe,
         folder: LegalFolder,
-        record: EventLogFile,
+        event_log: EventLogFile,
         clients: ModelClients,
         watch: StageProgress,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
-        self.record = record
+        self.event_log = event_log
         self.clients = clients
         self.watch = watch
         self.encoder = encoders(recipe, clients)
@@ -107,7 +107,7 @@ class _LegalRun:
                 retrieved,
                 self.recipe,
                 clients=self.clients,
-                event_log=self.record,
+                event_log=self.event_log,
                 encoder=self.encoder,
                 stage=stage,
                 known=known,
@@ -119,7 +119,7 @@ class _LegalRun:
     async def probe(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
         with self.watch.stage("probes", len(self.recipe.probes) * len(answers)) as step:
             probes = await ask_probes(
-                cases, answers, self.recipe, clients=self.clients, event_log=self.record, on_probe=step
+                cases, answers, self.recipe, clients=self.clients, event_log=self.event_log, on_probe=step
             )
         self.write(self.folder.probes, probes)
 
@@ -129,7 +129,7 @@ class _LegalRun:
         yes_no = sum(question.kind == "yes_no" for case in cases for question in case.questions)
         with self.watch.stage("restating", yes_no) as step:
             rows = await restate_questions(
-                cases, self.recipe, clients=self.clients, event_log=self.record, on_question=step
+                cases, self.recipe, clients=self.clients, event_log=self.event_log, on_question=step
             )
         self.write(folder.restated, rows)
         balanced = balance_cases(cases, rows, self.recipe.seed)
@@ -141,4 +141,4 @@ class _LegalRun:
         count = write_rows(path, rows)
         file = path.relative_to(self.folder.path)
         stage = file.with_suffix("").as_posix()
-        self.record.record(StageFinished(stage=stage, file=file.as_posix(), sha256=file_digest(path), rows=count))
+        self.event_log.record(StageFinished(stage=stage, file=file.as_posix(), sha256=file_digest(path), rows=count))

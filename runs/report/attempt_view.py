@@ -39,11 +39,11 @@ def view_task(task: Task) -> TaskView:
     return view_tasks(_content(task))[0]
 
 
-def view_attempt(record: EventLogFile, judged: VerdictIndex, mark: VerdictSummary, task: Task) -> AttemptView:
+def view_attempt(event_log: EventLogFile, judged: VerdictIndex, mark: VerdictSummary, task: Task) -> AttemptView:
     verdict, attempt = judged.verdict(mark), judged.attempt(mark)
     content = _content(task, (verdict,), (attempt,) if attempt else ())
-    talk = find_conversation(record, conversation_of(mark))
-    causes = find_causes(verdict, conversation_messages(record, talk.id)) if talk is not None else []
+    talk = find_conversation(event_log, conversation_of(mark))
+    causes = find_causes(verdict, conversation_messages(event_log, talk.id)) if talk is not None else []
     lines = {rule.rule: line for line, rule in causes if rule is not None}
     cited = _provisions(task.environment)
     return AttemptView(

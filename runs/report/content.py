@@ -105,9 +105,9 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
     folder = RunFolder(path).existing()
     if not folder.verdicts.exists():
         raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
-    with EventLogFile.open(path) as record:
-        recipe = recorded_recipe(record, env)
-        usage = measure_usage(record, recipe.call_settings().budget.prices)
+    with EventLogFile.open(path) as event_log:
+        recipe = recorded_recipe(event_log, env)
+        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
     return load_content(folder, recipe, usage)
 
 

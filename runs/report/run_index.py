@@ -85,7 +85,7 @@ class RunIndex:
         """The runs, the one written last first."""
         if self.alone:
             return [self.root.name]
-        records = sorted(self.root.glob("*/record.sqlite"))
+        records = sorted(self.root.glob("*/events.sqlite"))
         return [path.parent.name for path in sorted(records, key=_written, reverse=True)]
 
     def folder(self, name: str) -> RunFolder:
@@ -97,10 +97,15 @@ class RunIndex:
     def line(self, name: str) -> RunListing:
         folder = self.folder(name)
         try:
-            with EventLogFile.open(folder.path) as record:
-                messages = record.rows("SELECT count(*) FROM entries WHERE kind = 'message'")[0][0]
+            with EventLogFile.open(folder.path) as event_log:
+                messages = event_log.rows("SELECT count(*) FROM entries WHERE kind = 'message'")[0][0]
                 return RunListing(
-                    name, state_of(folder), record.created, _about(record.recipe), _models(record.recipe), messages
+                    name,
+                    state_of(folder),
+                    event_log.created,
+                    _about(event_log.recipe),
+                    _models(event_log.recipe),
+                    messages,
                 )
         except InputError as error:
             return RunListing(name, "stopped", "", "", (), 0, str(error))

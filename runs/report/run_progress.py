@@ -69,9 +69,9 @@ class RunProgress:
     funnel: RunFunnel
 
 
-def measure_progress(folder: RunFolder, record: EventLogFile, judged: VerdictIndex) -> RunProgress:
+def measure_progress(folder: RunFolder, event_log: EventLogFile, judged: VerdictIndex) -> RunProgress:
     counts: dict[str, Counter[str]] = {}
-    for role, kind, count in record.rows(
+    for role, kind, count in event_log.rows(
         "SELECT role, kind, count(*) FROM entries WHERE role > '' GROUP BY kind, role"
     ):
         counts.setdefault(role, Counter())[kind] = count
@@ -79,16 +79,16 @@ def measure_progress(folder: RunFolder, record: EventLogFile, judged: VerdictInd
         RoleCounts(role, of["message"], of["asked"], of["model_call"], of["retry"], of["failure"])
         for role, of in sorted(counts.items())
     ]
-    begun = record.rows("SELECT count(*) FROM conversations WHERE stage = 'attempts'")[0][0]
-    resumed = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)]
-    stages = {entry.file: entry for entry in record.entries(kind="stage") if isinstance(entry, StageFinished)}
+    begun = event_log.rows("SELECT count(*) FROM conversations WHERE stage = 'attempts'")[0][0]
+    resumed = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)]
+    stages = {entry.file: entry for entry in event_log.entries(kind="stage") if isinstance(entry, StageFinished)}
     state = state_of(folder)
     return RunProgress(
         state,
         list(stages.values()),
         roles,
-        (begun, _expected(record.recipe, stages)),
-        len(record.in_flight()) if state == "running" else 0,
+        (begun, _expected(event_log.recipe, stages)),
+        len(event_log.in_flight()) if state == "running" else 0,
         len(resumed),
         sum(len(entry.in_flight) for entry in resumed),
         _funnel(folder, stages, begun, judged),

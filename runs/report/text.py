@@ -4,9 +4,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lawtrace.environments.events import Event, Json
-from lawtrace.runs.scoring.metrics import Interval
+
+if TYPE_CHECKING:  # the command line imports this module before it knows what it will need
+    from lawtrace.runs.scoring.metrics import Interval
 
 # Control characters, and those that make a browser show text in another order than it runs in.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -59,7 +62,7 @@ def short_percent(share: float | None, *, unit: str = " %") -> str:
     return "–" if share is None else f"{100 * share:.1f}".removesuffix(".0") + unit
 
 
-def show_interval(interval: Interval | None, *, digits: int = 1) -> str:
+def show_interval(interval: "Interval | None", *, digits: int = 1) -> str:
     if interval is None:
         return "–"
     dash = " to " if interval.low < 0 else "–"  # a dash between negative numbers reads as one more minus

@@ -85,12 +85,12 @@ def checked_recipe_environment(recipe: Recipe) -> Domain:
     return setting
 
 
-def recorded_recipe(record: EventLogFile, env: str | None = None) -> Recipe:
+def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:
     """The recipe of a run on record, with the folder that the user says where the run has one of the user's own.
 
     Raises InputError if the user does not say it, or the record is not that of a whole run.
     """
-    folder, recorded = record.path.parent, record.recipe
+    folder, recorded = event_log.path.parent, event_log.recipe
     if isinstance(recorded, dict) and "stage" in recorded:
         raise InputError(
             f"{folder}: the record of a stage that ran alone ({recorded['stage']}); give the same command again, which "
@@ -108,7 +108,7 @@ def recorded_recipe(record: EventLogFile, env: str | None = None) -> Recipe:
         return recipe
     if env is None:
         raise InputError(
-            f"{record.path.parent}: this run is about an environment outside lawtrace, whose Python runs only if you "
+            f"{event_log.path.parent}: this run uses an environment outside lawtrace, whose Python runs only if you "
             f"name its folder: add --env {recipe.environment}"
         )
     return recipe.model_copy(update={"environment": env})

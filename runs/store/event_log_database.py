@@ -7,12 +7,12 @@ from pathlib import Path
 
 from lawtrace.environments.errors import InputError, OperationalError
 
-EVENT_LOG_FILE = "record.sqlite"
+EVENT_LOG_FILE = "events.sqlite"
 SCHEMA_VERSION = 3
 _APPLICATION_ID = 0x4C617754
 """Tells a record from any other SQLite file."""
 
-_LOCK_FILE = "record.lock"
+_LOCK_FILE = "events.lock"
 
 SCHEMA = f"""
 BEGIN;
@@ -106,7 +106,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
     WAL lets readers in while we write. ``synchronous=NORMAL`` hands a commit to the operating system without waiting
     for the disk: a process that is killed loses nothing. Against the loss of power the log is flushed once a turn,
-    before the next paid call (`EventLogFile.settle`): one flush for all that happened, where FULL would take one an
+    before the next paid call (`EventLogFile.flush`): one flush for all that happened, where FULL would take one an
     entry.
     Moving the log into the file costs two flushes and most of the writing, so it waits until 32 MB have come together.
     """
@@ -169,7 +169,7 @@ def translate_errors(path: Path) -> Generator[None]:
         if name.startswith("SQLITE_CORRUPT"):
             raise InputError(
                 f"{path} is damaged, perhaps cut short in copying ({error}); nothing was changed in it: copy it again, "
-                "with record.sqlite-wal if there is one"
+                "with events.sqlite-wal if there is one"
             ) from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise OperationalError(

@@ -69,18 +69,18 @@ class EventLogFile:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OperationalError(f"cannot make {directory}: {error.strerror}; choose another place") from error
-        record = cls._for_writing(directory, clock, resumed=False)
-        with translate_errors(record.path):
-            record._connection.executescript(SCHEMA)
+        event_log = cls._for_writing(directory, clock, resumed=False)
+        with translate_errors(event_log.path):
+            event_log._connection.executescript(SCHEMA)
             meta = {
                 "schema_version": str(SCHEMA_VERSION),
                 "lawtrace_version": version("lawtrace"),
                 "created": clock().isoformat(),
                 "recipe": json.dumps(recipe, ensure_ascii=False),
             }
-            record._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-            record._connection.execute("COMMIT")
-        return record
+            event_log._connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            event_log._connection.execute("COMMIT")
+        return event_log
 
     @classmethod
     def resume(cls, directory: Path, *, clock: Clock = utc_now) -> Self:
@@ -90,9 +90,9 @@ class EventLogFile:
             InputError: there is none, or something else in its place.
             CannotCarryOut: another process is just writing it.
         """
-        record = cls._for_writing(directory, clock, resumed=True)
-        record.record(RunResumed(in_flight=tuple(record.in_flight())))
-        return record
+        event_log = cls._for_writing(directory, clock, resumed=True)
+        event_log.record(RunResumed(in_flight=tuple(event_log.in_flight())))
+        return event_log
 
     @classmethod
     def open(cls, directory: Path) -> Self:

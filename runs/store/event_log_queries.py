@@ -78,11 +78,11 @@ _Clauses = tuple[list[str], list[object]]
 
 
 def find_conversations(
-    record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
+    event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedConversation]:
     """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
     clauses, values = _conversation_clauses(wanted)
-    rows = record.rows(
+    rows = event_log.rows(
         f"SELECT id, {_KEY_COLUMNS}, (SELECT count(*) FROM entries"  # noqa: S608
         " WHERE conversation = conversations.id AND kind IN ('message', 'failure')) FROM conversations"
         f" WHERE {' AND '.join(clauses)} ORDER BY id LIMIT ? OFFSET ?",
@@ -91,9 +91,9 @@ def find_conversations(
     return [LoggedConversation(row[0], ConversationKey(*row[1:9]), row[9]) for row in rows]
 
 
-def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
+def find_conversation(event_log: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
     """The conversation that was held there, if one was."""
-    found = record.rows(
+    found = event_log.rows(
         "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
         " AND kind IN ('message', 'failure')) FROM conversations"
         " WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND conversation_kind IS ?"
@@ -103,28 +103,28 @@ def find_conversation(record: EventLogFile, place: ConversationKey) -> LoggedCon
     return LoggedConversation(found[0][0], place, found[0][1]) if found else None
 
 
-def count_messages(record: EventLogFile, conversation: int, *, before: int) -> int:
+def count_messages(event_log: EventLogFile, conversation: int, *, before: int) -> int:
     """How many lines of a conversation come before the one of that number."""
     query = "SELECT count(*) FROM entries WHERE conversation = ? AND kind IN ('message', 'failure') AND seq < ?"
-    return record.rows(query, (conversation, before))[0][0]
+    return event_log.rows(query, (conversation, before))[0][0]
 
 
-def count_conversations(record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE) -> int:
+def count_conversations(event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE) -> int:
     clauses, values = _conversation_clauses(wanted)
     query = f"SELECT count(*) FROM conversations WHERE {' AND '.join(clauses)}"  # noqa: S608
-    return record.rows(query, values)[0][0]
+    return event_log.rows(query, values)[0][0]
 
 
 def conversation_messages(
-    record: EventLogFile, conversation: int, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
+    event_log: EventLogFile, conversation: int, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
     """What was said in a conversation, in order; of that what is wanted of role, turn and text."""
     clauses, values = _message_clauses(wanted)
-    return _select_messages(record, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
+    return _select_messages(event_log, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
 
 
 def find_messages(
-    record: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
+    event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
     """What was said anywhere, in the order in which it was recorded, after the line of that number."""
     clauses, values = _message_clauses(wanted)
@@ -133,12 +133,12 @@ def find_messages(
         clauses.append(f"conversation IN (SELECT id FROM conversations WHERE {' AND '.join(of_place)})")  # noqa: S608
     if after:
         clauses, values = ["entries.seq > ?", *clauses], [after, *values]
-    return _select_messages(record, clauses, [*values, *place_values], limit, offset)
+    return _select_messages(event_log, clauses, [*values, *place_values], limit, offset)
 
 
-def conversation_ids(record: EventLogFile, stage: str) -> dict[ConversationKey, int]:
+def conversation_ids(event_log: EventLogFile, stage: str) -> dict[ConversationKey, int]:
     """The places of all conversations of a stage, with their numbers."""
-    rows = record.rows(
+    rows = event_log.rows(
         f"SELECT {_KEY_COLUMNS}, id FROM conversations WHERE stage = ?",  # noqa: S608
         (stage,),
     )
@@ -146,9 +146,9 @@ def conversation_ids(record: EventLogFile, stage: str) -> dict[ConversationKey, 
 
 
 def _select_messages(
-    record: EventLogFile, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int
+    event_log: EventLogFile, clauses: Iterable[str], values: Iterable[object], limit: int, offset: int
 ) -> list[LoggedMessage]:
-    rows: list[tuple[Any, ...]] = record.rows(
+    rows: list[tuple[Any, ...]] = event_log.rows(
         f"SELECT {COLUMNS}, conversation, at FROM entries"  # noqa: S608
         f" WHERE {' AND '.join(['kind IN (?, ?)', *clauses])} ORDER BY seq LIMIT ? OFFSET ?",
         ("message", "failure", *values, limit, offset),
@@ -156,7 +156,7 @@ def _select_messages(
     return [
         LoggedMessage(row[0], row[5], row[6], line)
         for row in rows
-        if isinstance(line := record.entry(row[:5]), MessageSent | RoleFailed)
+        if isinstance(line := event_log.entry(row[:5]), MessageSent | RoleFailed)
     ]
 
 

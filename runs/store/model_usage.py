@@ -53,21 +53,21 @@ _COUNTS = f"""
 """What was given up when the run was stopped is no failure: it is asked again."""
 
 
-def measure_usage(record: EventLogFile, prices: Mapping[str, Price]) -> tuple[ModelUsage, ...]:
+def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple[ModelUsage, ...]:
     """A line for each role and model that anybody was asked for, in the order of their first calls. Offline roles and
     built-in models are functions of ours and have none, unless one failed."""
     lines: dict[tuple[str, str], ModelUsage] = {}
-    for role, model, asked, replayed, prompt, completion, seconds, queued in record.rows(_CALLS):
+    for role, model, asked, replayed, prompt, completion, seconds, queued in event_log.rows(_CALLS):
         price = prices.get(model or "")
         money = price.of(prompt, completion) if price else None
         name = model or ""
         lines[role, name] = ModelUsage(
             role, name, asked, replayed, 0, 0, prompt, completion, round(seconds, 3), round(queued, 3), money
         )
-    for role, model, count in record.rows(_COUNTS, ("retry",)):
+    for role, model, count in event_log.rows(_COUNTS, ("retry",)):
         line = lines.get((role, model or ""), ModelUsage(role, model or ""))
         lines[role, model or ""] = replace(line, retries=count)
-    for role, model, count in record.rows(_COUNTS, ("failure",)):
+    for role, model, count in event_log.rows(_COUNTS, ("failure",)):
         line = lines.get((role, model or ""), ModelUsage(role, model or ""))
         lines[role, model or ""] = replace(line, failures=count)
     return tuple(lines.values())

@@ -68,7 +68,7 @@ class RunFolder:
         """This folder, if it holds a run. Raises InputError."""
         if not self.path.is_dir():
             raise InputError(f"{self.path}: there is no such run folder; `lawtrace run` makes one")
-        if not any(file.name == "record.sqlite" or file.suffix == ".jsonl" for file in self.path.iterdir()):
+        if not any(file.name == "events.sqlite" or file.suffix == ".jsonl" for file in self.path.iterdir()):
             raise InputError(f"{self.path} holds no run; give the folder of one, such as {self.path}/NAME")
         return self
 

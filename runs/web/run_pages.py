@@ -121,13 +121,13 @@ class RunPages:
 
     def run(self, request: Request) -> Response:
         name, folder, judged = self._run(request)
-        with EventLogFile.open(folder.path) as record:
+        with EventLogFile.open(folder.path) as event_log:
             return self._page(
                 "run",
                 run=name,
-                progress=measure_progress(folder, record, judged),
-                recipe=record.recipe,
-                created=record.created,
+                progress=measure_progress(folder, event_log, judged),
+                recipe=event_log.recipe,
+                created=event_log.created,
                 has_report=folder.report.exists(),
                 table=_outcomes(judged.marks),
                 broken=Counter(rule for mark in judged.marks for rule in mark.broken).most_common(),
@@ -136,8 +136,8 @@ class RunPages:
     def progress(self, request: Request) -> Response:
         """The part of a run's page that changes while it goes on."""
         name, folder, judged = self._run(request)
-        with EventLogFile.open(folder.path) as record:
-            return self._page("progress", run=name, progress=measure_progress(folder, record, judged))
+        with EventLogFile.open(folder.path) as event_log:
+            return self._page("progress", run=name, progress=measure_progress(folder, event_log, judged))
 
     def attempts(self, request: Request) -> Response:
         name, _, judged = self._run(request)
@@ -166,8 +166,8 @@ class RunPages:
             raise InputError(f"{folder.path}: holds no task {mark.task!r}")
         number = tasks.numbers[mark.variant, mark.task]
         task = tasks.row(number)
-        with EventLogFile.open(folder.path) as record:
-            view = view_attempt(record, judged, mark, task)
+        with EventLogFile.open(folder.path) as event_log:
+            view = view_attempt(event_log, judged, mark, task)
         return self._page(
             "attempt_page", run=name, view=view, card=view.card, task=task, task_number=number, rule_anchors={}
         )
@@ -189,8 +189,8 @@ class RunPages:
         tasks = self._library.tasks(name)
         number: int = request.path_params["number"]
         task = tasks.row(number)
-        with EventLogFile.open(folder.path) as record:
-            talks = find_conversations(record, MessageQuery(task=task.id), limit=PAGE_SIZE)
+        with EventLogFile.open(folder.path) as event_log:
+            talks = find_conversations(event_log, MessageQuery(task=task.id), limit=PAGE_SIZE)
         return self._page(
             "task_page",
             run=name,
@@ -207,10 +207,10 @@ class RunPages:
         name, folder, judged = self._run(request)
         asked = {key: request.query_params.get(key) or None for key in ("stage", "task", "style", "role", "text")}
         wanted = MessageQuery(**asked)  # pyright: ignore[reportArgumentType]
-        with EventLogFile.open(folder.path) as record:
-            paging, start = _paging(request, count_conversations(record, wanted))
-            talks = find_conversations(record, wanted, limit=PAGE_SIZE, offset=start)
-            stages = [row[0] for row in record.rows("SELECT DISTINCT stage FROM conversations ORDER BY stage")]
+        with EventLogFile.open(folder.path) as event_log:
+            paging, start = _paging(request, count_conversations(event_log, wanted))
+            talks = find_conversations(event_log, wanted, limit=PAGE_SIZE, offset=start)
+            stages = [row[0] for row in event_log.rows("SELECT DISTINCT stage FROM conversations ORDER BY stage")]
         return self._page(
             "conversations",
             run=name,
@@ -224,19 +224,19 @@ class RunPages:
         """A thread, a page of it at a time; ``?at=NUMBER`` shows the page with that line."""
         name, folder, judged = self._run(request)
         number: int = request.path_params["number"]
-        with EventLogFile.open(folder.path) as record:
-            found = find_conversations(record, MessageQuery(conversations=[number]))
+        with EventLogFile.open(folder.path) as event_log:
+            found = find_conversations(event_log, MessageQuery(conversations=[number]))
             if not found:
                 raise InputError(f"{folder.path}: there is no conversation {number}")
             talk = found[0]
             at = _number(request, "at", 0)
-            page = count_messages(record, number, before=at) // PAGE_SIZE if at else _number(request, "page", 1) - 1
+            page = count_messages(event_log, number, before=at) // PAGE_SIZE if at else _number(request, "page", 1) - 1
             page = min(max(page, 0), max(0, (talk.lines - 1) // PAGE_SIZE))
-            lines = conversation_messages(record, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
+            lines = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
             mark = judged.at(talk.place)
             verdict = judged.verdict(mark) if mark else None
-            causes = find_causes(verdict, conversation_messages(record, number)) if verdict else []
-            before, after = _neighbours(record, number)
+            causes = find_causes(verdict, conversation_messages(event_log, number)) if verdict else []
+            before, after = _neighbours(event_log, number)
         return self._page(
             "conversation",
             run=name,
@@ -254,8 +254,8 @@ class RunPages:
         """The whole of one line, as plain text."""
         _, folder, _ = self._run(request)
         number: int = request.path_params["number"]
-        with EventLogFile.open(folder.path) as record:
-            said = find_messages(record, after=number - 1, limit=1)
+        with EventLogFile.open(folder.path) as event_log:
+            said = find_messages(event_log, after=number - 1, limit=1)
         if not said or said[0].number != number:
             raise InputError(f"{folder.path}: there is no message {number}")
         return PlainTextResponse(message_text(said[0].line))
@@ -267,15 +267,15 @@ class RunPages:
         lines: Sequence[LoggedMessage] = ()
         talks: dict[int, LoggedConversation] = {}
         page, trouble = max(1, _number(request, "page", 1)), ""
-        with EventLogFile.open(folder.path) as record:
+        with EventLogFile.open(folder.path) as event_log:
             if text:
                 try:
                     wanted = MessageQuery(text=text, role=role)
-                    lines = find_messages(record, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
+                    lines = find_messages(event_log, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
                 except InputError as error:
                     trouble = str(error)
             numbers = list(dict.fromkeys(said.conversation for said in lines))
-            talks = {talk.id: talk for talk in find_conversations(record, MessageQuery(conversations=numbers))}
+            talks = {talk.id: talk for talk in find_conversations(event_log, MessageQuery(conversations=numbers))}
         return self._page(
             "search",
             run=name,
@@ -375,9 +375,9 @@ def _number(request: Request, name: str, default: int) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 18 else default
 
 
-def _neighbours(record: EventLogFile, number: int) -> tuple[int | None, int | None]:
-    before = record.rows("SELECT max(id) FROM conversations WHERE id < ?", (number,))[0][0]
-    after = record.rows("SELECT min(id) FROM conversations WHERE id > ?", (number,))[0][0]
+def _neighbours(event_log: EventLogFile, number: int) -> tuple[int | None, int | None]:
+    before = event_log.rows("SELECT max(id) FROM conversations WHERE id < ?", (number,))[0][0]
+    after = event_log.rows("SELECT min(id) FROM conversations WHERE id > ?", (number,))[0][0]
     return before, after
 
 

@@ -35,8 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
-    with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        return asyncio.run(run_variants(RECIPE, folder, event_log=record))
+    with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, result
     assert [one.made_by["traces"] for one in results] == [1, 1, 1, 1]
     # With or without an evaluator the same tasks came out, so the attempts at them are shared too.
     assert [one.made_by["attempts"] for one in results] == [1, 1, 3, 3]
-    with EventLogFile.open(folder.path) as record:
-        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    with EventLogFile.open(folder.path) as event_log:
+        calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     asked = [entry for entry in calls if entry.context.role == "executor"]
     assert len(asked) == 2 * 3 * 2 * 2  # shields, tasks, styles, models
     variants = {entry.context.variant for entry in calls if entry.context.role == "masking_evaluator"}
@@ -86,8 +86,8 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
 
 def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
     again = RunFolder(tmp_path / "again")
-    with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as record:
-        asyncio.run(run_variants(RECIPE, again, event_log=record))
+    with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
+        asyncio.run(run_variants(RECIPE, again, event_log=event_log))
     names = sorted(path.relative_to(folder.path) for path in folder.path.rglob("*.jsonl"))
     assert {name.name for name in names} >= {"rules.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"}
     assert {name.parts[1] for name in names if name.parts[0] == "variants"} == {"01", "02", "03", "04"}
@@ -99,8 +99,8 @@ def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[Var
 def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        whole, broken = asyncio.run(run_variants(recipe, folder, event_log=record))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        whole, broken = asyncio.run(run_variants(recipe, folder, event_log=event_log))
     assert whole.result is not None
     assert broken.result is None
     assert broken.ended is not None
@@ -138,11 +138,11 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
         update={"models": everybody, "ablation": {}, "attempts": AttemptOptions(models=("openai:b",), baselines=False)}
     )
     folder = RunFolder(tmp_path / "run")
-    with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
+    with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        asyncio.run(run_recipe(recipe, folder, event_log=record))
-        used = {(line.role, line.model): line.asked for line in measure_usage(record, {})}
+        asyncio.run(run_recipe(recipe, folder, event_log=event_log))
+        used = {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}
     assert len(used) == 9
 

@@ -55,8 +55,8 @@ def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     async def walk_with_ticker() -> None:
         ticker = asyncio.create_task(tick())
-        with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as record:
-            await run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=record)
+        with EventLogFile.create(tmp_path / "run", recipe=recipe.model_dump(mode="json")) as event_log:
+            await run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log)
         ticker.cancel()
 
     recipe = Recipe(

@@ -26,8 +26,8 @@ SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
 
 
 def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
 
 
 @pytest.fixture(scope="module")
@@ -94,17 +94,17 @@ def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> No
 
 
 def test_everything_that_was_said_is_on_record(walked: RunResult) -> None:
-    with EventLogFile.open(walked.folder.path) as record:
-        messages = [entry for entry in record.entries(kind="message") if isinstance(entry, MessageSent)]
-        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    with EventLogFile.open(walked.folder.path) as event_log:
+        messages = [entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent)]
+        calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     assert Counter(entry.source for entry in messages)["masking_evaluator"] == 6
     assert all(entry.prompt_hash for entry in messages if entry.source == "executor")
     assert sum(entry.context.role == "executor" for entry in calls) == 24
 
 
 def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> None:
-    with EventLogFile.open(walked.folder.path) as record:
-        requests = [e for e in record.entries(kind="message", role="user") if isinstance(e, MessageSent)]
+    with EventLogFile.open(walked.folder.path) as event_log:
+        requests = [e for e in event_log.entries(kind="message", role="user") if isinstance(e, MessageSent)]
     asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
     assert len(asked) == 24
     assert not any(re.search(r"audit|authori|FUNDS_TRANSFER|BILL_PAYMENT", text, re.IGNORECASE) for text in asked)
@@ -178,8 +178,8 @@ def test_the_prompt_does_not_tell_the_rules(walked: RunResult) -> None:
     regulation = load_domain("banking").regulation
     readings = [provision.reading for provision in regulation.provisions if provision.reading]
     assert readings
-    with EventLogFile.open(walked.folder.path) as record:
-        calls = [e for e in record.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
+    with EventLogFile.open(walked.folder.path) as event_log:
+        calls = [e for e in event_log.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
     system = calls[0].request[0].content
     assert "Article 97(1)(b)" in system
     assert not any(reading in system for reading in readings)
@@ -206,8 +206,8 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
     recipe = resolve_recipe(recipe)
     before = run(recipe, tmp_path / "run")
     rules.unlink()
-    with EventLogFile.resume(tmp_path / "run") as record:
-        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=record))
+    with EventLogFile.resume(tmp_path / "run") as event_log:
+        after = asyncio.run(run_recipe(recipe, RunFolder(tmp_path / "run"), event_log=event_log))
     assert after.verdicts == before.verdicts
 
 

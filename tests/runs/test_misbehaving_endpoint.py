@@ -77,8 +77,8 @@ def results(folder: RunFolder) -> list[VariantResult]:
         for name, value in server.environment.items():
             patch.setenv(name, value)
         server.then(*FAULTS)
-        with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as record:
-            return asyncio.run(run_variants(RECIPE, folder, event_log=record))
+        with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
+            return asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
 
 
 def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult]) -> None:
@@ -94,8 +94,8 @@ def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult
 
 def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[VariantResult]) -> None:
     assert results
-    with EventLogFile.open(folder.path) as record:
-        entries = list(record.entries())
+    with EventLogFile.open(folder.path) as event_log:
+        entries = list(event_log.entries())
     retried = Counter(
         "status" if "status 5" in entry.error or "status 4" in entry.error else "connection"
         for entry in entries
@@ -133,13 +133,13 @@ def test_a_budget_ends_the_matrix_and_more_of_it_goes_on(tmp_path: Path, monkeyp
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         with (
-            EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as record,
+            EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as event_log,
             pytest.raises(BudgetExhausted, match="20 messages"),
         ):
-            asyncio.run(run_variants(small, folder, event_log=record))
+            asyncio.run(run_variants(small, folder, event_log=event_log))
         assert len(server.requests) == 20
-        with EventLogFile.resume(folder.path) as record:
-            results = asyncio.run(run_variants(RECIPE, folder, event_log=record))
-            calls = sum(call.paid for call in record.answered())
+        with EventLogFile.resume(folder.path) as event_log:
+            results = asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
+            calls = sum(call.paid for call in event_log.answered())
         assert len(server.requests) == calls
     assert [one.ended for one in results] == [None] * 4

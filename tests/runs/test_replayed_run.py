@@ -75,13 +75,13 @@ def test_every_stage_file_comes_out_the_same(
         assert Path("replayed", name).read_bytes() == Path("live", name).read_bytes(), name
     assert '"model":"openai:m"' in Path("replayed/attempts.jsonl").read_text(encoding="utf-8")
     assert "endpoint: " in Path("replayed/verdicts.jsonl").read_text(encoding="utf-8")
-    with EventLogFile.open(Path("replayed")) as record:
+    with EventLogFile.open(Path("replayed")) as event_log:
         calls = [
-            entry for entry in record.entries(kind="model_call", role="executor") if isinstance(entry, ModelCalled)
+            entry for entry in event_log.entries(kind="model_call", role="executor") if isinstance(entry, ModelCalled)
         ]
         assert calls
         assert all(call.replayed for call in calls)
-        assert list(record.entries(kind="asked")) == []
+        assert list(event_log.entries(kind="asked")) == []
 
 
 @pytest.mark.slow

@@ -87,8 +87,8 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        with EventLogFile.open(run) as record:
-            committed = list(record.entries(kind="model_call", role="executor"))
+        with EventLogFile.open(run) as event_log:
+            committed = list(event_log.entries(kind="model_call", role="executor"))
         assert 0 < len(committed) < 8
         assert not (run / "verdicts.jsonl").exists()
 
@@ -100,8 +100,8 @@ def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.Mo
             main()
         assert ended.value.code == 0
         assert len(server.requests) - asked_before == 8 - len(committed)
-    with EventLogFile.open(run) as record:
-        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled)]
+    with EventLogFile.open(run) as event_log:
+        calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     live = [entry for entry in calls if entry.context.role == "executor" and not entry.replayed]
     assert len({(entry.context.task, entry.context.style) for entry in live}) == len(live) == 8
     assert len((run / "verdicts.jsonl").read_text().splitlines()) == 8

@@ -41,18 +41,18 @@ def ingest_command(
     silence_libraries()
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     tree = parse_document(read_lines(document))
-    with open_stage_log(out, f"ingest {document.name}") as record:
+    with open_stage_log(out, f"ingest {document.name}") as event_log:
         if parts is not None:
             ranges = load_parts(parts)
             doubts = tuple(check_order(ranges))
         else:
-            mapped = asyncio.run(_map(tree, document.stem, options, record))
+            mapped = asyncio.run(_map(tree, document.stem, options, event_log))
             if mapped.failure is not None:
                 raise OperationalError(
                     f"{document}: the section mapper found no mapping ({mapped.failure}); give one with --parts"
                 )
             ranges, doubts = mapped.parts, mapped.doubts
-        reading = asyncio.run(_read(build_case(document.stem, tree, ranges), options, record))
+        reading = asyncio.run(_read(build_case(document.stem, tree, ranges), options, event_log))
     case = reading.case
     write_rows(out, [case])
     mapping = out.with_suffix(".parts.toml")
@@ -85,24 +85,24 @@ def ingest_command(
     print_note(f"Written: {out}, and the mapping to correct: {mapping}")
 
 
-async def _map(tree: Document, name: str, options: LegalRecipe, record: EventLogFile) -> SectionMapping:
-    async with legal_role_models(options, record) as role_models:
+async def _map(tree: Document, name: str, options: LegalRecipe, event_log: EventLogFile) -> SectionMapping:
+    async with legal_role_models(options, event_log) as role_models:
         return await map_sections(
             tree,
             role_models=role_models,
             context=Context(stage="ingest", role="section_mapper", task=name),
-            event_log=record,
+            event_log=event_log,
             most_rounds=options.conversation.rounds,
         )
 
 
-async def _read(case: Case, options: LegalRecipe, record: EventLogFile) -> ExtractedKnowledge:
-    async with legal_role_models(options, record) as role_models:
+async def _read(case: Case, options: LegalRecipe, event_log: EventLogFile) -> ExtractedKnowledge:
+    async with legal_role_models(options, event_log) as role_models:
         return await extract_knowledge(
             case,
             role_models=role_models,
             context=Context(stage="reading", role="facts"),
-            event_log=record,
+            event_log=event_log,
             most_rounds=options.conversation.rounds,
         )
 
@@ -118,21 +118,21 @@ def questions_command(
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
 
-    async def write(record: EventLogFile) -> list[GeneratedQuestions]:
-        async with legal_role_models(options, record) as role_models:
+    async def write(event_log: EventLogFile) -> list[GeneratedQuestions]:
+        async with legal_role_models(options, event_log) as role_models:
             return [
                 await write_questions(
                     one,
                     role_models=role_models,
                     context=Context(stage="questions", role="question_writer"),
-                    event_log=record,
+                    event_log=event_log,
                     most_rounds=options.conversation.rounds,
                 )
                 for one in cases
             ]
 
-    with open_stage_log(out, f"questions {case.name}") as record:
-        written = asyncio.run(write(record))
+    with open_stage_log(out, f"questions {case.name}") as event_log:
+        written = asyncio.run(write(event_log))
     write_rows(out, [one.case for one in written])
     notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
     count = sum(len(one.case.questions) for one in written)
@@ -148,9 +148,9 @@ def questions_command(
 
 
 @asynccontextmanager
-async def legal_role_models(recipe: LegalRecipe, record: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
+async def legal_role_models(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
     """The roles as the legal recipe casts them, each call recorded; what the record holds is not asked again."""
     async with ModelClients(
-        record, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=record
+        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=event_log
     ) as clients:
         yield recipe.role_models(clients)

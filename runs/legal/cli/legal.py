@@ -101,8 +101,8 @@ def run_command(
         return
     check_access(plan)
     folder = LegalFolder(out or new_run_folder(resolved.name).path)
-    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as record, resumable(folder.path):
-        result = asyncio.run(run_legal(resolved, folder, record=record, book=book, progress=ProgressBars()))
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log, resumable(folder.path):
+        result = asyncio.run(run_legal(resolved, folder, event_log=event_log, book=book, progress=ProgressBars()))
     _finish(result, as_json=as_json)
 
 
@@ -111,10 +111,10 @@ def _asked_for(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
         return load_legal_recipe(recipe) if recipe else LegalRecipe()
     if recipe is not None:
         raise InputError(f"give --recipe or --from {repeated}, not both")
-    with EventLogFile.open(repeated) as record:
-        if not is_legal_recipe(record.recipe):
+    with EventLogFile.open(repeated) as event_log:
+        if not is_legal_recipe(event_log.recipe):
             raise InputError(f"{repeated} is no legal run; `lawtrace run --from {repeated}` repeats it")
-        return LegalRecipe.model_validate(record.recipe)
+        return LegalRecipe.model_validate(event_log.recipe)
 
 
 def _book_of(cases: Path | None, repeated: Path | None) -> LegalDataset:
@@ -147,14 +147,14 @@ def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
 def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) -> None:
     """Go on with a legal run that was interrupted, with these budgets in place of its recipe's."""
     folder = LegalFolder(directory)
-    with EventLogFile.resume(directory) as record:
-        recipe = with_budget(LegalRecipe.model_validate(record.recipe), budget)
+    with EventLogFile.resume(directory) as event_log:
+        recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
         if folder.cases.exists():
             plan = plan_legal_calls(recipe, load_cases_with_questions(folder.cases).cases)
             check_prices(recipe, [line.model for line in plan.calls])
             check_access(plan)
         with resumable(directory):
-            result = asyncio.run(run_legal(recipe, folder, record=record, progress=ProgressBars()))
+            result = asyncio.run(run_legal(recipe, folder, event_log=event_log, progress=ProgressBars()))
     _finish(result, as_json=as_json)
 
 

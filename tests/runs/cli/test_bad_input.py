@@ -23,8 +23,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
         tasks=TaskOptions(count=2, spare=1, length=5),
         attempts=AttemptOptions(baselines=False, models=("baseline:reference", "baseline:noop")),
     )
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_recipe(recipe, folder, event_log=record))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_recipe(recipe, folder, event_log=event_log))
     return folder
 
 

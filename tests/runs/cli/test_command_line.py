@@ -319,9 +319,9 @@ def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monke
         lawtrace.json(*words)
         assert len(server.requests) == 2
     assert (tmp_path / "attempts.jsonl").read_bytes() == before
-    code, out, _ = lawtrace("messages", "attempts.record")
+    code, out, _ = lawtrace("messages", "attempts.events")
     assert (code, "executor" in out) == (0, True)
-    for whole_run in (("resume", "attempts.record"), ("run", "--from", "attempts.record")):
+    for whole_run in (("resume", "attempts.events"), ("run", "--from", "attempts.events")):
         code, _, err = lawtrace(*whole_run)
         assert (code, "give the same command again" in " ".join(err.split())) == (2, True)
 

@@ -44,13 +44,13 @@ def run(folder: Path, recipe: LegalRecipe = RECIPE, *, resumed: bool = False) ->
         EventLogFile.resume(folder) if resumed else EventLogFile.create(folder, recipe=recipe.model_dump(mode="json"))
     )
     book = None if resumed else LegalDataset((MORE, *BOOK.cases[1:]))
-    with opening as record:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=book))
+    with opening as event_log:
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=book))
 
 
 def calls(folder: Path) -> int:
-    with EventLogFile.open(folder) as record:
-        return sum(1 for _ in record.entries(kind="model_call"))
+    with EventLogFile.open(folder) as event_log:
+        return sum(1 for _ in event_log.entries(kind="model_call"))
 
 
 def test_half_of_each_answer_is_restated_and_only_what_changed_is_asked_again(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_on_the_published_cases_always_yes_falls_to_one_half(tmp_path: Path) -> 
         pytest.skip("needs the published dataset in ../shared/data/maslegal")
     recipe = RECIPE.model_copy(update={"depths": (1,), "contexts": ("LR",)})
     folder = LegalFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_legal(recipe, folder, record=record, book=load_dataset(SHARED)))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_legal(recipe, folder, event_log=event_log, book=load_dataset(SHARED)))
     content = content_of_legal_run(folder.path)
     assert content.balanced is not None
     assert [(line.questions, line.restatable, line.asked) for line in content.balanced.restating] == [

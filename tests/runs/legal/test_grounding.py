@@ -79,8 +79,8 @@ def rests_on_facts(request: Mapping[str, Any]) -> str:
 
 
 def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=BOOK))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=BOOK))
 
 
 def test_an_answer_that_rests_on_what_it_cites_moves_without_it_and_not_by_another_name(

@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.browser, needs_browser]
 def page_of_a_run(tmp_path: Path) -> str:
     recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), balanced=True, probes=("renamed",))
     folder = LegalFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_legal(recipe, folder, record=record, book=BOOK))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_legal(recipe, folder, event_log=event_log, book=BOOK))
     write_legal_report(content_of_legal_run(folder.path), folder.report)
     return folder.report.as_uri()
 

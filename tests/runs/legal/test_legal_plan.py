@@ -107,9 +107,9 @@ def split_for_ever(request: Mapping[str, Any]) -> str:
 def used(server: OpenAIServer, recipe: LegalRecipe, folder: Path, patch: pytest.MonkeyPatch) -> dict[Any, int]:
     for name, value in server.environment.items():
         patch.setenv(name, value)
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=LegalDataset(CASES)))
-        return {(line.role, line.model): line.asked for line in measure_usage(record, {})}
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=LegalDataset(CASES)))
+        return {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
 
 
 def expected(plan: LegalPlan) -> dict[Any, int]:
@@ -228,8 +228,8 @@ def test_a_run_is_repeated_from_its_record(book: Path, tmp_path: Path, lawtrace:
     assert b"it is empty" in (tmp_path / "again" / "findings.jsonl").read_bytes()
     for name in ("findings.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
-    with EventLogFile.open(tmp_path / "again") as record:
-        assert LegalRecipe.model_validate(record.recipe).seed == 7
+    with EventLogFile.open(tmp_path / "again") as event_log:
+        assert LegalRecipe.model_validate(event_log.recipe).seed == 7
 
 
 def test_what_cannot_be_repeated_is_said(book: Path, tmp_path: Path, lawtrace: Shell) -> None:

@@ -50,8 +50,8 @@ def call(*words: str | Path) -> None:
 
 def told(folder: Path) -> set[str]:
     """The ids of the prompts that stand behind the messages of a record."""
-    with EventLogFile.open(folder) as record:
-        return {said.prompt_id for said in record.entries() if isinstance(said, MessageSent) and said.prompt_id}
+    with EventLogFile.open(folder) as event_log:
+        return {said.prompt_id for said in event_log.entries() if isinstance(said, MessageSent) and said.prompt_id}
 
 
 def cases_in(folder: Path) -> Path:
@@ -66,8 +66,8 @@ def test_the_roles_that_prepare_a_case_are_told_them(tmp_path: Path) -> None:
     call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
     call("questions", tmp_path / "case.jsonl", "--recipe", recipe, "--out", tmp_path / "asked.jsonl")
     preparing = ("section_mapper", "facts", "rules", "application", "common_sense")
-    assert told(tmp_path / "case.record") == {f"my_{role}" for role in preparing}
-    assert told(tmp_path / "asked.record") == {"my_question_writer"}
+    assert told(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
+    assert told(tmp_path / "asked.events") == {"my_question_writer"}
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_the_roles_of_a_run_are_told_them_and_the_record_keeps_the_words(
     path = recipe_with(tmp_path, roles, more)
     call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
     assert told(tmp_path / "run") == {f"my_{role}" for role in roles}
-    with EventLogFile.open(tmp_path / "run") as record:
-        kept = LegalRecipe.model_validate(record.recipe)
+    with EventLogFile.open(tmp_path / "run") as event_log:
+        kept = LegalRecipe.model_validate(event_log.recipe)
     assert kept.prompts.prompts().overrides == {role: MINE[role] for role in roles}
     page = render_legal_report(content_of_legal_run(tmp_path / "run"))
     assert all(f"my_{role} for {role}" in page for role in roles)

@@ -31,8 +31,8 @@ def run(recipe: LegalRecipe, folder: Path, book: LegalDataset | None = BOOK) -> 
     opening = (
         EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) if book else EventLogFile.resume(folder)
     )
-    with opening as record:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), record=record, book=book))
+    with opening as event_log:
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=book))
 
 
 def against(
@@ -182,8 +182,8 @@ def test_vectors_of_an_endpoint_stand_in_the_record_and_are_never_asked_for_agai
         again = run(replayed, tmp_path / "again")
         assert asked_for_vectors(server) == asked
     assert again.answers == first.answers
-    with EventLogFile.open(tmp_path / "again") as record:
-        assert all(call.replayed for call in record.calls("embedder"))
+    with EventLogFile.open(tmp_path / "again") as event_log:
+        assert all(call.replayed for call in event_log.calls("embedder"))
 
 
 def test_a_replay_of_vectors_that_are_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,8 +181,8 @@ def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
     problem = Problem("rows.jsonl, line 3", "content: <b>broken</b>")
     book = LegalDataset(BOOK.cases, (problem,))
     folder = LegalFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as record:
-        asyncio.run(run_legal(recipe, folder, record=record, book=book))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        asyncio.run(run_legal(recipe, folder, event_log=event_log, book=book))
     page = render_legal_report(content_of_legal_run(folder.path))
     assert page == render_legal_report(content_of_legal_run(folder.path))
     assert "&lt;b&gt;broken&lt;/b&gt;" in page

@@ -94,12 +94,12 @@ def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, wal
 
 
 def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Path) -> None:
-    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
         context = Context(stage="attempts", role="executor", task="t\x1b[2J", tested_model="m\x9b1m")
         hostile = "[bold]no markup[/bold] \x1b]0;title\x07 \x1b[2J \x9b31m \u202ereversed \x00"
-        record.record(MessageSent(context=context, source="executor\x1b[1A", content=hostile))
-        record.record(MessageSent(context=context.at(turn=1), source="tools", content='{"why": "\\u001b[2J"}'))
-        record.record(RoleFailed(context=context.at(turn=2), reason="answer", text="\x1b[31mno JSON in it"))
+        event_log.record(MessageSent(context=context, source="executor\x1b[1A", content=hostile))
+        event_log.record(MessageSent(context=context.at(turn=1), source="tools", content='{"why": "\\u001b[2J"}'))
+        event_log.record(RoleFailed(context=context.at(turn=2), reason="answer", text="\x1b[31mno JSON in it"))
     _, out, err = lawtrace("messages", "run")
     assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", out + err) == []
     assert "[bold]no markup[/bold]" in out
@@ -108,14 +108,14 @@ def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Pa
 
 
 def test_a_live_run_is_followed_to_its_end(lawtrace: Shell, tmp_path: Path) -> None:
-    record = EventLogFile.create(tmp_path / "run", recipe=None)
+    event_log = EventLogFile.create(tmp_path / "run", recipe=None)
     context = Context(stage="attempts", role="executor", task="t")
-    record.record(MessageSent(context=context, source="executor", content="first"))
+    event_log.record(MessageSent(context=context, source="executor", content="first"))
 
     def go_on() -> None:
-        record.record(MessageSent(context=context.at(turn=1), source="tools", content="second"))
-        record.record(MessageSent(context=context.at(task="u"), source="executor", content="third"))
-        record.close()
+        event_log.record(MessageSent(context=context.at(turn=1), source="tools", content="second"))
+        event_log.record(MessageSent(context=context.at(task="u"), source="executor", content="third"))
+        event_log.close()
 
     later = threading.Timer(0.5, go_on)
     later.start()

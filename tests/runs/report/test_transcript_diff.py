@@ -32,11 +32,11 @@ def test_what_is_too_long_to_compare_is_shown_as_replaced() -> None:
 
 def run(folder: Path, *said: tuple[str, str, str], name: str | None = None) -> EventLogFile:
     """A record in which each of (task, source, words) was said, in order."""
-    record = EventLogFile.create(folder, recipe=None)
+    event_log = EventLogFile.create(folder, recipe=None)
     for turn, (task, source, words) in enumerate(said):
         context = Context(stage="tasks", role=source, task=task, tested_model=name, turn=turn)
-        record.record(MessageSent(context=context, source=source, content=words))
-    return record
+        event_log.record(MessageSent(context=context, source=source, content=words))
+    return event_log
 
 
 def test_only_conversations_that_differ_are_given_with_the_first_difference(tmp_path: Path) -> None:
@@ -82,11 +82,11 @@ def test_another_model_under_test_is_held_against_the_first_ones_conversation(tm
 def test_other_arguments_of_a_call_are_a_difference(tmp_path: Path) -> None:
     records: list[EventLogFile] = []
     for name in ("1", "2"):
-        record = EventLogFile.create(tmp_path / name, recipe=None)
+        event_log = EventLogFile.create(tmp_path / name, recipe=None)
         call = FunctionCalled(id=f"random-{name}", name="PayBill", arguments=f'{{"amount": {name}}}')
         context = Context(stage="attempts", role="executor")
-        record.record(MessageSent(context=context, source="executor", content="", function_calls=(call,)))
-        records.append(record)
+        event_log.record(MessageSent(context=context, source="executor", content="", function_calls=(call,)))
+        records.append(event_log)
     (parting,) = diff_conversations(records[0], records[1], ANY_MESSAGE)
     assert [piece.text for piece in parting.pieces if piece.kind != "both"] == ["1", "2"]
     assert list(diff_conversations(records[0], records[0], ANY_MESSAGE)) == []

@@ -41,8 +41,8 @@ BOTH = Recipe(
 
 
 def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
 
 
 @pytest.fixture(scope="module")

@@ -33,8 +33,8 @@ SMALL = Recipe(
 
 def run(options: AttemptOptions, folder: Path) -> RunResult:
     recipe = SMALL.model_copy(update={"attempts": options})
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
 
 
 @pytest.fixture(scope="module")

@@ -45,8 +45,8 @@ class Crashing(EventLogFile):
 
 
 def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as record:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=record))
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
 
 
 @pytest.fixture(scope="module")
@@ -136,15 +136,15 @@ def test_a_conversation_that_was_cut_short_goes_on(
         whole = run(recipe, tmp_path / "whole")
         assert len(server.requests) == 12
         cut = tmp_path / "cut"
-        with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as record:
-            record.answers_left = answers
+        with Crashing.create(cut, recipe=recipe.model_dump(mode="json")) as event_log:
+            event_log.answers_left = answers
             with pytest.raises(Crash):
-                asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=record))
-        with EventLogFile.open(cut) as record:
-            committed = len(list(record.entries(kind="model_call", role="executor")))
+                asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
+        with EventLogFile.open(cut) as event_log:
+            committed = len(list(event_log.entries(kind="model_call", role="executor")))
         asked = len(server.requests)
-        with EventLogFile.resume(cut) as record:
-            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=record))
+        with EventLogFile.resume(cut) as event_log:
+            resumed = asyncio.run(run_recipe(recipe, RunFolder(cut), event_log=event_log))
         assert len(server.requests) - asked == 12 - committed
     for path in (whole.folder.attempts, whole.folder.verdicts):
         assert (resumed.folder.path / path.name).read_bytes() == path.read_bytes()

@@ -22,5 +22,5 @@ def message(context: Context) -> MessageSent:
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> EventLogFile:
+def event_log(tmp_path: Path) -> EventLogFile:
     return EventLogFile.create(tmp_path / "run", recipe={"seed": 7, "models": ["openai:a"]}, clock=lambda: NOON)

@@ -33,30 +33,30 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 _WRITER = """
 import sys
 from pathlib import Path
-from lawtrace.agents.ledger import Context, MessageSent
-from lawtrace.runs.record.store import Record
+from lawtrace.agents.event_log import Context, MessageSent
+from lawtrace.runs.store.event_log_file import EventLogFile
 
-record = Record.create(Path(sys.argv[1]), recipe=None)
+event_log = EventLogFile.create(Path(sys.argv[1]), recipe=None)
 for number in range(1_000_000):
-    record.record(MessageSent(context=Context(stage="s", role="r", turn=number), source="r", content="x" * 500))
+    event_log.record(MessageSent(context=Context(stage="s", role="r", turn=number), source="r", content="x" * 500))
     print(number, flush=True)
 """
 
 _FILLER = """
 import resource, sys
 from pathlib import Path
-from lawtrace.agents.ledger import Context, MessageSent
-from lawtrace.environments.errors import CannotCarryOut
-from lawtrace.runs.record.store import Record
+from lawtrace.agents.event_log import Context, MessageSent
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.store.event_log_file import EventLogFile
 
-record = Record.create(Path(sys.argv[1]), recipe=None)
+event_log = EventLogFile.create(Path(sys.argv[1]), recipe=None)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 written = 0
 try:
     while True:
-        record.record(MessageSent(context=Context(stage="s", role="r"), source="r", content="x" * 5000))
+        event_log.record(MessageSent(context=Context(stage="s", role="r"), source="r", content="x" * 5000))
         written += 1
-except CannotCarryOut as error:
+except OperationalError as error:
     print(written, error)
 """
 
@@ -76,7 +76,7 @@ def call(context: Context, answer: str, *, occurrence: int = 0, request_hash: st
 
 
 def test_every_kind_of_entry_comes_back_as_it_went_in(
-    record: EventLogFile, context: Context, message: MessageSent
+    event_log: EventLogFile, context: Context, message: MessageSent
 ) -> None:
     entries: list[Entry] = [
         message,
@@ -88,88 +88,90 @@ def test_every_kind_of_entry_comes_back_as_it_went_in(
         RunResumed(in_flight=(context,)),
     ]
     for entry in entries:
-        record.record(entry)
-    assert list(record.entries()) == entries
-    record.close()
-    with EventLogFile.open(record.path.parent) as again:
+        event_log.record(entry)
+    assert list(event_log.entries()) == entries
+    event_log.close()
+    with EventLogFile.open(event_log.path.parent) as again:
         assert list(again.entries()) == entries
         assert again.recipe == {"seed": 7, "models": ["openai:a"]}
 
 
-def test_entries_are_chosen_by_kind_task_and_role(record: EventLogFile, context: Context, message: MessageSent) -> None:
+def test_entries_are_chosen_by_kind_task_and_role(
+    event_log: EventLogFile, context: Context, message: MessageSent
+) -> None:
     other = message.model_copy(update={"context": context.at(task="task-2", role="masking_evaluator")})
     failure = RoleFailed(context=context, reason="deadline", text="late")
     for entry in (message, other, failure):
-        record.record(entry)
-    assert list(record.entries(kind="message")) == [message, other]
-    assert list(record.entries(kind=("failure", "stage"))) == [failure]
-    assert list(record.entries(task="task-1")) == [message, failure]
-    assert list(record.entries(kind="message", task="task-2", role="masking_evaluator")) == [other]
-    assert list(record.entries(role="nobody")) == []
+        event_log.record(entry)
+    assert list(event_log.entries(kind="message")) == [message, other]
+    assert list(event_log.entries(kind=("failure", "stage"))) == [failure]
+    assert list(event_log.entries(task="task-1")) == [message, failure]
+    assert list(event_log.entries(kind="message", task="task-2", role="masking_evaluator")) == [other]
+    assert list(event_log.entries(role="nobody")) == []
 
 
-def test_the_time_comes_from_the_clock_that_was_given(record: EventLogFile, message: MessageSent) -> None:
-    record.record(message)
-    with sqlite3.connect(record.path) as connection:
+def test_the_time_comes_from_the_clock_that_was_given(event_log: EventLogFile, message: MessageSent) -> None:
+    event_log.record(message)
+    with sqlite3.connect(event_log.path) as connection:
         assert connection.execute("SELECT at FROM entries").fetchall() == [("2025-06-01T12:00:00+00:00",)]
     connection.close()
 
 
-def test_a_record_can_be_read_while_it_is_written(record: EventLogFile, message: MessageSent) -> None:
-    record.record(message)
-    with EventLogFile.open(record.path.parent) as reader:
+def test_a_record_can_be_read_while_it_is_written(event_log: EventLogFile, message: MessageSent) -> None:
+    event_log.record(message)
+    with EventLogFile.open(event_log.path.parent) as reader:
         entries = reader.entries()
         assert next(entries) == message
         for _ in range(600):  # more than a page
-            record.record(message)
+            event_log.record(message)
         assert len(list(entries)) >= 600 - 255
         assert len(list(reader.entries())) == 601
-        record.close()  # with a reader in the way
-    with EventLogFile.open(record.path.parent) as reader:
+        event_log.close()  # with a reader in the way
+    with EventLogFile.open(event_log.path.parent) as reader:
         assert len(list(reader.entries())) == 601
 
 
 def test_a_closed_record_is_one_file_that_needs_no_company(
-    record: EventLogFile, message: MessageSent, tmp_path: Path
+    event_log: EventLogFile, message: MessageSent, tmp_path: Path
 ) -> None:
-    record.record(message)
-    record.close()
+    event_log.record(message)
+    event_log.close()
     archive = tmp_path / "archive"
     archive.mkdir()
-    shutil.copy(record.path, archive)
+    shutil.copy(event_log.path, archive)
     with EventLogFile.open(archive) as copy:
         assert list(copy.entries()) == [message]
     assert [path.name for path in archive.iterdir()] == [EVENT_LOG_FILE]
 
 
-def test_only_one_writer(record: EventLogFile, message: MessageSent) -> None:
+def test_only_one_writer(event_log: EventLogFile, message: MessageSent) -> None:
     with pytest.raises(OperationalError, match="being written by another process"):
-        EventLogFile.resume(record.path.parent)
+        EventLogFile.resume(event_log.path.parent)
     code = (
-        "import sys; from pathlib import Path; from lawtrace.runs.store.event_log_file import Record; "
-        "Record.resume(Path(sys.argv[1]))"
+        "import sys; from pathlib import Path; from lawtrace.runs.store.event_log_file import EventLogFile; "
+        "EventLogFile.resume(Path(sys.argv[1]))"
     )
-    other = subprocess.run([sys.executable, "-c", code, str(record.path.parent)], capture_output=True, text=True)
+    other = subprocess.run([sys.executable, "-c", code, str(event_log.path.parent)], capture_output=True, text=True)
     assert "being written by another process" in other.stderr
-    record.record(message)
-    record.close()
-    with EventLogFile.resume(record.path.parent) as resumed:
+    event_log.record(message)
+    event_log.close()
+    with EventLogFile.resume(event_log.path.parent) as resumed:
         resumed.record(message.model_copy(update={"content": "more"}))
         assert [entry.kind for entry in resumed.entries()] == ["message", "resumed", "message"]
 
 
-def test_a_reader_cannot_write(record: EventLogFile, message: MessageSent) -> None:
-    with EventLogFile.open(record.path.parent) as reader, pytest.raises(OperationalError, match="reading only"):
+def test_a_reader_cannot_write(event_log: EventLogFile, message: MessageSent) -> None:
+    with EventLogFile.open(event_log.path.parent) as reader, pytest.raises(OperationalError, match="reading only"):
         reader.record(message)
 
 
-def test_threads_may_write_together(record: EventLogFile, message: MessageSent) -> None:
-    threads = [threading.Thread(target=lambda: [record.record(message) for _ in range(50)]) for _ in range(4)]
+def test_threads_may_write_together(event_log: EventLogFile, message: MessageSent) -> None:
+    threads = [threading.Thread(target=lambda: [event_log.record(message) for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(list(record.entries())) == 200
+    assert len(list(event_log.entries())) == 200
 
 
 def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> None:
@@ -184,13 +186,13 @@ def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> Non
     writer.wait()
     writer.stdout.close()
     last = max(committed, default=300)
-    with EventLogFile.open(run) as record:
-        turns = [entry.context.turn for entry in record.entries() if isinstance(entry, MessageSent)]
+    with EventLogFile.open(run) as event_log:
+        turns = [entry.context.turn for entry in event_log.entries() if isinstance(entry, MessageSent)]
     assert turns == list(range(len(turns)))
     assert len(turns) >= last + 1
-    with EventLogFile.resume(run) as record:
-        record.record(StageFinished(stage="s", file="f", sha256="", rows=0))
-        assert len(list(record.entries())) == len(turns) + 2  # and that it was resumed
+    with EventLogFile.resume(run) as event_log:
+        event_log.record(StageFinished(stage="s", file="f", sha256="", rows=0))
+        assert len(list(event_log.entries())) == len(turns) + 2  # and that it was resumed
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files through the operating system")
@@ -200,25 +202,25 @@ def test_a_full_disk_is_said_with_a_remedy_and_leaves_the_record_whole(tmp_path:
     assert "free some space, then `lawtrace resume" in filler.stdout, filler.stderr
     written = int(filler.stdout.split()[0])
     assert written > 0
-    with EventLogFile.open(run) as record:
-        assert len(list(record.entries())) == written
+    with EventLogFile.open(run) as event_log:
+        assert len(list(event_log.entries())) == written
 
 
-def test_a_run_is_begun_once(record: EventLogFile) -> None:
-    record.close()
+def test_a_run_is_begun_once(event_log: EventLogFile) -> None:
+    event_log.close()
     with pytest.raises(InputError, match="lawtrace resume"):
-        EventLogFile.create(record.path.parent, recipe=None)
+        EventLogFile.create(event_log.path.parent, recipe=None)
 
 
 def test_a_run_that_was_killed_while_it_began_can_begin_again(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / EVENT_LOG_FILE).close()
     with pytest.raises(InputError, match="not a record"):
         EventLogFile.resume(tmp_path)
-    with EventLogFile.create(tmp_path, recipe=None) as record:
-        assert record.recipe is None
+    with EventLogFile.create(tmp_path, recipe=None) as event_log:
+        assert event_log.recipe is None
 
 
-def test_what_is_no_record_is_refused(tmp_path: Path, record: EventLogFile) -> None:
+def test_what_is_no_record_is_refused(tmp_path: Path, event_log: EventLogFile) -> None:
     with pytest.raises(InputError, match="holds no record"):
         EventLogFile.open(tmp_path / "nowhere")
     with pytest.raises(InputError, match="holds no record"):
@@ -248,74 +250,82 @@ def test_a_file_that_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
-def test_a_record_cut_short_is_said_and_not_touched(record: EventLogFile, message: MessageSent, share: float) -> None:
+def test_a_record_cut_short_is_said_and_not_touched(
+    event_log: EventLogFile, message: MessageSent, share: float
+) -> None:
     for turn in range(200):
-        record.record(message.model_copy(update={"content": f"{turn} " * 200}))
-    record.close()
-    whole = record.path.read_bytes()
-    record.path.write_bytes(whole[: int(len(whole) * share)])
-    before = record.path.read_bytes()
+        event_log.record(message.model_copy(update={"content": f"{turn} " * 200}))
+    event_log.close()
+    whole = event_log.path.read_bytes()
+    event_log.path.write_bytes(whole[: int(len(whole) * share)])
+    before = event_log.path.read_bytes()
     for opening in (EventLogFile.open, EventLogFile.resume):
         with pytest.raises(InputError, match="cut short"):
-            opening(record.path.parent)
-    assert record.path.read_bytes() == before
+            opening(event_log.path.parent)
+    assert event_log.path.read_bytes() == before
 
 
-def test_a_newer_record_asks_for_an_upgrade(record: EventLogFile) -> None:
-    record.close()
-    with sqlite3.connect(record.path) as connection:
+def test_a_newer_record_asks_for_an_upgrade(event_log: EventLogFile) -> None:
+    event_log.close()
+    with sqlite3.connect(event_log.path) as connection:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
     connection.close()
     with pytest.raises(InputError, match="upgrade lawtrace"):
-        EventLogFile.open(record.path.parent)
+        EventLogFile.open(event_log.path.parent)
 
 
 @pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
-def test_a_record_that_does_not_say_who_wrote_it_is_none(record: EventLogFile, edited: str) -> None:
-    record.close()
-    with sqlite3.connect(record.path) as connection:
+def test_a_record_that_does_not_say_who_wrote_it_is_none(event_log: EventLogFile, edited: str) -> None:
+    event_log.close()
+    with sqlite3.connect(event_log.path) as connection:
         connection.execute(edited)
     connection.close()
     with pytest.raises(InputError, match="which lawtrace wrote it"):
-        EventLogFile.open(record.path.parent)
+        EventLogFile.open(event_log.path.parent)
 
 
-def test_a_recipe_that_cannot_be_read_is_said(record: EventLogFile) -> None:
-    record.close()
-    with sqlite3.connect(record.path) as connection:
+def test_a_recipe_that_cannot_be_read_is_said(event_log: EventLogFile) -> None:
+    event_log.close()
+    with sqlite3.connect(event_log.path) as connection:
         connection.execute("UPDATE meta SET value = '{' WHERE key = 'recipe'")
     connection.close()
-    with EventLogFile.open(record.path.parent) as edited, pytest.raises(InputError, match="its recipe cannot be read"):
+    with (
+        EventLogFile.open(event_log.path.parent) as edited,
+        pytest.raises(InputError, match="its recipe cannot be read"),
+    ):
         assert edited.recipe
 
 
 @pytest.mark.parametrize("payload", ['{"kind": "dream"}', "{", "[]", "7"])
-def test_an_entry_that_cannot_be_read_is_named(record: EventLogFile, message: MessageSent, payload: str) -> None:
-    record.record(message)
-    record.close()
-    with sqlite3.connect(record.path) as connection:
+def test_an_entry_that_cannot_be_read_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
+    event_log.record(message)
+    event_log.close()
+    with sqlite3.connect(event_log.path) as connection:
         connection.execute("UPDATE entries SET payload = ?", (payload,))
     connection.close()
-    with EventLogFile.open(record.path.parent) as damaged, pytest.raises(InputError, match="entry 1: cannot be read"):
+    with (
+        EventLogFile.open(event_log.path.parent) as damaged,
+        pytest.raises(InputError, match="entry 1: cannot be read"),
+    ):
         list(damaged.entries())
 
 
-def test_answers_are_found_by_seat_request_and_occurrence(record: EventLogFile, context: Context) -> None:
+def test_answers_are_found_by_seat_request_and_occurrence(event_log: EventLogFile, context: Context) -> None:
     a = context.at(model="openai:a")
     failed = RoleFailed(context=a, reason="deadline", text="late", request_hash="h", occurrence=0)
-    record.record(failed)
-    assert record.answer(a, "h", 0) == failed
+    event_log.record(failed)
+    assert event_log.answer(a, "h", 0) == failed
     first, second = call(a, "first"), call(a, "second", occurrence=1)
     elsewhere = call(a.at(task=None, style=None, model="openai:b"), "elsewhere")
     for entry in (first, second, elsewhere):
-        record.record(entry)
-    assert record.answer(a, "h", 0) == first  # an answer counts for more than an earlier failure
-    assert record.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
-    assert record.answer(a.at(task=None, style=None), "h", 0) == elsewhere
-    assert record.answer(a, "h", 2) is None
-    assert record.answer(a.at(role="executor"), "h", 0) is None
-    assert [model.model for model in record.models(a.role)] == ["openai:a", "openai:b"]
-    assert list(record.calls(a.role)) == [first, second, elsewhere]
+        event_log.record(entry)
+    assert event_log.answer(a, "h", 0) == first  # an answer counts for more than an earlier failure
+    assert event_log.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
+    assert event_log.answer(a.at(task=None, style=None), "h", 0) == elsewhere
+    assert event_log.answer(a, "h", 2) is None
+    assert event_log.answer(a.at(role="executor"), "h", 0) is None
+    assert [model.model for model in event_log.models(a.role)] == ["openai:a", "openai:b"]
+    assert list(event_log.calls(a.role)) == [first, second, elsewhere]
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -333,46 +343,48 @@ def test_calls_come_back_as_they_went_in_whatever_they_share(calls: list[tuple[l
         call(context.at(turn=turn), answer).model_copy(update={"request": tuple(request)})
         for turn, (request, answer) in enumerate(calls)
     ]
-    with TemporaryDirectory() as folder, EventLogFile.create(Path(folder), recipe=None) as record:
+    with TemporaryDirectory() as folder, EventLogFile.create(Path(folder), recipe=None) as event_log:
         for entry in entries:
-            record.record(entry)
-        assert list(record.entries()) == entries
-        assert [entry.model_dump_json() for entry in record.entries()] == [one.model_dump_json() for one in entries]
+            event_log.record(entry)
+        assert list(event_log.entries()) == entries
+        assert [entry.model_dump_json() for entry in event_log.entries()] == [one.model_dump_json() for one in entries]
 
 
 def test_a_long_conversation_is_kept_in_its_length_not_in_the_square_of_it(
-    record: EventLogFile, context: Context
+    event_log: EventLogFile, context: Context
 ) -> None:
     said: list[RequestMessage] = []
     for turn in range(300):
         said.append(RequestMessage(role="user", content=f"{turn} " + "x" * 1000))
-        record.record(call(context.at(turn=turn), f"answer {turn}").model_copy(update={"request": tuple(said)}))
-    last = list(record.calls(context.role))[-1]
+        event_log.record(call(context.at(turn=turn), f"answer {turn}").model_copy(update={"request": tuple(said)}))
+    last = list(event_log.calls(context.role))[-1]
     assert last.request == tuple(said)
-    record.close()
-    assert record.path.stat().st_size < 300 * 1000 * 4  # whole requests would be 45 MB
+    event_log.close()
+    assert event_log.path.stat().st_size < 300 * 1000 * 4  # whole requests would be 45 MB
 
 
 def test_calls_that_were_given_up_when_the_run_was_stopped_were_in_flight(
-    record: EventLogFile, context: Context
+    event_log: EventLogFile, context: Context
 ) -> None:
     for reason in ("cancelled", "deadline"):
-        record.record(RequestSent(context=context, request_hash=reason, occurrence=0))
-        record.record(RoleFailed(context=context, reason=reason, text="", request_hash=reason, occurrence=0))
-    assert len(record.in_flight()) == 1
+        event_log.record(RequestSent(context=context, request_hash=reason, occurrence=0))
+        event_log.record(RoleFailed(context=context, reason=reason, text="", request_hash=reason, occurrence=0))
+    assert len(event_log.in_flight()) == 1
 
 
-def test_calls_that_brought_nothing_back_were_in_flight(record: EventLogFile, context: Context) -> None:
+def test_calls_that_brought_nothing_back_were_in_flight(event_log: EventLogFile, context: Context) -> None:
     def asked(turn: int) -> RequestSent:
         return RequestSent(context=context.at(turn=turn), request_hash=f"h{turn}", occurrence=0)
 
     for turn in range(4):
-        record.record(asked(turn))
-    record.record(call(context.at(turn=0), "yes", request_hash="h0"))
-    record.record(RoleFailed(context=context.at(turn=1), reason="deadline", text="", request_hash="h1", occurrence=0))
-    assert [place.turn for place in record.in_flight()] == [2, 3]
-    record.close()
-    with EventLogFile.resume(record.path.parent) as resumed:
+        event_log.record(asked(turn))
+    event_log.record(call(context.at(turn=0), "yes", request_hash="h0"))
+    event_log.record(
+        RoleFailed(context=context.at(turn=1), reason="deadline", text="", request_hash="h1", occurrence=0)
+    )
+    assert [place.turn for place in event_log.in_flight()] == [2, 3]
+    event_log.close()
+    with EventLogFile.resume(event_log.path.parent) as resumed:
         (noted,) = resumed.entries(kind="resumed")
         assert isinstance(noted, RunResumed)
         assert [place.turn for place in noted.in_flight] == [2, 3]
@@ -382,7 +394,7 @@ def test_calls_that_brought_nothing_back_were_in_flight(record: EventLogFile, co
 
 
 async def test_those_who_wait_together_share_a_flush(
-    record: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
+    event_log: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed: list[int] = []
     fsync = os.fsync
@@ -392,26 +404,26 @@ async def test_those_who_wait_together_share_a_flush(
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", count)
-    await record.flush()
+    await event_log.flush()
     assert flushed == []  # there is nothing yet
     for _ in range(3):
-        record.record(message)
-    await asyncio.gather(*(record.flush() for _ in range(100)))
+        event_log.record(message)
+    await asyncio.gather(*(event_log.flush() for _ in range(100)))
     assert len(flushed) == 1
-    record.record(message)
-    await record.flush()
+    event_log.record(message)
+    await event_log.flush()
     assert len(flushed) == 2
 
 
 async def test_a_disk_that_fails_to_flush_stops_the_run(
-    record: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
+    event_log: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(file: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    record.record(message)
+    event_log.record(message)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(OperationalError, match="free some space"):
-            await record.flush()
-    await record.flush()
+            await event_log.flush()
+    await event_log.flush()

@@ -23,18 +23,18 @@ def message(context: Context, source: str, content: str) -> MessageSent:
 
 
 @pytest.fixture
-def talked(record: EventLogFile, context: Context) -> EventLogFile:
+def talked(event_log: EventLogFile, context: Context) -> EventLogFile:
     """Two conversations, their messages in turns, and one in another stage."""
     other = context.at(style="workflow")
-    record.record(message(context, "generator", "please pay the gas bill"))
-    record.record(message(other, "generator", "1. Pay."))
-    record.record(message(context.at(turn=1), "evaluator", '{"accepted": true}'))
-    record.record(RoleFailed(context=other.at(role="evaluator", turn=1), reason="deadline", text="no answer"))
+    event_log.record(message(context, "generator", "please pay the gas bill"))
+    event_log.record(message(other, "generator", "1. Pay."))
+    event_log.record(message(context.at(turn=1), "evaluator", '{"accepted": true}'))
+    event_log.record(RoleFailed(context=other.at(role="evaluator", turn=1), reason="deadline", text="no answer"))
     for model in ("openai:a", "openai:b"):
         for trial in (0, 1):
             place = context.at(stage="attempts", tested_model=model, trial=trial)
-            record.record(message(place, "executor", "Transferred_Funds; done"))
-    return record
+            event_log.record(message(place, "executor", "Transferred_Funds; done"))
+    return event_log
 
 
 def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -> None:
@@ -89,14 +89,14 @@ def test_pages_add_up(talked: EventLogFile) -> None:
     assert find_messages(talked, after=said[4].number) == said[5:]
 
 
-def test_what_a_resumed_run_says_again_is_kept_once(record: EventLogFile, context: Context) -> None:
+def test_what_a_resumed_run_says_again_is_kept_once(event_log: EventLogFile, context: Context) -> None:
     def say(writer: EventLogFile) -> None:
         writer.record(message(context, "generator", "please pay"))
         writer.record(message(context.at(turn=1), "evaluator", "no"))
 
-    say(record)
-    record.close()
-    with EventLogFile.resume(record.path.parent) as resumed:
+    say(event_log)
+    event_log.close()
+    with EventLogFile.resume(event_log.path.parent) as resumed:
         say(resumed)
         resumed.record(message(context.at(turn=2), "generator", "please pay"))
         (conversation,) = find_conversations(resumed)
@@ -116,6 +116,6 @@ def test_no_search_is_an_error_of_the_file(talked_once: EventLogFile, text: str)
 
 @pytest.fixture(scope="module")
 def talked_once(tmp_path_factory: pytest.TempPathFactory) -> EventLogFile:
-    record = EventLogFile.create(tmp_path_factory.mktemp("search") / "run", recipe=None)
-    record.record(message(Context(stage="s", role="r"), "generator", "please pay the gas bill"))
-    return record
+    event_log = EventLogFile.create(tmp_path_factory.mktemp("search") / "run", recipe=None)
+    event_log.record(message(Context(stage="s", role="r"), "generator", "please pay the gas bill"))
+    return event_log

@@ -127,7 +127,7 @@ def test_twenty_kills_change_nothing(tmp_path: Path, server: OpenAIServer, nurse
     chance = random.Random(1)
     kills = 0
     while kills < KILLS:
-        begun = (killed / "record.sqlite").exists()
+        begun = (killed / "events.sqlite").exists()
         process = nursery.begin("resume", killed) if begun else nursery.begin("run", recipe, "--out", killed)
         asked, more = len(server.requests), chance.randrange(1, 6)
         deadline = time.monotonic() + chance.uniform(0.02, 1.5 * life)
@@ -144,13 +144,15 @@ def test_twenty_kills_change_nothing(tmp_path: Path, server: OpenAIServer, nurse
     assert {"tasks.jsonl", "attempts.jsonl", "verdicts.jsonl", "findings.jsonl"} <= set(files)
     for name in files:
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
-    with EventLogFile.open(killed) as record, EventLogFile.open(whole) as other:
+    with EventLogFile.open(killed) as event_log, EventLogFile.open(whole) as other:
         # The roles that are played offline announce nothing: their calls leave nothing in flight.
-        calls = [entry for entry in record.entries(kind="model_call") if isinstance(entry, ModelCalled) and entry.paid]
-        asked = [entry for entry in record.entries(kind="asked") if isinstance(entry, RequestSent)]
-        resumed = [entry for entry in record.entries(kind="resumed") if isinstance(entry, RunResumed)]
-        assert list(record.in_flight()) == []
-        said = sorted(entry.model_dump_json() for entry in record.entries(kind="message"))
+        calls = [
+            entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled) and entry.paid
+        ]
+        asked = [entry for entry in event_log.entries(kind="asked") if isinstance(entry, RequestSent)]
+        resumed = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)]
+        assert list(event_log.in_flight()) == []
+        said = sorted(entry.model_dump_json() for entry in event_log.entries(kind="message"))
         assert said == sorted(entry.model_dump_json() for entry in other.entries(kind="message"))
     assert max(Counter((call.request_hash, call.occurrence) for call in calls).values()) == 1
     again = len(asked) - len(calls)

@@ -34,18 +34,18 @@ def record(tmp_path: Path) -> EventLogFile:
     return EventLogFile.create(tmp_path / "run", recipe={})
 
 
-def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
-    with record:
-        record.record(call())
-        record.record(call())
-        record.record(call(replayed=True))
-        record.record(call(HERE.at(role="executor", model="baseline:literal"), paid=False))
-        record.record(call(HERE.at(role="executor", model="openai:n")))
-        record.record(CallRetried(context=HERE, try_number=1, error="status 500", waited_seconds=1.0))
-        record.record(RoleFailed(context=HERE, reason="deadline", text="late", request_hash="g", occurrence=0))
+def test_only_what_was_asked_is_paid_for(event_log: EventLogFile) -> None:
+    with event_log:
+        event_log.record(call())
+        event_log.record(call())
+        event_log.record(call(replayed=True))
+        event_log.record(call(HERE.at(role="executor", model="baseline:literal"), paid=False))
+        event_log.record(call(HERE.at(role="executor", model="openai:n")))
+        event_log.record(CallRetried(context=HERE, try_number=1, error="status 500", waited_seconds=1.0))
+        event_log.record(RoleFailed(context=HERE, reason="deadline", text="late", request_hash="g", occurrence=0))
         given_up = RoleFailed(context=HERE, reason="cancelled", text="stopped", request_hash="i", occurrence=0)
-        record.record(given_up)
-        lines = measure_usage(record, {"openai:m": Price(input=1000.0, output=10_000.0)})
+        event_log.record(given_up)
+        lines = measure_usage(event_log, {"openai:m": Price(input=1000.0, output=10_000.0)})
     assert lines == (
         ModelUsage("masking_evaluator", "openai:m", 2, 1, 1, 1, 200, 20, 3.0, 0.5, 0.4),
         ModelUsage("executor", "openai:n", 1, 0, 0, 0, 100, 10, 1.5, 0.25, None),
@@ -54,14 +54,14 @@ def test_only_what_was_asked_is_paid_for(record: EventLogFile) -> None:
     assert (whole.asked, whole.retries, whole.prompt_tokens, whole.money) == (3, 1, 300, 0.4)
 
 
-def test_a_run_without_models_used_nothing(record: EventLogFile) -> None:
-    with record:
-        record.record(call(paid=False))
-        assert measure_usage(record, {}) == ()
+def test_a_run_without_models_used_nothing(event_log: EventLogFile) -> None:
+    with event_log:
+        event_log.record(call(paid=False))
+        assert measure_usage(event_log, {}) == ()
 
 
-def test_a_role_that_only_failed_has_a_line(record: EventLogFile) -> None:
-    with record:
-        record.record(RoleFailed(context=HERE, reason="endpoint", text="gone", request_hash="g", occurrence=0))
-        (line,) = measure_usage(record, {})
+def test_a_role_that_only_failed_has_a_line(event_log: EventLogFile) -> None:
+    with event_log:
+        event_log.record(RoleFailed(context=HERE, reason="endpoint", text="gone", request_hash="g", occurrence=0))
+        (line,) = measure_usage(event_log, {})
     assert (line.role, line.asked, line.failures) == ("masking_evaluator", 0, 1)

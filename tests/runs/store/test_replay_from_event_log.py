@@ -48,8 +48,8 @@ def contexts() -> list[Context]:
 
 
 async def replayed(run: Path, into: Path, spec: str | None = None) -> list[list[str]]:
-    with EventLogFile.create(into, recipe=None) as record:
-        async with ModelClients(record, open_replay=EventLogFile.open) as clients:
+    with EventLogFile.create(into, recipe=None) as event_log:
+        async with ModelClients(event_log, open_replay=EventLogFile.open) as clients:
             parsed = ModelSpec.parse(spec or f"replay:{run}")
             return [await converse(clients.client_for(parsed, context)) for context in reversed(contexts())][::-1]
 
@@ -58,10 +58,10 @@ async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
     numbers = count()
     with (
         serving(lambda request: f"answer {next(numbers)}") as server,
-        EventLogFile.create(tmp_path / "run", recipe=None) as record,
+        EventLogFile.create(tmp_path / "run", recipe=None) as event_log,
     ):
         server.then(Status(401))
-        async with ModelClients(record, environment=server.environment) as clients:
+        async with ModelClients(event_log, environment=server.environment) as clients:
             live = [await converse(clients.client_for(SPEC, context, WARM)) for context in contexts()]
     assert "endpoint" in live[0][0]
     assert len({answer for answers in live for answer in answers}) == 12
@@ -69,8 +69,8 @@ async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
     assert await replayed(tmp_path / "second", tmp_path / "third") == live
 
     def calls(run: str) -> dict[tuple[str | None, int, int], ModelCalled]:
-        with EventLogFile.open(tmp_path / run) as record:
-            found = record.calls("instruction_generator")
+        with EventLogFile.open(tmp_path / run) as event_log:
+            found = event_log.calls("instruction_generator")
             return {(call.context.task, call.context.trial, call.context.turn): call for call in found}
 
     live_calls, third_calls = calls("run"), calls("third")
@@ -78,11 +78,11 @@ async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
 
 
 async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: OpenAIServer) -> None:
-    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
-        async with ModelClients(record, environment=server.environment) as clients:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
+        async with ModelClients(event_log, environment=server.environment) as clients:
             await converse(clients.client_for(SPEC, contexts()[0]))
-    with EventLogFile.create(tmp_path / "replay", recipe=None) as record:
-        async with ModelClients(record, open_replay=EventLogFile.open) as clients:
+    with EventLogFile.create(tmp_path / "replay", recipe=None) as event_log:
+        async with ModelClients(event_log, open_replay=EventLogFile.open) as clients:
             client = clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0])
             assert client.context.model == "openai:some-model"
             with pytest.raises(
@@ -100,8 +100,8 @@ async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: Open
 
 @pytest.mark.slow
 async def test_a_role_that_several_models_played_needs_to_say_which(tmp_path: Path, server: OpenAIServer) -> None:
-    with EventLogFile.create(tmp_path / "run", recipe=None) as record:
-        async with ModelClients(record, environment=server.environment) as clients:
+    with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
+        async with ModelClients(event_log, environment=server.environment) as clients:
             for name in ("openai:a", "openai:b"):
                 for context in contexts():
                     await converse(clients.client_for(ModelSpec.parse(name), context))
@@ -122,21 +122,21 @@ async def test_an_interrupted_run_asks_nothing_twice(tmp_path: Path) -> None:
 
     context = contexts()[0]
     with serving(answer) as server:
-        with EventLogFile.create(tmp_path, recipe=None) as record:
-            async with ModelClients(record, environment=server.environment) as clients:
+        with EventLogFile.create(tmp_path, recipe=None) as event_log:
+            async with ModelClients(event_log, environment=server.environment) as clients:
                 client = clients.client_for(SPEC, context)
                 before = [(await client.create(said(text))).content for text in ("one", "two")]
                 server.then(Status(400))
                 with pytest.raises(CallFailed):
                     await client.create(said("three"))
-        with EventLogFile.resume(tmp_path) as record:
+        with EventLogFile.resume(tmp_path) as event_log:
             settings = CallSettings(concurrency=1)
             async with ModelClients(
-                record, settings=settings, environment=server.environment, earlier=record
+                event_log, settings=settings, environment=server.environment, earlier=event_log
             ) as clients:
                 client = clients.client_for(SPEC, context)
                 after = [(await client.create(said(text))).content for text in ("one", "two", "three")]
-            kinds = [entry.kind for entry in record.entries()]
+            kinds = [entry.kind for entry in event_log.entries()]
     assert before == ["answer 1", "answer 2"]
     assert after == ["answer 1", "answer 2", "answer 3"]
     assert asked == ["one", "two", "three"]

@@ -52,10 +52,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_command(folder, "run", f"{name}.toml", "--out", f"runs/{name}")
     with EventLogFile.create(
         folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
-    ) as record:
+    ) as event_log:
         context = Context(stage="attempts", role="executor", task=HOSTILE, unit=HOSTILE, tested_model=HOSTILE)
         call = FunctionCalled(id="1", name=HOSTILE, arguments=HOSTILE)
-        record.record(MessageSent(context=context, source=HOSTILE, content=HOSTILE, function_calls=(call,)))
-        record.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))
-        record.record(RoleFailed(context=context.at(turn=2, role=HOSTILE), reason="answer", text=HOSTILE))
+        event_log.record(MessageSent(context=context, source=HOSTILE, content=HOSTILE, function_calls=(call,)))
+        event_log.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))
+        event_log.record(RoleFailed(context=context.at(turn=2, role=HOSTILE), reason="answer", text=HOSTILE))
     return folder / "runs"

@@ -145,18 +145,18 @@ def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> 
     attempt = re.findall(r"/runs/ablated/attempts/\d+", refused)[0]
     talk = re.findall(r"/runs/ablated/conversations/\d+", browse.get(attempt).text)[0]
     assert "attempts · shield=refuse · " in browse.get(talk).text
-    with EventLogFile.open(runs / "ablated") as record:
-        attempts = find_conversations(record, MessageQuery(stage="attempts"))
+    with EventLogFile.open(runs / "ablated") as event_log:
+        attempts = find_conversations(event_log, MessageQuery(stage="attempts"))
         assert {talk.place.variant for talk in attempts} == {"shield=off", "shield=refuse"}
         assert {talk.lines for talk in attempts} == {2}
 
 
 def test_a_live_run_shows_how_far_it_is(runs: Path, tmp_path: Path) -> None:
     recipe: Json = {"attempts": {"models": ["openai:m"], "styles": ["goal"], "trials": 1}}
-    with EventLogFile.create(tmp_path / "live", recipe=recipe) as record:
+    with EventLogFile.create(tmp_path / "live", recipe=recipe) as event_log:
         context = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="openai:m")
-        record.record(MessageSent(context=context, source="user", content="please"))
-        record.record(RequestSent(context=context, request_hash="h", occurrence=0))
+        event_log.record(MessageSent(context=context, source="user", content="please"))
+        event_log.record(RequestSent(context=context, request_hash="h", occurrence=0))
         browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
         assert 'data-live="/runs/live/progress"' in browse.get("/runs/live/").text
         part = browse.get("/runs/live/progress").text
@@ -180,7 +180,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "record.sqlite").write_bytes(b"no database at all" * 100)
+    (tmp_path / "broken" / "events.sqlite").write_bytes(b"no database at all" * 100)
     EventLogFile.create(tmp_path / "good", recipe=None).close()
     browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
     page = browse.get("/").text
@@ -210,15 +210,15 @@ def test_tasks_that_cannot_be_read_are_said_with_their_row(tmp_path: Path) -> No
 
 def test_a_run_that_is_through_has_begun_all_its_attempts(runs: Path) -> None:
     library = RunIndex(runs)
-    with EventLogFile.open(runs / "small") as record:
-        progress = measure_progress(library.folder("small"), record, library.judged("small"))
+    with EventLogFile.open(runs / "small") as event_log:
+        progress = measure_progress(library.folder("small"), event_log, library.judged("small"))
     assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the built-in models are tried beside those that are named
     assert [step.count for step in progress.funnel.tasks] == [2, 2]
 
 
 def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(runs: Path) -> None:
     library = RunIndex(runs)
-    with EventLogFile.open(runs / "ablated") as record:
-        steps = measure_progress(library.folder("ablated"), record, library.judged("ablated")).funnel.attempts
+    with EventLogFile.open(runs / "ablated") as event_log:
+        steps = measure_progress(library.folder("ablated"), event_log, library.judged("ablated")).funnel.attempts
     assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
     assert all(step.count <= step.whole for step in steps)
