@@ -84,6 +84,7 @@ def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     assert shielded.against_first.pairs == 6
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[VariantResult], tmp_path: Path) -> None:
     again = RunFolder(tmp_path / "again")
     with EventLogFile.create(again.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
@@ -96,6 +97,7 @@ def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[Var
         assert (again.path / name).read_bytes() == (folder.path / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")

@@ -88,6 +88,7 @@ def test_the_same_seed_gives_the_same_bytes(walked: RunResult, tmp_path: Path) -
         assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> None:
     other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
     assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,6 +87,7 @@ def splits_for_ever(parts: int) -> Script:
     return split
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20))
 async def test_the_most_of_splits_parts_and_judgements_can_be_reached(depth: int, calls: int) -> None:
@@ -109,6 +111,7 @@ async def test_more_parts_than_there_may_be_are_sent_back_and_then_the_task_is_d
     assert any(isinstance(entry, RoleFailed) and "too many" in entry.text for entry in event_log.entries)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20), st.integers(1, MAX_SUBTASKS), st.integers(0, 2**20 - 1))
 async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, parts: int, verdicts: int) -> None:

@@ -100,6 +100,7 @@ def test_a_key_is_itself_whatever_stands_around_it(choice: Choice, behind: str, 
     assert parse_choice(f"{before}{choice}{behind}", options) == choice
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_whatever_is_written_is_an_option_a_refusal_or_nothing(text: str) -> None:
     for options in (YN, ABCD):

@@ -28,6 +28,7 @@ from tests.support.processes import warm_parents
 Run = Callable[[str], Execution]
 
 
+@pytest.mark.slow
 def test_ten_thousand_calls_in_a_row(program: Callable[[str], Program]) -> None:
     with Jail(Limits(seconds=20, calls=10_000)) as patient:
         execution = patient.run(program("for n in range(10_000): Manager.Echo(n)"), lambda _t, _a: Returned(None))

@@ -50,6 +50,7 @@ def test_the_same_seed_gives_the_same_bytes(pristine: Path, tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_changed_and_missing_files_are_found(lawtrace: Shell, release: Path) -> None:
     assert check_release(release) == []
     (release / "README.md").write_text("Mine.")
@@ -61,6 +62,7 @@ def test_changed_and_missing_files_are_found(lawtrace: Shell, release: Path) -> 
     assert [problem.what[:7] for problem in check_release(release)] == ["not the", "missing", "not the"]
 
 
+@pytest.mark.slow
 def test_a_release_is_not_overwritten_by_another_version(lawtrace: Shell, release: Path) -> None:
     version = read_manifest(release).version
     code, _, err = lawtrace(*RELEASE[:-1], release, "--version", "9.9.9")
@@ -68,6 +70,7 @@ def test_a_release_is_not_overwritten_by_another_version(lawtrace: Shell, releas
     assert read_manifest(release).environments["banking"].pairs == 2
 
 
+@pytest.mark.slow
 def test_the_table_has_every_task_and_its_json_is_readable(release: Path) -> None:
     parquet: Any = import_module("pyarrow.parquet")
     rows = parquet.read_table(release / "banking.parquet").to_pylist()
@@ -112,6 +115,7 @@ def changed(manifest: ReleaseManifest, **of_banking: object) -> ReleaseManifest:
     return manifest.model_copy(update={"environments": {"banking": banking}})
 
 
+@pytest.mark.slow
 def test_a_manifest_that_does_not_fit_the_tasks_is_found(lawtrace: Shell, release: Path) -> None:
     folder, manifest = release, read_manifest(release)
 
@@ -140,6 +144,7 @@ def test_a_manifest_that_does_not_fit_the_tasks_is_found(lawtrace: Shell, releas
     assert "0 of 0 pairs pass" in out
 
 
+@pytest.mark.slow
 def test_hugging_face_reads_the_tables(release: Path, tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets", reason="the package datasets is not installed")
     loaded = datasets.load_dataset(str(release), "banking", cache_dir=str(tmp_path / "cache"))["train"]

@@ -101,6 +101,7 @@ def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
     assert 0 <= interval.low <= successes / attempts <= interval.high <= 1
 
 
+@pytest.mark.slow
 @given(st.integers(1, 50), st.floats(0, 1), st.integers(2, 9))
 def test_attempts_that_are_worth_less_give_a_wider_interval(attempts: int, share: float, times: int):
     few, many = wilson_interval(share * attempts, attempts), wilson_interval(share * attempts * times, attempts * times)

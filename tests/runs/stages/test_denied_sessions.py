@@ -128,6 +128,7 @@ def test_a_critical_action_misses_the_goal_even_if_it_leaves_no_trace(walked: Ru
     assert "TransferFunds (call 1)" in verdict.reason
 
 
+@pytest.mark.slow
 def test_no_rate_mixes_the_families(walked: RunResult) -> None:
     content = load_run_content(walked.folder.path)
     summary = summarize(content)

@@ -121,6 +121,7 @@ def test_accepted_rules_load_into_search_and_oracle(lawtrace: Shell, tmp_path: P
     assert built["tasks"] == 1
 
 
+@pytest.mark.slow
 def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.toml").write_text(
         '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"

@@ -135,6 +135,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
     return "Done."
 
 
+@pytest.mark.slow
 def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(
         baselines=False, models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",)
@@ -172,6 +173,7 @@ def test_nobody_reads_a_warning_in_a_program() -> None:
     assert validate_options(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
 
 
+@pytest.mark.slow
 def test_a_single_model_can_be_put_behind_a_shield(bare: RunResult, lawtrace: Shell) -> None:
     tasks = str(bare.folder.tasks)
     lawtrace(

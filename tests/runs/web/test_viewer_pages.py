@@ -33,6 +33,7 @@ def links(page: str, address: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_page(browse: TestClient) -> None:
     waiting, seen = ["/", "/compare?first=small&second=small"], dict[str, str]()
     while waiting:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise, product
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -303,6 +304,7 @@ def test_forty_rules_that_block_one_another_stay_within_bounds() -> None:
     assert analysis.nodes < 100_000
 
 
+@pytest.mark.slow
 def test_twenty_checks_before_one_action_are_found_one_after_the_other() -> None:
     checks = [f"check{number}" for number in range(20)]
     rules = rules_of(*(f"!((!{check}) U act)" for check in checks))
@@ -384,6 +386,7 @@ def trigger_of(formula: Formula) -> Formula | None:
             return Or(*atoms) if len(atoms) > 1 else atoms[0] if atoms else None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(COMBINED, min_size=1, max_size=4))
 def test_every_answer_agrees_with_brute_force(texts: list[str]) -> None:

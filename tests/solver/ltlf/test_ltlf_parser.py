@@ -102,6 +102,7 @@ def test_a_long_line_is_shown_around_the_place() -> None:
     assert excerpt[caret.index("^") :].startswith("& b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["!", "G ", "Y ", "a U (", "a -> (", "attempted(", "P(not "])
 def test_depth_is_an_error_and_never_a_crash(opening: str) -> None:
     text = opening * 20_000 + "a" + ")" * (20_000 * opening.count("("))

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
         assert automaton.accepts(trace) == holds(formula, trace)
 
 
+@pytest.mark.slow
 @settings(unhurried, max_examples=200)
 @given(call_formulas, st.lists(events, max_size=6))
 def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Formula, trace: list[Event]) -> None:

@@ -1,5 +1,6 @@
 """Graphs made smaller: places of one class carry the same walks, and places that can be told apart are."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,7 @@ def alike(graph: Graph) -> set[tuple[int, int]]:
         related = kept
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(graph=graphs())
 def test_one_class_exactly_if_no_walk_tells_them_apart(graph: Graph) -> None:

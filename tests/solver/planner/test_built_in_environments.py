@@ -50,6 +50,7 @@ def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
     assert sum(carried) >= 38
 
 
+@pytest.mark.slow
 def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> None:
     """Of guests without access the facts count two; three can be added, and given access one after the other."""
     environment = load_domain("smart_home").environment

@@ -29,7 +29,7 @@ def programs(environment: Environment, seed: int, count: int = 6, profile: Trace
     return [print_program(environment, trace.calls) for trace in traces]
 
 
-@pytest.mark.parametrize("length", [5, 8, 20])
+@pytest.mark.parametrize("length", [5, 8, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
 def test_every_trace_is_what_was_asked_for(profile: TraceProfile, length: int) -> None:
     traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, profile=profile))
@@ -152,6 +152,7 @@ QUANTIFIED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [*((name,) for name in QUANTIFIED), tuple(QUANTIFIED)[:3]], ids="+".join)
 def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> None:
     rules = [*RULES, *(Rule(id=name, formula=QUANTIFIED[name]) for name in names)]

@@ -68,6 +68,7 @@ def test_an_obstacle_names_what_forbids_the_pair() -> None:
     assert any("6 calls" in assumption for assumption in encoding.assumptions())
 
 
+@pytest.mark.slow
 def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
     automata = automata_of("tasks")
     once = next(name for name in automata if name.startswith("G(CheckAuthorization"))
@@ -121,6 +122,7 @@ LOOKING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOKING)
 def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
     automaton = compile_formula(parse(LOOKING[name]))

@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,12 +24,14 @@ def differs(seed: int, openness: Openness, logic: SymbolicLogic | None = None) -
     return disagreements(environment, case, openness, random, logic=logic)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, st.sampled_from(list(SHARES)))
 def test_any_declaration_is_read_alike(seed: int, openness: Openness) -> None:
     assert differs(seed, openness) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_models_of_any_declaration_run_as_planned(seed: int) -> None:

@@ -36,6 +36,7 @@ def test_every_tool_is_read_alike(where: str, name: str, openness: Openness) -> 
         assert disagreements(environment, case, openness, random, settled=settled) == [], f"case {number}: {case}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", BUILT_IN_DOMAINS)
 def test_models_of_a_few_open_calls_run_as_planned(where: str) -> None:
     environment = load_domain(where).environment
