@@ -108,7 +108,7 @@ def make_pair(
     return attempt, verdict
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def content() -> ReportContent:
     one, two = make_task("banking-1"), make_task("banking/2 <b>")
     died = Execution("exception", "KeyError: 'payees'", "KeyError", 2, "printed <b>\u202e", 1)
@@ -163,7 +163,7 @@ def content() -> ReportContent:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def empty(content: ReportContent) -> ReportContent:
     """A run that came to nothing: no tasks, no verdicts, nothing measured."""
     return replace(

@@ -59,7 +59,7 @@ class Page(HTMLParser):
         return rows[0]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(content: ReportContent) -> Page:
     return Page(render_report(content))
 
