@@ -309,8 +309,7 @@ class Recipe(CallOptions):
     """The tools of the environment that are offered, beside its compliance tools, which always are."""
     seed: int = 1
     sandbox: Annotated[str, AfterValidator(_check_sandbox)] = "bwrap"
-    """What programs run behind: ``bwrap``, ``docker`` or ``docker:IMAGE``. The command line alone can say unprotected,
-    so that nobody's recipe runs programs without walls on another's machine."""
+    """Sandbox for programs: ``bwrap``, ``docker`` or ``docker:IMAGE``."""
     rules: RuleOptions = RuleOptions()
     tasks: TaskOptions = TaskOptions()
     models: RoleModelOptions = RoleModelOptions()

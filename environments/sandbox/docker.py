@@ -1,4 +1,4 @@
-"""A container as walls, for machines on which bubblewrap cannot run: what `docker run` is told."""
+"""The docker backend, for machines on which bubblewrap cannot run."""
 
 import os
 import shutil
@@ -23,32 +23,32 @@ from lawtrace.environments.sandbox.program import Limits
 from lawtrace.environments.sandbox.stdio_bridge import StdioBridge
 
 DEFAULT_IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
-"""The same language version as ours: whether a program parses depends on it."""
+"""The language version of the host, since it decides whether a program parses."""
 
 BRIDGE_FILE = Path(__file__).with_name("stdio_bridge.py")
 CONTAINER_OVERHEAD_BYTES = 2**27
-"""What the container may hold beyond the memory of a program: the interpreter, the warm parent, the carrier; bytes."""
+"""Memory of the container beyond that of a program: interpreter, fork server and bridge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Docker:
-    """Programs run in a container of an image that has Python; the daemon and its defaults are trusted.
+    """Programs run in a container of an image with Python. The daemon and its defaults are trusted.
 
-    The carrier is process 1 of the container and cannot be killed by a program; the warm parent is process 2 and can,
-    which ends the container and counts as bringing the jail down.
+    The stdio bridge is process 1 of the container, which a program cannot kill. The fork server is process 2, which it
+    can kill; that ends the container and counts as bringing the jail down.
     """
 
     image: str = DEFAULT_IMAGE
     python: str = "python3"
     counts_processes: bool = field(default=False, init=False)
-    """The user is the same in all containers of a machine; --pids-limit counts instead."""
+    """All containers of a machine share the user, so --pids-limit counts instead."""
 
     @property
     def sandbox(self) -> str:
         return f"docker:{self.image}"
 
-    def start(self, limits: Limits, control: socket.socket, complaints: IO[bytes]) -> BackendProcess:
-        """Start a container, and a thread that carries between its streams and ``control``."""
+    def start(self, limits: Limits, control: socket.socket, errors: IO[bytes]) -> BackendProcess:
+        """Start a container, and a thread that connects its streams with ``control``."""
         client = shutil.which("docker")
         if client is None:
             raise JailUnavailable.because("there is no docker command", self.remedy())
@@ -58,7 +58,7 @@ class Docker:
                 [client, *self.command(limits, name)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=complaints,
+                stderr=errors,
                 start_new_session=True,
             )
         except OSError as error:
@@ -68,38 +68,38 @@ class Docker:
         streams = os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno())
         process.stdin.close()
         process.stdout.close()
-        carrier = StdioBridge(control.dup(), *streams, inside=False)
-        threading.Thread(target=carrier.run, daemon=True).start()
+        bridge = StdioBridge(control.dup(), *streams, inside=False)
+        threading.Thread(target=bridge.run, daemon=True).start()
         return _Container(client, name, process)
 
     def remedy(self) -> str:
-        """What docker needs."""
+        """How to make docker available."""
         fetch = f"docker pull {self.image}"
         return f"Install docker, start its daemon (docker info must answer), and fetch the image ({fetch})."
 
     def command(self, limits: Limits, name: str) -> list[str]:
-        """What follows ``docker``: everything is forbidden, and then what a program needs is allowed."""
+        """Arguments of the docker command: forbid everything, then allow what a program needs."""
         memory = str(limits.memory_bytes + CONTAINER_OVERHEAD_BYTES)
-        inside, carrier = "/jail/inside", "/jail/stdio_bridge.py"
+        inside, bridge = "/jail/inside", "/jail/stdio_bridge.py"
         interpreter = (self.python, *INTERPRETER_OPTIONS)
         return [
             *("run", "--rm", "--pull", "never", "--interactive", "--name", name, "--log-driver", "none"),
             *("--network", "none", "--ipc", "none", "--read-only"),
             *("--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}"),
             *("--memory", memory, "--memory-swap", memory),
-            *("--pids-limit", str(limits.processes + 4)),  # the carrier with its threads, and the warm parent
+            *("--pids-limit", str(limits.processes + 4)),  # the bridge with its threads, and the fork server
             *("--tmpfs", f"/tmp:rw,nosuid,nodev,mode=1777,size={limits.memory_bytes}", "--workdir", "/tmp"),  # noqa: S108
             *(part for setting in ENVIRONMENT_VARIABLES.items() for part in ("--env", "=".join(setting))),
             *("--mount", f"type=bind,source={INSIDE_FOLDER},target={inside},readonly"),
-            *("--mount", f"type=bind,source={BRIDGE_FILE},target={carrier},readonly"),
-            *("--entrypoint", interpreter[0], self.image, *interpreter[1:], carrier),
-            *(*interpreter, inside, str(limits.memory_bytes), "alone"),
+            *("--mount", f"type=bind,source={BRIDGE_FILE},target={bridge},readonly"),
+            *("--entrypoint", interpreter[0], self.image, *interpreter[1:], bridge),
+            *(*interpreter, inside, str(limits.memory_bytes)),
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Container:
-    """A running container. Killing its client alone would leave it running."""
+    """A running container. Killing only its client would leave it running."""
 
     client: str
     name: str

@@ -1,4 +1,4 @@
-"""The walls by name."""
+"""Jails: open one, run programs in it one after the other, close it. A pool runs several jails in parallel."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -14,137 +14,111 @@ from lawtrace.environments.sandbox.bubblewrap import Bubblewrap
 from lawtrace.environments.sandbox.docker import DEFAULT_IMAGE, Docker
 from lawtrace.environments.sandbox.program import CallHandler, Execution, Limits, Program, Returned, Toolset
 from lawtrace.environments.sandbox.program_run import JailLost, ProgramRun
-from lawtrace.environments.sandbox.unprotected import Unprotected
 from lawtrace.environments.sandbox.worker import Worker, WorkerGone
 
-UNPROTECTED = Unprotected.sandbox
+Item = TypeVar("Item")
+Product = TypeVar("Product")
+
+MAX_JAILS = 8
+"""One Python process keeps about this many busy: its own share of a program's time is an eighth to a quarter."""
 
 
 def choose_backend(sandbox: str) -> Backend:
-    """The walls of that name: ``bwrap``, ``docker``, ``docker:IMAGE`` or ``unprotected``. Raises InputError."""
+    """Return the backend named ``bwrap``, ``docker`` or ``docker:IMAGE``. Raises InputError for other names."""
     name, _, image = sandbox.partition(":")
     match name:
         case "bwrap" if not image:
             return Bubblewrap()
         case "docker":
             return Docker(image or DEFAULT_IMAGE)
-        case "unprotected" if not image:
-            return Unprotected()
         case _:
-            raise InputError(
-                f"there is no sandbox {sandbox!r}; there are bwrap, docker, docker:IMAGE and {UNPROTECTED}"
-            )
+            raise InputError(f"unknown sandbox {sandbox!r}; choose bwrap, docker or docker:IMAGE")
 
 
 class Jail:
-    """Runs programs behind walls (bubblewrap, unless others are given), each in a fresh fork of one warm interpreter.
+    """Runs programs in a sandbox, each in a fresh fork of one warm interpreter. The default backend is bubblewrap.
 
-    A context manager for one thread; several jails may be open at once. A worker that died or that a program left in
-    another condition than before (a file in /tmp, a changed limit) is replaced before the next program.
+    A context manager for one thread; several jails may be open at once. The worker is replaced before the next program
+    if it died, or if a program left it in another condition (a file in /tmp, a changed limit).
 
     >>> with Jail(Limits(seconds=2)) as jail:  # doctest: +SKIP
     ...     jail.run(program, handler).status
     'finished'
     """
 
-    def __init__(self, limits: Limits | None = None, walls: Backend | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, backend: Backend | None = None) -> None:
         self.limits = limits or Limits()
-        self._walls = walls or Bubblewrap()
+        self._backend = backend or Bubblewrap()
         self._worker: Worker | None = None
 
     @property
     def sandbox(self) -> str:
-        """What stands around its programs."""
-        return self._walls.sandbox
+        """Name of the backend."""
+        return self._backend.sandbox
 
     def __enter__(self) -> Self:
-        """Start the worker; `JailUnavailable` if this machine does not allow it."""
-        self._worker = Worker.start(self._walls, self.limits)
+        """Start the worker. Raises `JailUnavailable` if this machine does not allow it."""
+        self._worker = Worker.start(self._backend, self.limits)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the worker. A jail that is used again starts another."""
+        """End the worker. `run` starts another if needed."""
         if self._worker is not None:
             self._worker.close()
             self._worker = None
 
     def run(self, program: Program, handler: CallHandler) -> Execution:
-        """Run one program; ``handler`` answers its calls. What the program does is data; what the handler raises
-        passes through. `JailUnavailable` means that no program ran, `JailLost` that it ran and nobody knows how it
-        would have ended."""
+        """Run one program; ``handler`` answers its calls.
+
+        The program's failures are data in the result; exceptions of the handler propagate. Raises `JailUnavailable` if
+        no program ran, and `JailLost` if the jail ended while it ran, so that its own end is unknown.
+        """
         kept, self._worker = self._worker, None
         if kept is not None:
             if kept.alive:
-                # It may have died without our knowing yet; then nothing has run, and a fresh one can take over.
+                # It may have died unnoticed. Then nothing has run, and a fresh worker can take over.
                 with suppress(WorkerGone):
                     return self._run_on(kept, program, handler)
             kept.close()
         try:
-            return self._run_on(Worker.start(self._walls, self.limits), program, handler)
+            return self._run_on(Worker.start(self._backend, self.limits), program, handler)
         except WorkerGone as error:
-            reason = "the warm parent died before the program started"
-            raise JailUnavailable.because(reason, self._walls.remedy()) from error
+            reason = "the fork server died before the program started"
+            raise JailUnavailable.because(reason, self._backend.remedy()) from error
 
     def _run_on(self, worker: Worker, program: Program, handler: CallHandler) -> Execution:
-        """Run on this worker, and keep it if the program leaves it as it was. `WorkerGone`: nothing has run."""
-        counts = self._walls.counts_processes
-        conversation = ProgramRun(worker, program, handler, self.limits, counts_processes=counts)
+        """Run on this worker, and keep it if the program leaves it unchanged. `WorkerGone` means nothing has run."""
+        counts = self._backend.counts_processes
+        run = ProgramRun(worker, program, handler, self.limits, counts_processes=counts)
         try:
-            with conversation:
-                return conversation.run()
+            with run:
+                return run.run()
         finally:
-            if conversation.clean:
+            if run.clean:
                 self._worker = worker
             else:
                 worker.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """Whether programs can be run on this machine, and in one sentence how or why not."""
-
-    possible: bool
-    detail: str
-
-
-def diagnose(walls: Backend | None = None) -> Diagnosis:
-    """Open a jail and run a program in it."""
-    probe = Program("print(Probe.echo(value=1))", Toolset.untyped("Probe", {"echo": ("value",)}))
-    try:
-        with Jail(Limits(seconds=5), walls) as jail:
-            execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
-    except (JailUnavailable, JailLost) as error:
-        return Diagnosis(False, str(error))
-    if execution.died or execution.output != "1\n":
-        return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
-    return Diagnosis(True, f"programs run behind it ({jail.sandbox})")
-
-
-Item = TypeVar("Item")
-Product = TypeVar("Product")
-
-MAX_JAILS = 8
-"""About so many are kept busy by one Python process, whose own share of a program's time is an eighth to a quarter."""
-
-
 class JailPool:
-    """Some jails with the same limits, one more than there are cores unless told otherwise. A context manager.
+    """Several jails with the same limits. A context manager.
 
-    While a program waits for an answer, its core is free for the one that is one too many.
-
-    What runs in which of them makes no difference: each program starts from a fresh fork.
+    By default one more than there are cores: while one program waits for an answer, another can use its core. Which
+    jail runs a program makes no difference, since each program starts from a fresh fork.
     """
 
-    def __init__(self, limits: Limits | None = None, walls: Backend | None = None, *, count: int | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, backend: Backend | None = None, *, count: int | None = None
+    ) -> None:
         number = count or min((os.cpu_count() or 1) + 1, MAX_JAILS)
-        self._jails = [Jail(limits, walls) for _ in range(number)]
+        self._jails = [Jail(limits, backend) for _ in range(number)]
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Start the workers; `JailUnavailable` if this machine does not allow it."""
+        """Start the workers. Raises `JailUnavailable` if this machine does not allow it."""
         with ExitStack() as opening:
             for jail in self._jails:
                 opening.enter_context(jail)
@@ -156,19 +130,19 @@ class JailPool:
 
     @property
     def sandbox(self) -> str:
-        """What stands around their programs."""
+        """Name of the backend."""
         return self._jails[0].sandbox
 
     def map(self, work: Callable[[Jail, Item], Product], items: Iterable[Item]) -> Iterator[Product]:
-        """``work(jail, item)`` for each item, in whatever jail is free; products come in the order of the items.
+        """Compute ``work(jail, item)`` for each item in a free jail, and yield the products in the order of the items.
 
-        ``work`` runs in several threads at once. What it raises is raised here, and what has not begun is given up.
+        ``work`` runs in several threads at once. An exception is raised here, and items not yet begun are dropped.
         """
         idle: SimpleQueue[Jail] = SimpleQueue()
         for jail in self._jails:
             idle.put(jail)
 
-        def work_somewhere(item: Item) -> Product:
+        def work_in_free_jail(item: Item) -> Product:
             jail = idle.get()
             try:
                 return work(jail, item)
@@ -177,6 +151,27 @@ class JailPool:
 
         with ThreadPoolExecutor(len(self._jails), thread_name_prefix="jail") as threads:
             try:
-                yield from threads.map(work_somewhere, items)
+                yield from threads.map(work_in_free_jail, items)
             finally:
                 threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Whether programs can run on this machine, and one sentence that says how or why not."""
+
+    possible: bool
+    detail: str
+
+
+def diagnose(backend: Backend | None = None) -> Diagnosis:
+    """Open a jail and run a program in it."""
+    probe = Program("print(Probe.echo(value=1))", Toolset.untyped("Probe", {"echo": ("value",)}))
+    try:
+        with Jail(Limits(seconds=5), backend) as jail:
+            execution = jail.run(probe, lambda _tool, arguments: Returned(arguments["value"]))
+    except (JailUnavailable, JailLost) as error:
+        return Diagnosis(False, str(error))
+    if execution.died or execution.output != "1\n":
+        return Diagnosis(False, f"the jail starts, but a program does not run in it: {execution.error}")
+    return Diagnosis(True, f"programs run in it ({jail.sandbox})")

@@ -1,9 +1,8 @@
-"""What goes into the jail and what comes out: values, and nothing that runs.
+"""Input and output of the jail, as plain values.
 
     Limits + Program (with its Toolset) + CallHandler  ->  Execution
 
-The handler is the judge's side of a tool call. It runs outside, on the host, one call at a time, and answers with
-`Returned` or `Raised`.
+The handler answers tool calls. It runs on the host, outside the jail, one call at a time.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,25 +15,24 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox.inside.wire import frame
 
 MINIMUM_MEMORY = 64 * 2**20
-"""Below this CPython itself has no room, in bytes."""
+"""Bytes. CPython itself does not start with less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use.
+    """Resource limits of one program.
 
     Attributes:
-        seconds: wall clock from start to end, measured by the host; the answers of the handler count too, so that
-            a run can rely on it. Processor time is bounded a second later.
-        memory_bytes: address space of each process of the program, the size of its /tmp, and what all of them
-            together may hold (looked at twenty times a second, so for a moment it may be more).
+        seconds: wall clock time from start to end, measured by the host, with the time of the handler. Processor time
+            is bounded a second later.
+        memory_bytes: address space of each process, size of /tmp, and memory of all processes together (checked twenty
+            times a second, so it may be exceeded for a moment).
         processes: processes and threads at once, the program itself included.
-        output_bytes: what is kept of everything printed (standard output and error together); a program that prints
-            more is ended.
+        output_bytes: kept standard output and error together; a program that prints more is ended.
         calls: tool calls; the next one ends the program unanswered.
         message_bytes: size of one call, as JSON.
-        exchanged_bytes: size of all calls and their answers, as JSON, since the judge keeps them; the call after that
-            ends the program unanswered.
+        exchanged_bytes: size of all calls and their answers, as JSON, since the host keeps them; the next call after
+            that ends the program unanswered.
     """
 
     seconds: float = 10.0
@@ -55,15 +53,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ToolSignature:
-    """How a tool looks to a program: what `lint_declaration.signature`, its type hints and ``help()`` say.
+    """Signature and documentation of a tool, as `inspect.signature`, type hints and ``help()`` show them to a program.
 
     Attributes:
-        parameters: by name, in documented order, the JSON Schema of each; an empty one says nothing of its type.
-            Positional arguments are given these names; more of them than there are names is a TypeError in the
-            program. All else is for the handler to judge.
-        required: the parameters that cannot be left out.
-        returns: the JSON Schema of what it returns.
-        about: what ``help()`` says.
+        parameters: the JSON Schema of each parameter by name, in documented order; an empty schema means any type.
+            Positional arguments get these names; too many of them are a TypeError in the program. The handler checks
+            everything else.
+        required: the parameters that cannot be omitted.
+        returns: the JSON Schema of the result.
+        about: the text of ``help()``.
     """
 
     parameters: Mapping[str, Json]
@@ -74,14 +72,14 @@ class ToolSignature:
 
 @dataclass(frozen=True, eq=False)
 class Toolset:
-    """The one object that programs find, with its tools. Make it once for many programs: a worker keeps the last one.
+    """The object with the tools that programs find. Reuse it for many programs: a worker caches the last one.
 
     Attributes:
         object_name: such as ``BankManager``.
         tools: by name.
         exceptions: names of the documented exceptions; each is a global class below ``ToolError``.
-        about: what ``help()`` says of the object.
-        plain_results: results are dictionaries and no more, instead of having their fields as attributes too.
+        about: the text of ``help()`` on the object.
+        plain_results: results are plain dictionaries, without their fields as attributes.
     """
 
     object_name: str
@@ -99,24 +97,26 @@ class Toolset:
         *,
         plain_results: bool = False,
     ) -> Self:
-        """Tools of which the names of the parameters are known, and nothing else."""
-        faces = {name: ToolSignature({one: {} for one in parameters}, parameters) for name, parameters in tools.items()}
-        return cls(object_name, faces, exceptions, plain_results=plain_results)
+        """Tools of which only the parameter names are known."""
+        signatures = {
+            name: ToolSignature({one: {} for one in parameters}, parameters) for name, parameters in tools.items()
+        }
+        return cls(object_name, signatures, exceptions, plain_results=plain_results)
 
     @cached_property
     def frame(self) -> bytes:
-        """As a worker is told of it (see `lawtrace.environments.sandbox.inside`)."""
+        """The frame that announces it to a worker (see `lawtrace.environments.sandbox.inside`)."""
         return frame(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program and the names that it finds when it starts.
+    """A program and its initial global names.
 
     Attributes:
         source: module-level Python; it runs as ``__main__``.
         tools: the object with the tools, and their exceptions.
-        variables: further globals, as JSON values.
+        variables: further global names with JSON values.
     """
 
     source: str
@@ -133,7 +133,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The tool raised. A name that the program does not document becomes a fresh subclass of its ``ToolError``."""
+    """The tool raised an exception. An undocumented name becomes a new subclass of ``ToolError``."""
 
     name: str
     message: str
@@ -142,7 +142,7 @@ class Raised:
 Reply = Returned | Raised
 
 CallHandler = Callable[[str, dict[str, Json]], Reply]
-"""Answers one call: tool name and arguments by name. Both come from the program and may be anything that is JSON."""
+"""Answers one call: tool name and arguments by name. Both come from the program and may be any JSON."""
 
 ExecutionStatus = Literal[
     "finished",
@@ -162,16 +162,16 @@ program ends in one of the first eight; an agent that calls tools turn by turn f
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How one program ran. No clock in it: the same program and the same answers give the same execution.
+    """Record of one run of a program. It holds no times, so the same program and answers give an equal record.
 
     Attributes:
         status: how it ended.
         error: one line that says why, such as ``KeyError: 'accounts'``; None if it finished. Memory addresses are
-            left out of it and of the output, since they differ from run to run.
+            masked in it and in the output, since they differ between runs.
         error_type: the class of the uncaught exception, if one ended it.
         line: the line of the program where that happened, counted from 1.
         output: what it printed, up to the limit.
-        calls: how many calls the handler was asked to answer.
+        calls: number of calls that the handler was asked to answer.
     """
 
     status: ExecutionStatus
@@ -183,5 +183,5 @@ class Execution:
 
     @property
     def died(self) -> bool:
-        """A program that died has not reached its goal, whatever state it left."""
+        """Whether it ended before its normal end. Then the goal counts as not reached, whatever the state."""
         return self.status != "finished"

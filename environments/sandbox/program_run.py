@@ -1,14 +1,14 @@
-"""One program's life as the host sees it: answer its calls, keep what it prints, watch the limits, say how it ended.
+"""One run of a program on the host's side: answer calls, collect output, enforce limits, determine how it ended.
 
-Three descriptors are watched at once, and nothing here ever blocks on the program:
+Three descriptors are watched at once, and nothing here blocks on the program:
 
-- its tool socket, which is read only while no answer waits to be taken, so a program cannot pile up answers;
+- its tool socket, read only while no answer is pending, so a program cannot pile up answers;
 - its output pipe;
-- the worker's control socket, where the warm parent reports the wait status. That report decides how it ended.
+- the worker's control socket, where the fork server reports the wait status. That report decides how it ended.
 
-Which calls happen must not depend on how two processes are scheduled. So what a program printed before a call is read
-before that call is answered (a limit strikes at the same place each time), and what it had asked before it ended is
-still answered afterwards.
+Which calls happen must not depend on the scheduling of two processes. So output printed before a call is read before
+that call is answered (a limit applies at the same place each time), and calls made before the end are still answered
+after it.
 """
 
 import json
@@ -34,11 +34,11 @@ SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
 class JailLost(OperationalError):
-    """The jail ended while a program ran in it, and nobody can say whether through the program or beside it."""
+    """The jail ended while a program ran in it. It is unknown whether the program caused it."""
 
 
 class _EndedByHost(Exception):
-    """The host ends the program, with this status and for this reason."""
+    """The host ends the program with this status, for this reason."""
 
     def __init__(self, status: ExecutionStatus, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ class _EndedByHost(Exception):
 
 
 class ProgramRun:
-    """Runs one program on one worker. Entering it launches the program, or raises `WorkerGone` before anything ran."""
+    """Runs one program on one worker. Entering launches the program, or raises `WorkerGone` before anything ran."""
 
     def __init__(
         self, worker: Worker, program: Program, handler: CallHandler, limits: Limits, *, counts_processes: bool
@@ -65,22 +65,22 @@ class ProgramRun:
         self._exchanged = 0
         self._reported = False
         self.clean = False
-        """Whether the worker may run another program: this one has ended, and the jail is as it was before."""
+        """Whether the worker may run another program: this one has ended and left the jail unchanged."""
 
     def __enter__(self) -> Self:
         self._outgoing += self._worker.toolset_frame(self._toolset) + self._program_frame
-        self._tools, theirs = socket.socketpair()
+        self._tools, inner_end = socket.socketpair()
         self._output, printing = os.pipe()
         self._tools.setblocking(False)
         os.set_blocking(self._output, False)
         self._selector = selectors.DefaultSelector()
         try:
-            self._worker.launch(theirs.fileno(), printing)
+            self._worker.launch(inner_end.fileno(), printing)
         except WorkerGone:
             self.__exit__()
             raise
         finally:
-            theirs.close()
+            inner_end.close()
             os.close(printing)
         return self
 
@@ -90,13 +90,13 @@ class ProgramRun:
         os.close(self._output)
 
     def run(self) -> Execution:
-        """See the program to its end. What the handler raises passes through; the worker is not clean then.
+        """Run the program to its end. Exceptions of the handler propagate, and the worker is not clean then.
 
-        Raises JailLost if the worker ends before it has reported.
+        Raises JailLost if the worker ends before it reports.
         """
         try:
             self._deadline = time.monotonic() + self._limits.seconds
-            return self._judge(self._until_reported())
+            return self._interpret(self._until_reported())
         except _EndedByHost as end:
             if not self._reported:
                 with suppress(WorkerGone):
@@ -115,20 +115,20 @@ class ProgramRun:
             if self._worker.control in ready:
                 report = self._worker.report()
                 self._reported, self.clean = True, report.clean
-                self._hear_the_rest()
+                self._drain()
                 return report
             self._check_time()
             if self._output in ready and not self._read_output():
                 self._selector.unregister(self._output)
             if self._tools in ready:
-                self._attend_tools()
+                self._serve_tools()
 
     def _check_time(self) -> None:
         if time.monotonic() >= self._deadline:
             raise _EndedByHost("time_limit", f"ran longer than {self._limits.seconds:g} seconds")
 
-    def _attend_tools(self) -> None:
-        """Go on writing if an answer waits, otherwise listen; and watch for whichever comes next."""
+    def _serve_tools(self) -> None:
+        """Continue writing if an answer is pending, otherwise read; then watch for the next event."""
         was_writing = bool(self._outgoing)
         if was_writing:
             self._send()
@@ -139,20 +139,20 @@ class ProgramRun:
         if was_writing != bool(self._outgoing):
             self._selector.modify(self._tools, selectors.EVENT_WRITE if self._outgoing else selectors.EVENT_READ)
 
-    def _hear_the_rest(self) -> None:
-        """What the program left behind in its pipes; all its processes are dead, so this ends."""
+    def _drain(self) -> None:
+        """Read the rest of the pipes. All processes of the program are dead, so this ends."""
         self._outgoing.clear()
         self._answer_calls()
-        while self._listen(patient=False):
+        while self._listen(more_may_come=False):
             pass
         self._read_output()
 
-    def _listen(self, *, patient: bool = True) -> bool:
-        """Take in what the program wrote and answer its calls; False if there is no more to come."""
+    def _listen(self, *, more_may_come: bool = True) -> bool:
+        """Read what the program wrote and answer its calls. Returns False at the end of the stream."""
         try:
             data = self._tools.recv(CHUNK)
         except BlockingIOError:
-            return patient
+            return more_may_come
         except ConnectionError:
             return False
         self._reader.feed(data)
@@ -180,13 +180,11 @@ class ProgramRun:
             raise _EndedByHost("call_limit", f"made more than {self._limits.calls} calls")
         if self._exchanged > self._limits.exchanged_bytes:
             limit = self._limits.exchanged_bytes
-            raise _EndedByHost(
-                "call_limit", f"made calls that hold more than {limit} bytes together with their answers"
-            )
+            raise _EndedByHost("call_limit", f"exchanged more than {limit} bytes in calls and answers")
         self._calls += 1
         reply = self._handler(call.tool, call.arguments)
-        said = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
-        answer = frame(said)
+        body = {"returned": reply.value} if isinstance(reply, Returned) else {"raised": [reply.name, reply.message]}
+        answer = frame(body)
         self._exchanged += len(answer)
         self._outgoing += answer
         self._send()
@@ -200,10 +198,10 @@ class ProgramRun:
             return
         except ConnectionError:
             pass
-        self._outgoing.clear()  # nobody is there to take the answer
+        self._outgoing.clear()  # the reader has closed the socket
 
     def _read_output(self) -> bool:
-        """Take in all that has been printed so far; False if there is no more to come."""
+        """Read everything printed so far. Returns False at the end of the stream."""
         with suppress(BlockingIOError):
             while data := os.read(self._output, CHUNK):
                 self._printed += data
@@ -212,8 +210,8 @@ class ProgramRun:
             return False
         return True
 
-    def _judge(self, report: ProgramReport) -> Execution:
-        """The wait status decides; the program's own words only describe an end that agrees with it."""
+    def _interpret(self, report: ProgramReport) -> Execution:
+        """The wait status decides. The program's own message only describes an end that agrees with it."""
         if report.over_memory:
             return self._execution("memory_limit", "its processes together held more memory than the limit allows")
         if os.WIFSIGNALED(report.wait_status):
@@ -224,7 +222,7 @@ class ProgramRun:
         code = os.WEXITSTATUS(report.wait_status)
         end = self._end
         if end is None or ENDINGS[code : code + 1] != (end.ending,):
-            return self._execution("killed", f"left without its normal end (exit status {code})")
+            return self._execution("killed", f"ended without its normal end (exit status {code})")
         status = cast("ExecutionStatus", end.ending)
         if status == "finished":
             return self._execution(status, None)
@@ -243,7 +241,7 @@ class ProgramRun:
 
 
 def _program_frame(program: Program, limits: Limits, *, counts_processes: bool) -> bytes:
-    """The program as it is sent in. In ASCII: a model's text may hold what UTF-8 cannot, and Python must judge it."""
+    """The frame with the program, in ASCII: a model's text may hold what UTF-8 cannot encode, for Python to judge."""
     message = {
         "source": program.source,
         "variables": dict(program.variables),
@@ -259,5 +257,5 @@ def _program_frame(program: Program, limits: Limits, *, counts_processes: bool) 
 
 
 def _without_addresses(text: str) -> str:
-    """``<object at 0x7f...>`` differs from run to run, and what a run writes must not."""
+    """Mask addresses as in ``<object at 0x7f...>``: they differ between runs, and the files of a run must not."""
     return ADDRESS.sub("0x...", text)

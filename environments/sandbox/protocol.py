@@ -1,9 +1,7 @@
-"""The host's reading of what comes out of a program's socket: every byte of it may be hostile.
+"""Parser of the messages that a program sends. Every byte of them may be hostile.
 
-The frames themselves are described in `lawtrace.environments.sandbox.inside`, which both sides share. Here they are
-checked:
-size, strict JSON (no NaN, no infinities, no repeated keys, no lone surrogates, no bottomless nesting), and exactly
-the fields of one of the two messages that a program can send.
+`lawtrace.environments.sandbox.inside` describes the frames. Checked here: the size, strict JSON (no NaN, infinities,
+repeated keys, lone surrogates or deep nesting), and the exact fields of the two messages that a program can send.
 """
 
 from dataclasses import dataclass
@@ -16,12 +14,12 @@ NAME_CHARACTERS = 200
 
 
 class ProtocolError(Exception):
-    """The program wrote something that is not a message. It never leaves the jail package."""
+    """The program wrote something that is not a message. Not raised outside the sandbox package."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallMessage:
-    """The program calls a tool, of whatever name."""
+    """A tool call. The tool may have any name."""
 
     tool: str
     arguments: dict[str, Json]
@@ -29,7 +27,7 @@ class CallMessage:
 
 @dataclass(frozen=True, slots=True)
 class EndMessage:
-    """What the program says of its own end; a description, believed only where the wait status agrees."""
+    """The program's description of its own end, believed only if the wait status agrees."""
 
     ending: str
     type: str | None
@@ -38,7 +36,7 @@ class EndMessage:
 
 
 class FrameReader:
-    """Cuts the byte stream into frames, never holding more than one frame and one read."""
+    """Splits the byte stream into frames. It never holds more than one frame and one read."""
 
     def __init__(self, frame_bytes: int) -> None:
         self._frame_bytes = frame_bytes
@@ -48,12 +46,12 @@ class FrameReader:
         self._data += data
 
     def take(self) -> bytes | None:
-        """The next whole frame, without its header; None if more bytes are needed."""
+        """The next complete frame without its header; None if more bytes are needed."""
         if len(self._data) < HEADER.size:
             return None
         (length,) = HEADER.unpack_from(self._data)
         if length > self._frame_bytes:
-            raise ProtocolError(f"a message of {length} bytes, where {self._frame_bytes} are allowed")
+            raise ProtocolError(f"a message of {length} bytes; the limit is {self._frame_bytes}")
         end = HEADER.size + length
         if len(self._data) < end:
             return None
@@ -63,10 +61,10 @@ class FrameReader:
 
 
 def read_message(body: bytes) -> CallMessage | EndMessage:
-    """The message in a frame, or `ProtocolError`."""
+    """Parse the message in a frame. Raises ProtocolError."""
     try:
         text = body.decode("utf-8")
-        message = parse_strict_json(text, DEPTH + 1)  # the arguments may be as deep as the program's side lets them be
+        message = parse_strict_json(text, DEPTH + 1)  # one level deeper than the arguments inside
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"not strict JSON: {error}") from error
     match message:

@@ -1,11 +1,11 @@
 """The system calls that no program in the jail may make, as a filter for the kernel (seccomp, classic BPF).
 
-The other walls leave a program nothing that these calls could reach. They are refused all the same, because each is a
-door into parts of the kernel that an ordinary program never enters and that have had holes before. What is refused
-fails with an error of its own, so a program sees an ordinary `OSError`; a foreign architecture is killed.
+The other layers leave a program nothing that these calls could reach. They are refused all the same, because each one
+leads into parts of the kernel that ordinary programs never use and that have had vulnerabilities. A refused call fails
+with an error code, so a program sees an ordinary `OSError`; a process of a foreign architecture is killed.
 
-Three are refused by argument: `clone` into new namespaces, `socket` outside of Unix and Internet addresses (a virtual
-machine's AF_VSOCK would lead past the empty network to its host), and `prlimit64` on another process.
+Three are refused by argument: `clone` into new namespaces, `socket` outside of Unix and Internet addresses (AF_VSOCK
+would bypass the empty network of a virtual machine), and `prlimit64` on another process.
 """
 
 import errno
@@ -25,7 +25,7 @@ REFUSED = {
     "the machine": "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff quotactl"
     " acct syslog vhangup settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname",
 }
-"""What for: which. Names as in the kernel's tables."""
+"""Refused system calls by subject, named as in the kernel's tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
 
 
 def make_filter(machine: str | None = None) -> bytes | None:
-    """The filter as `bwrap --seccomp` reads it; None on a machine whose numbers we do not know."""
+    """The filter as `bwrap --seccomp` reads it; None on a machine whose system call numbers are unknown."""
     architecture = ARCHITECTURES.get(machine or platform.machine())
     if architecture is None:
         return None
@@ -94,7 +94,7 @@ def make_filter(machine: str | None = None) -> bytes | None:
 
 
 _Instruction = tuple[int, int, int, int]
-"""Code, how far to jump if true, if false, operand."""
+"""Code, jump distance if true, jump distance if false, operand."""
 
 
 def _instructions(architecture: Architecture) -> Iterator[_Instruction]:

@@ -1,12 +1,12 @@
-"""Carries the conversation with a warm parent over two byte streams, where descriptors cannot be passed.
+"""Bridge to a fork server over two byte streams, where descriptors cannot be passed.
 
-A container's standard input and output are all that leads into it. So one carrier sits at each end of them, and on
-both sides of the pair everything is as in a bubblewrap jail: a control socket, and a socket and a pipe per program.
+Only a container's standard input and output lead into it. So one bridge sits at each end of them, and on both sides
+everything is as in a bubblewrap jail: a control socket, and a socket and a pipe per program.
 
-    conversation == control, tools, output == carrier -- two byte streams -- carrier == control, tools, output == jail
+    program run == control, tools, output == bridge -- two byte streams -- bridge == control, tools, output == jail
 
-Frames on the streams: what it belongs to (one byte), the length (four, big-endian), the bytes. Nothing else is read of
-what a program wrote. In the container this file is process 1 and starts the folder ``inside``; it needs nothing but the
+Frames on the streams: the channel (one byte), the length (four bytes, big-endian), the data. The bridge does not parse
+what a program wrote. In the container this file is process 1 and starts the folder ``inside``; it needs only the
 standard library.
 """
 
@@ -26,7 +26,7 @@ CHUNK = 2**16
 
 
 class StdioBridge:
-    """One end. `run` returns when the other end, or the control socket, is gone."""
+    """One end of the bridge. `run` returns when the other end or the control socket is closed."""
 
     def __init__(self, control: socket.socket, incoming: int, outgoing: int, *, inside: bool) -> None:
         self._control = control
@@ -47,7 +47,7 @@ class StdioBridge:
                 os.close(descriptor)
         self._control.close()
 
-    # --- from here to the other end
+    # --- from this end to the other
 
     def _forward(self) -> None:
         while True:
@@ -55,7 +55,7 @@ class StdioBridge:
             ready, _, _ = select.select([end for end in watched if end is not None], [], [])
             if self._changed in ready:
                 self._changed.recv(CHUNK)
-            # What a program printed goes before what it called, and both before the report of its end.
+            # Output goes before calls, and both before the report of the end.
             while self._send_output() or self._send_tools():
                 pass
             if self._control in ready and not self._send_control():
@@ -65,7 +65,7 @@ class StdioBridge:
         message, descriptors, _, _ = socket.recv_fds(self._control, CHUNK, 2)
         if not message:
             return False
-        if self._inside and message != READY:  # a report: all that the program wrote is on its way
+        if self._inside and message != READY:  # a report: forward everything that the program wrote first
             while self._send_output() or self._send_tools():
                 pass
             self._drop_ends()
@@ -106,7 +106,7 @@ class StdioBridge:
     def _send(self, kind: bytes, data: bytes) -> None:
         _write_all(self._outgoing, HEADER.pack(kind, len(data)) + data)
 
-    # --- from the other end to here
+    # --- from the other end to this one
 
     def _listen(self) -> None:
         with suppress(OSError, EOFError):
@@ -119,7 +119,7 @@ class StdioBridge:
     def _receive(self, kind: bytes, data: bytes) -> None:
         if kind == TOOLS:
             if self._tools is not None:
-                with suppress(OSError):  # whoever was to read it is gone
+                with suppress(OSError):  # the reader has closed it
                     self._tools.sendall(data)
         elif kind == OUTPUT:
             if self._output is not None:
@@ -133,12 +133,12 @@ class StdioBridge:
             self._control.sendall(data)
 
     def _open_ends(self) -> None:
-        """A program of its own here, too: its ends go to the warm parent, ours are watched."""
-        tools, theirs = socket.socketpair()
+        """Make a socket and a pipe for a program: pass its ends to the fork server, and watch the others."""
+        tools, inner_end = socket.socketpair()
         output, printing = os.pipe()
         os.set_blocking(output, False)
-        with theirs:
-            socket.send_fds(self._control, [RUN], [theirs.fileno(), printing])
+        with inner_end:
+            socket.send_fds(self._control, [RUN], [inner_end.fileno(), printing])
         os.close(printing)
         self._tools, self._output = tools, output
         self._change.send(b"x")
@@ -167,10 +167,10 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """In the container: start what ``arguments`` say with a control socket as its standard input, and carry."""
-    control, theirs = socket.socketpair()
-    with theirs:
-        subprocess.Popen(arguments, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603 - ours
+    """In the container: start the command ``arguments`` with a control socket as its standard input, and bridge."""
+    control, inner_end = socket.socketpair()
+    with inner_end:
+        subprocess.Popen(arguments, stdin=inner_end.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603
     StdioBridge(control, 0, 1, inside=True).run()
 
 

@@ -1,4 +1,4 @@
-"""One running jail with its warm parent: started, given programs, asked to stop them, ended."""
+"""Worker: one running sandbox with its fork server."""
 
 import socket
 import subprocess
@@ -13,17 +13,22 @@ from lawtrace.environments.sandbox.program import Limits, Toolset
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
-NOTHING_NEW = HEADER.pack(0)
+EMPTY_FRAME = HEADER.pack(0)
 
 
 class WorkerGone(Exception):
-    """The warm parent is not there any more. It never leaves the jail package."""
+    """The fork server has ended. Not raised outside the sandbox package."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """Of a program that ended: the kernel's wait status, whether it was ended because its processes held too much
-    memory together, and whether the jail is as it was before."""
+    """Report of the fork server on a program that ended.
+
+    Attributes:
+        wait_status: the kernel's wait status.
+        over_memory: whether it was ended because its processes together held too much memory.
+        clean: whether the jail is in the same condition as before.
+    """
 
     wait_status: int
     over_memory: bool
@@ -31,33 +36,33 @@ class ProgramReport:
 
 
 class Worker:
-    """A warm parent behind its walls. `launch` and `report` alternate; `close` always works."""
+    """A fork server in its sandbox. `launch` and `report` alternate; `close` always works."""
 
     def __init__(self, process: BackendProcess, control: socket.socket) -> None:
         self._process = process
         self._toolset: Toolset | None = None
         self.control = control
-        """Readable when a report has come, or when the worker is gone."""
+        """Readable when a report has arrived, or when the worker has ended."""
 
     @classmethod
-    def start(cls, walls: Backend, limits: Limits) -> Self:
-        """Build the walls and wait until the warm parent is ready; `JailUnavailable` if it does not come up."""
-        control, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as complaints:
+    def start(cls, backend: Backend, limits: Limits) -> Self:
+        """Start the sandbox and wait until the fork server is ready. Raises `JailUnavailable` if it does not start."""
+        control, inner_end = socket.socketpair()
+        with tempfile.TemporaryFile() as errors:
             try:
-                with theirs:
-                    worker = cls(walls.start(limits, theirs, complaints), control)
+                with inner_end:
+                    worker = cls(backend.start(limits, inner_end, errors), control)
             except BaseException:
                 control.close()
                 raise
             if not worker._is_ready():
                 worker.close()
-                complaints.seek(0)
-                lines = complaints.read().decode(errors="replace").splitlines()
-                # The last line is the reason, but docker ends with a hint to its own help.
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").splitlines()
+                # The last line is the reason, but docker adds a hint to its own help.
                 lines = [line for line in lines if line.strip() and not line.startswith("Run 'docker ")]
-                reason = lines[-1] if lines else "the warm parent does not answer"
-                raise JailUnavailable.because(reason, walls.remedy())
+                reason = lines[-1] if lines else "the fork server does not answer"
+                raise JailUnavailable.because(reason, backend.remedy())
         return worker
 
     def _is_ready(self) -> bool:
@@ -71,25 +76,25 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """False once the warm parent is gone: its walls end with it."""
+        """Whether the fork server is running. The sandbox ends with it."""
         return self._process.poll() is None
 
     def toolset_frame(self, toolset: Toolset) -> bytes:
-        """What comes first on the socket of the next program: its tools, or nothing if they are known there."""
+        """The first frame for the next program: its tools, or an empty frame if the fork server has them already."""
         if toolset is self._toolset:
-            return NOTHING_NEW
+            return EMPTY_FRAME
         self._toolset = toolset
         return toolset.frame
 
     def launch(self, tool_socket: int, output: int) -> None:
-        """Start a program that holds these two descriptors and no others."""
+        """Start a program that holds only these two descriptors."""
         try:
             socket.send_fds(self.control, [RUN], [tool_socket, output])
         except OSError as error:
             raise WorkerGone from error
 
     def report(self) -> ProgramReport:
-        """How the program ended; all its processes have ended with it. Waits for it a few seconds at most."""
+        """Wait a few seconds at most for the report. All processes of the program have ended by then."""
         try:
             data = self.control.recv(REPORT.size, socket.MSG_WAITALL)
         except OSError as error:
@@ -99,13 +104,13 @@ class Worker:
         return ProgramReport(*REPORT.unpack(data))
 
     def stop(self) -> ProgramReport:
-        """End the program now."""
+        """End the program."""
         with suppress(OSError):
             self.control.send(STOP)
         return self.report()
 
     def close(self) -> None:
-        """End the jail and everything in it."""
+        """End the sandbox and everything in it."""
         self.control.close()
         try:
             self._process.wait(0.5)

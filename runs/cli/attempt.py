@@ -66,7 +66,7 @@ def attempt(
 
     # Jail and record come first: no answer is paid for that could not be run or kept.
     with (
-        JailPool(walls=open_sandbox(sandbox)) as jails,
+        JailPool(backend=open_sandbox(sandbox)) as jails,
         open_stage_log(out, f"attempt by {model}", sandbox) as event_log,
     ):
         answers = asyncio.run(ask(event_log))

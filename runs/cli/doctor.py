@@ -14,7 +14,7 @@ from lawtrace.environments.sandbox import choose_backend, diagnose
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 
 SANDBOXES = ("bwrap", "docker")
-"""Tried by running a program. Unprotected is always possible, and nothing to be recommended."""
+"""Each is tried by running a program."""
 
 PACKAGES = (
     "lawtrace",

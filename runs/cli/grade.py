@@ -11,7 +11,7 @@ from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Backend, Jail, JailPool
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentFolderOption, SandboxOption, open_sandbox, warn_unprotected
+from lawtrace.runs.cli.options import EnvironmentFolderOption, SandboxOption, open_sandbox
 from lawtrace.runs.cli.output import ProgressBars, print_invalid, print_json, print_note, print_problems, print_result
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -62,7 +62,7 @@ def grade(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Judge programs in the jail: is the goal reached, and were all rules kept?"""
-    walls = open_sandbox(sandbox)
+    backend = open_sandbox(sandbox)
     if run is not None and (tasks is not None or programs):
         raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
@@ -81,7 +81,7 @@ def grade(
         problems = [*read.problems, *found]
         if compare is not None:
             wanted += baseline_programs(setting.environment, rows)
-        with JailPool(walls=walls) as jails, ProgressBars().stage("programs in the jail", len(wanted)) as step:
+        with JailPool(backend=backend) as jails, ProgressBars().stage("programs in the jail", len(wanted)) as step:
             attempts = execute_programs(setting.environment, rows, wanted, jails, step, regulation=setting.regulation)
     changed: list[RuleChange] = []
     if rules is not None:
@@ -90,12 +90,11 @@ def grade(
         judged_before, rows = rows, [replace_rules(task, chosen) for task in rows]
         changed = compare_rules(judged_before, rows)
     if compare is not None:
-        _compare(setting.environment, rows, attempts, recorded, compare, walls)
-    verdicts = _verdicts(setting.environment, rows, attempts, profile, walls)
+        _compare(setting.environment, rows, attempts, recorded, compare, backend)
+    verdicts = _verdicts(setting.environment, rows, attempts, profile, backend)
     write_rows(out, verdicts)
     earlier = RunFolder(run).verdicts if run is not None else None
     before = read_usable_rows(earlier, Verdict).rows if earlier is not None and earlier.exists() else []
-    warn_unprotected(attempt.sandbox for attempt in attempts)
     print_problems(problems)
     moved = compare_verdicts(before, verdicts)
     _print_outcomes(verdicts, changed, moved, _cut_short(attempts), problems, out, as_json=as_json)
@@ -103,13 +102,13 @@ def grade(
 
 
 def _verdicts(
-    environment: Environment, tasks: list[Task], attempts: list[Attempt], profile: GradingProfile, walls: Backend
+    environment: Environment, tasks: list[Task], attempts: list[Attempt], profile: GradingProfile, backend: Backend
 ) -> list[Verdict]:
     by_id = {task.id: task for task in tasks}
     if profile == "strict":
         return [judge(environment, by_id[attempt.task], attempt) for attempt in attempts]
     _require_published(tasks, f"--profile {profile}")
-    with Jail(walls=walls) as jail, ProgressBars().stage("published mock", len(attempts)) as step:
+    with Jail(backend=backend) as jail, ProgressBars().stage("published mock", len(attempts)) as step:
         return judge_attempts_published(by_id, attempts, jail, profile, step)
 
 
@@ -119,11 +118,11 @@ def _compare(
     attempts: list[Attempt],
     recorded: list[RecordedVerdict],
     folder: Path,
-    walls: Backend,
+    backend: Backend,
 ) -> None:
     _require_published(tasks, "--compare")
     with (
-        Jail(walls=walls) as jail,
+        Jail(backend=backend) as jail,
         ProgressBars().stage("every profile", len(attempts) * len(PUBLISHED_PROFILES)) as step,
     ):
         comparison = compare_profiles(environment, tasks, attempts, recorded, jail, step)

@@ -10,7 +10,6 @@ import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import warn_unprotected
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.blame import find_causes
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_verdict
@@ -69,8 +68,6 @@ def messages(
         text=text,
     )
     with EventLogFile.open(directory) as event_log:
-        if isinstance(event_log.recipe, dict):
-            warn_unprotected([event_log.recipe.get("sandbox")])
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(

@@ -1,14 +1,11 @@
 """Options that several commands take."""
 
-from collections.abc import Iterable
 from typing import Annotated, TypeVar
 
 import typer
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox import UNPROTECTED, Backend, choose_backend
-from lawtrace.runs.cli.output import print_error
+from lawtrace.environments.sandbox import Backend, choose_backend
 from lawtrace.runs.recipe import BudgetOptions, CallOptions
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.solver.planner.trace_spec import TraceConstraints
@@ -89,22 +86,11 @@ SandboxOption = Annotated[
     str,
     typer.Option(
         "--sandbox",
-        help="What programs run behind: bwrap, docker or docker:IMAGE. Or unprotected: nothing, at your risk.",
+        help="Sandbox for programs: bwrap, docker or docker:IMAGE.",
     ),
 ]
 
 
 def open_sandbox(sandbox: str) -> Backend:
-    """The walls of that name; going without is said in red before anything runs."""
-    walls = choose_backend(sandbox)
-    if sandbox == UNPROTECTED:
-        print_error(
-            "PROGRAMS RUN UNPROTECTED: they can read and change your files, use the network and end your processes"
-        )
-    return walls
-
-
-def warn_unprotected(sandboxes: Iterable[Json]) -> None:
-    """Say in red that programs of an earlier run had no walls around them."""
-    if UNPROTECTED in sandboxes:
-        print_error("the programs of this record RAN UNPROTECTED")
+    """Return the sandbox backend of that name."""
+    return choose_backend(sandbox)

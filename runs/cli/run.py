@@ -66,9 +66,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
     sandbox: Annotated[
         str | None,
-        typer.Option(
-            help="In place of the recipe's: bwrap, docker, docker:IMAGE. Or unprotected: nothing, at your risk."
-        ),
+        typer.Option(help="Override the sandbox of the recipe: bwrap, docker or docker:IMAGE."),
     ] = None,
     budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,

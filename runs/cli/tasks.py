@@ -127,7 +127,7 @@ def build_command(
                 )
 
     families = _families(family) or options.tasks.families
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks build", sandbox) as event_log:
+    with Jail(backend=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks build", sandbox) as event_log:
         built = add_denied_sessions(setting.environment, asyncio.run(build(event_log, jail)), families, jail)
     write_rows(out, built.tasks)
     if as_json:
@@ -161,7 +161,7 @@ def import_command(
     """Import published tasks: their instructions, states and rules; reference programs repaired and run."""
     if source != "logisafetybench":
         raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
-    with Jail(walls=open_sandbox(sandbox)) as jail, ProgressBars().stage("tasks", None) as step:
+    with Jail(backend=open_sandbox(sandbox)) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     write_rows(out, imported.tasks)
     noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
@@ -222,7 +222,7 @@ def release_command(
                 for setting in settings
             ]
 
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks release", sandbox) as event_log:
+    with Jail(backend=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks release", sandbox) as event_log:
         sets = asyncio.run(make(event_log, jail))
     manifest = write_release(
         out,

@@ -69,7 +69,7 @@ def check_tasks_command(
         return rows, read.problems
 
     rows: list[QualityRow] = []
-    with Jail(walls=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks check", sandbox) as event_log:
+    with Jail(backend=open_sandbox(sandbox)) as jail, open_stage_log(out, "tasks check", sandbox) as event_log:
         for path in files:
             checked, unusable = asyncio.run(check(path, event_log, jail))
             rows += checked

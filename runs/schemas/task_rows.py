@@ -202,7 +202,7 @@ class Attempt(_Row):
         transcript: in tools mode, what it said and called turn by turn, and what it was told. Its calls are the
             events, in the same order.
         execution: how the program ended in the jail, or the conversation; None if nothing was run or called.
-        sandbox: what stood around it: ``bwrap``, ``docker:IMAGE`` or ``unprotected``; None if nothing ran.
+        sandbox: the sandbox it ran in: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
         events: the calls that really happened.
         objections: what the shield held against calls, or against ending.
         final_state: the state they led to; None if there was nothing to run.

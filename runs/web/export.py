@@ -11,7 +11,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from lawtrace.environments.sandbox import UNPROTECTED
 from lawtrace.runs.report.breakdowns import break_down
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.grading_profiles import view_profiles
@@ -40,7 +39,6 @@ def render_report(content: ReportContent) -> str:
         comparisons=break_down(content),
         profiles=view_profiles(content, content.profiles) if content.profiles else None,
         pages=view_tasks(content),
-        warnings=tuple(_warnings(content)),
         notices=(*content.notices, *_own_notices(content)),
         rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},
         scenario_title=partial(scenario_title, content),
@@ -56,17 +54,6 @@ def render_report(content: ReportContent) -> str:
         FAILURE_WORDS=FAILURE_DESCRIPTIONS,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def _warnings(content: ReportContent) -> list[str]:
-    """What makes the way in which the numbers came about suspect; shown in red."""
-    unprotected = sum(attempt.sandbox == UNPROTECTED for attempt in content.attempts)
-    if not unprotected:
-        return []
-    return [
-        f"{unprotected} of {len(content.attempts)} programs RAN UNPROTECTED: nothing kept them from each other, nor "
-        "from the files, the network and the other processes of whoever ran them."
-    ]
 
 
 def _own_notices(content: ReportContent) -> list[str]:

@@ -1,4 +1,4 @@
-"""The warm parent: forks, watches and reports."""
+"""Fork server: forks a process for each program, watches it and reports how it ended."""
 
 import _sitebuiltins
 import builtins
@@ -31,28 +31,26 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 RESIDENT = re.compile(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB", re.MULTILINE)
 RESOURCES = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
 SHARED = tuple(filter(os.path.exists, (*map("/proc/sysvipc/".__add__, ("msg", "sem", "shm")), "/proc/self/autogroup")))
-"""What the kernel keeps for all processes of the jail: shared objects, and the priority of their session."""
+"""Kernel state shared by all processes of the jail: shared objects, and the priority of their session."""
 
 
 class ForkServer:
-    """Forks, watches and reports.
+    """Runs programs one after the other, each in a fork.
 
     Args:
         control: the socket to the host.
         memory_bytes: what the processes of a program may hold together.
-        alone: whether process 1 and this one are all there is in the process namespace before a program starts.
-        hooks: what a fork of the program's own is to do (see `__main__`).
+        hooks: hooks for forks that the program makes (see `__main__`).
     """
 
-    def __init__(self, control: socket.socket, memory_bytes: int, hooks: Sequence[Hook], *, alone: bool) -> None:
+    def __init__(self, control: socket.socket, memory_bytes: int, hooks: Sequence[Hook]) -> None:
         self._control = control
         self._memory_bytes = memory_bytes
         self._hooks = hooks
-        self._alone = alone
         self._tools: ToolObjects | None = None
 
     def serve(self) -> None:
-        """One program after the other, until the host hangs up."""
+        """Run programs until the host closes the control socket."""
         before = self._condition()
         self._control.send(READY)
         while True:
@@ -73,7 +71,7 @@ class ForkServer:
             self._control.send(REPORT.pack(status, not within, self._condition() == before))
 
     def _tools_for(self, tool_socket: int) -> ToolObjects:
-        """What the host wrote first: other tools than before, or nothing."""
+        """Read the first frame: new tools, or empty for the same tools as before."""
         if offer := read_frame(tool_socket):
             gc.unfreeze()
             self._tools = ToolObjects(json.loads(offer))
@@ -82,7 +80,7 @@ class ForkServer:
         return self._tools
 
     def _watch(self, program: int) -> bool:
-        """Until the program ends, the host says that it must, or it holds too much memory: then False."""
+        """Wait until the program ends or the host stops it; False if it holds too much memory."""
         handle = os.pidfd_open(program)
         try:
             while not select.select([self._control, handle], [], [], WATCH_SECONDS)[0]:
@@ -93,14 +91,11 @@ class ForkServer:
             os.close(handle)
 
     def _end(self, program: int) -> int:
-        """End all that the program started, and whatever is left of itself; its wait status."""
+        """Kill the program and everything that it started, and return its wait status."""
         status = 0
         while True:
             with contextlib.suppress(ProcessLookupError):
-                if self._alone:
-                    os.kill(-1, signal.SIGKILL)  # in one stroke: no fork can slip through between
-                for process in () if self._alone else self._others():
-                    os.kill(process, signal.SIGKILL)
+                os.kill(-1, signal.SIGKILL)  # all at once, so that no fork escapes
             try:
                 ended, how = os.waitpid(-1, 0)
             except ChildProcessError:
@@ -109,31 +104,22 @@ class ForkServer:
                 status = how
 
     def _others(self) -> Iterator[int]:
-        """The processes of the program."""
-        if self._alone:
-            yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1, os.getpid()}  # noqa: PTH208
-            return
-        known = [os.getpid()]
-        for process in known:
-            with contextlib.suppress(OSError):
-                known += map(int, read(f"/proc/{process}/task/{process}/children").split())
-        yield from known[1:]
+        """The processes of the program: all in the namespace but process 1 and this one."""
+        yield from {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1, os.getpid()}  # noqa: PTH208
 
     def _memory_held(self) -> int:
-        """Bytes that all processes hold together, what a fork shares with its parent counted twice, and of /tmp."""
+        """Bytes held by all processes and /tmp. Memory that a fork shares with its parent counts twice."""
         held = 0
         for process in self._others():
             with contextlib.suppress(OSError):
                 held += 1024 * sum(map(int, RESIDENT.findall(read(f"/proc/{process}/status"))))
-        if self._alone:
-            tmp = os.statvfs("/tmp")  # noqa: S108 - the jail's own
-            held += (tmp.f_blocks - tmp.f_bfree) * tmp.f_frsize + (tmp.f_files - tmp.f_ffree) * INODE_BYTES
-        return held
+        tmp = os.statvfs("/tmp")  # noqa: S108 - inside the jail
+        return held + (tmp.f_blocks - tmp.f_bfree) * tmp.f_frsize + (tmp.f_files - tmp.f_ffree) * INODE_BYTES
 
     def _condition(self) -> tuple[object, ...]:
-        """Whatever a program could change for the next one; the change time of /tmp covers all that happens in it."""
+        """Everything that a program could change for the next one. The change time of /tmp covers its contents."""
         return (
-            os.stat("/tmp").st_ctime_ns if self._alone else None,  # noqa: S108, PTH116 - the jail's own
+            os.stat("/tmp").st_ctime_ns,  # noqa: S108, PTH116 - inside the jail
             *map(read, SHARED),
             *map(resource.getrlimit, RESOURCES),
             os.getpriority(os.PRIO_PROCESS, 0),
@@ -148,7 +134,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def read(path: str) -> bytes:
-    """A small file of /proc, without the layers of `open` that would cost every program."""
+    """Read a small file of /proc without the layers of `open`, whose cost every program would pay."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, 2**16)
@@ -165,13 +151,13 @@ def write(path: str, data: bytes) -> None:
 
 
 def drop_root() -> None:
-    """Give up being root, in a namespace that has a second user.
+    """Become the user nobody, in a namespace that maps it.
 
-    When the host is root, the warm parent starts as root too, because only root may walk to an interpreter below a
-    home directory; the user namespace maps one more user, and that is who programs are. It has to be another user in
-    the kernel's eyes: RLIMIT_NPROC does not bind uid 0, whatever the namespace calls it.
+    When the host is root, the fork server starts as root too, because only root may reach an interpreter below a home
+    directory. The user namespace maps one more user, under which programs run. It must be another user to the kernel:
+    RLIMIT_NPROC does not bind uid 0, whatever the namespace calls it.
     """
-    # No user namespaces below this one, where a program would be root again and free to mount and to attack.
+    # No user namespaces below this one, in which a program would be root again and could mount.
     write("/proc/sys/user/max_user_namespaces", b"0")
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -179,7 +165,7 @@ def drop_root() -> None:
 
 
 def reset_interpreter() -> None:
-    """What is the same for every program is done once: it should find what a new interpreter would have."""
+    """Put the interpreter into the state of a new one, once for all programs."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -187,15 +173,15 @@ def reset_interpreter() -> None:
     cast("Any", sys.stdout).reconfigure(line_buffering=True)
     sys.argv = [""]
     for name, value in (("exit", sys.exit), ("quit", sys.exit), ("help", _sitebuiltins._Helper())):  # pyright: ignore[reportPrivateUsage]
-        setattr(builtins, name, value)  # as `site` does, which the jail leaves out
+        setattr(builtins, name, value)  # as `site` does, which the jail does not load
     random.seed(0)  # the same program makes the same calls
     freeze_heap()
 
 
 def freeze_heap() -> None:
-    """Leave as little as can be that a program would write to: what it writes to is copied, page by page.
+    """Minimise the pages that a program will write to, since each one is copied.
 
-    Nothing is left to collect, and no gaps between our objects for those of a program to go into.
+    Collect all garbage, and leave no gaps between objects that a program's objects would fill.
     """
     gc.collect()
     fill_heap_gaps()
@@ -203,10 +189,10 @@ def freeze_heap() -> None:
 
 
 def fill_heap_gaps() -> None:
-    """Fill the pools of small objects that are in use in part, so that a program's objects stand close together.
+    """Fill partly used pools of small objects, so that a program's objects lie close together.
 
-    CPython keeps objects of one size in a pool, sixteen bytes apart in size. When a row of neighbours as long as a
-    pool has been handed out, there was no gap left.
+    CPython keeps objects of one size class in a pool; size classes are sixteen bytes apart. When as many neighbours as
+    a pool holds have been allocated in a row, no gap is left.
     """
     for size in range(SMALLEST_OBJECT, LARGEST_OBJECT + 1, 16):
         row, last = 0, 0
@@ -217,18 +203,15 @@ def fill_heap_gaps() -> None:
             FILLERS.append(filler)
 
 
-def main(hooks: Sequence[Hook], memory_bytes: str, alone: str) -> None:
-    """What goes wrong before `reset_interpreter` is on standard error, which the host reads if no READY comes."""
+def main(hooks: Sequence[Hook], memory_bytes: str) -> None:
+    """Start serving. Errors before `reset_interpreter` go to standard error, which the host reads if READY is late."""
     control = socket.socket(fileno=os.dup(0))
     # Process 1 ignores every signal from inside that it has no handler for, SIGKILL included. Python installs one.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if alone == "alone":
-        if os.getuid() == 0:
-            drop_root()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
-    prctl(
-        PR_SET_CHILD_SUBREAPER, 1
-    )  # whom a program leaves behind becomes a child of this process, also if it is not 1
+    if os.getuid() == 0:
+        drop_root()
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # ends with bwrap; setresuid has cleared what bwrap may have set
+    prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphans become children of this process, even if it is not process 1
     prctl(PR_SET_DUMPABLE, 0)  # no ptrace, no /proc/1/mem, no pidfd_getfd
     reset_interpreter()
-    ForkServer(control, int(memory_bytes), hooks, alone=alone == "alone").serve()
+    ForkServer(control, int(memory_bytes), hooks).serve()

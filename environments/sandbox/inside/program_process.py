@@ -1,4 +1,4 @@
-"""The whole life of one program, from the fork on."""
+"""One program from the fork to its exit."""
 
 import atexit
 import contextlib
@@ -16,10 +16,10 @@ from .tool_objects import ToolObjects
 from .wire import ENDINGS, HEADER, MESSAGE_CHARACTERS, frame, read_frame
 
 DECODE: Callable[[str, int], tuple[Any, int]] = cast("Any", json.JSONDecoder()).scan_once
-"""`json.loads` of what the host has written, without its look at what else it might be."""
+"""`json.loads` for text of the host, without its detection of encodings."""
 
 SIGNALS: Any = importlib.import_module("_signal")
-"""`signal` without its enumerations, which would cost a program forty pages."""
+"""`signal` without its enumerations, which would cost each program forty memory pages."""
 
 TOOL_SOCKET = 3
 PROGRAM_FILE = "<program>"
@@ -28,11 +28,11 @@ OPEN_FILES = 64
 ERROR_REPORT_BYTES = 32 * 2**20
 
 Hook = Mapping[str, Callable[[], object]]
-"""What `os.register_at_fork` is given."""
+"""Arguments of `os.register_at_fork`."""
 
 
 class CallChannel:
-    """The program's end of its socket: one question, one answer."""
+    """The program's end of its socket: one request, one answer."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -54,7 +54,7 @@ class CallChannel:
         with self._lock:
             if self._in_doubt:
                 raise RuntimeError("an earlier call was interrupted before its answer arrived")
-            # A signal handler of the program may raise anywhere below; the next answer would then be the wrong one.
+            # A signal handler of the program may raise anywhere below. The next answer would then belong to this call.
             self._in_doubt = True
             self._write(data)
             answer = self.receive()
@@ -62,7 +62,7 @@ class CallChannel:
             return answer
 
     def close(self, message: Mapping[str, object]) -> None:
-        """Say the last word. The lock is kept, so that no daemon thread can speak after it."""
+        """Send the last message. The lock is kept, so that no daemon thread can send after it."""
         if os.getpid() == self._owner:
             self._lock.acquire()
             self._write(frame(message))
@@ -73,13 +73,13 @@ class CallChannel:
 
 
 def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequence[Hook]) -> int:
-    """Run the program that comes over the socket; returns its exit status (an index into `ENDINGS`).
+    """Run the program that arrives over the socket. Returns its exit status, an index into `ENDINGS`.
 
     Args:
-        tools: what it finds.
+        tools: the tools that it finds.
         tool_socket: its socket.
-        output: where it prints.
-        hooks: what modules want done when a process forks, from here on.
+        output: the pipe that it prints to.
+        hooks: fork hooks of modules, to be registered.
     """
     isolate(tool_socket, output, hooks)
     channel = CallChannel(TOOL_SOCKET)
@@ -89,17 +89,17 @@ def run_forked(tools: ToolObjects, tool_socket: int, output: int, hooks: Sequenc
     ending, error = execute(program["source"], {**tools.answered_by(channel.ask), **program["variables"]})
     if ending == "memory_limit":
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # room for the last words
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))  # room for the error report
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the program may have closed or replaced it
             stream.flush()
-    words = describe(error) if error else {"type": None, "message": None, "line": None}
-    channel.close({"end": ending, **words})
+    fields = describe(error) if error else {"type": None, "message": None, "line": None}
+    channel.close({"end": ending, **fields})
     return ENDINGS.index(ending)
 
 
 def isolate(tool_socket: int, output: int, hooks: Sequence[Hook]) -> None:
-    """Leave the fork with its own descriptors and nothing else."""
+    """Close all descriptors but the program's own, and register the fork hooks."""
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.dup2(tool_socket, TOOL_SOCKET)
@@ -111,7 +111,7 @@ def isolate(tool_socket: int, output: int, hooks: Sequence[Hook]) -> None:
 
 
 def limit_self(limits: Mapping[str, Any]) -> None:
-    """Bound this process and all that it starts. The host's wall clock comes first; these are what holds behind it."""
+    """Limit this process and its children. These limits stand behind the host's wall clock."""
 
     def limit(kind: int, soft: int, spare: int = 0) -> None:
         _, ceiling = resource.getrlimit(kind)
@@ -120,8 +120,8 @@ def limit_self(limits: Mapping[str, Any]) -> None:
 
     limit(resource.RLIMIT_CPU, limits["seconds"] + 1, spare=1)
     limit(resource.RLIMIT_AS, limits["memory_bytes"], spare=ERROR_REPORT_BYTES)
-    if limits["processes"] is not None:  # None: where this user has other processes, which would be counted too
-        limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the warm parent is counted with them
+    if limits["processes"] is not None:  # None if the kernel would count other processes of this user too
+        limit(resource.RLIMIT_NPROC, limits["processes"] + 1)  # the fork server is counted too
     limit(resource.RLIMIT_FSIZE, FILE_BYTES)
     limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     limit(resource.RLIMIT_CORE, 0)
@@ -129,7 +129,7 @@ def limit_self(limits: Mapping[str, Any]) -> None:
 
 
 def execute(source: str, names: Mapping[str, Any]) -> tuple[str, BaseException | None]:
-    """Run the program as ``__main__`` to its very end: its threads and exit handlers belong to it."""
+    """Run the program as ``__main__`` to its end, with its threads and exit handlers."""
     try:
         code = compile(source, PROGRAM_FILE, "exec", dont_inherit=True)
     except MemoryError as error:
@@ -141,7 +141,7 @@ def execute(source: str, names: Mapping[str, Any]) -> tuple[str, BaseException |
     sys.modules["__main__"] = main
     try:
         try:
-            exec(code, vars(main))  # noqa: S102 - the one purpose of this folder
+            exec(code, vars(main))  # noqa: S102 - the purpose of this folder
         finally:
             for thread in threading.enumerate()[1:]:  # the first is this one
                 if not thread.daemon:
@@ -151,13 +151,13 @@ def execute(source: str, names: Mapping[str, Any]) -> tuple[str, BaseException |
         return ("finished", None) if error.code in (None, 0) else ("exception", error)
     except MemoryError as error:
         return "memory_limit", error
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is data for the judge
+    except BaseException as error:  # noqa: BLE001 - any exception is data for the host
         return "exception", error
     return "finished", None
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """What the program says of its own death: type, first line of the message, the last of its lines involved."""
+    """Describe an uncaught exception: its type, the first line of its message, the last program line involved."""
     try:
         message = str(error).strip()
     except BaseException:  # noqa: BLE001 - the program's own __str__ may do anything

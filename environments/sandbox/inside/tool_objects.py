@@ -1,7 +1,7 @@
-"""What a program finds: the object with the tools, typed as documented, their results and exceptions.
+"""The objects that a program finds: the object with the tools, their results and their exceptions.
 
-Made once in the warm parent for all programs with the same tools, from JSON Schema: what a signature, a type hint and
-``help()`` say is what the declaration says. Nothing is checked here. What a call means is for the judge.
+Made from JSON Schema once in the fork server, for all programs with the same tools. Signatures, type hints and
+``help()`` agree with the declaration. Calls are not checked here, but by the host.
 """
 
 import difflib
@@ -12,20 +12,22 @@ from typing import Any, NoReturn, NotRequired, cast
 from .wire import require_json
 
 Ask = Callable[[Mapping[str, object]], dict[str, Any]]
-"""Sends a call to the judge and waits for the answer."""
+"""Sends a call to the host and waits for the answer."""
 
 PLAIN_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "null": type(None)}
 
 
 class ToolError(Exception):
-    """Base of everything that a tool raises."""
+    """Base class of all exceptions that tools raise."""
 
 
 class ToolResult(dict[str, Any]):
-    """What a tool returned: a dictionary, whose fields can be read as attributes too."""
+    """Result of a tool: a dictionary whose fields can also be read as attributes."""
 
     __slots__ = ()
-    _records = cast("Mapping[str, type[ToolResult]]", {})  # no annotation: those of a result are its fields
+    _records = cast(
+        "Mapping[str, type[ToolResult]]", {}
+    )  # no annotation, since the annotations of a result are its fields
 
     def __getattr__(self, name: str) -> object:
         try:
@@ -36,7 +38,7 @@ class ToolResult(dict[str, Any]):
 
     @classmethod
     def of(cls, value: Any) -> Any:  # noqa: ANN401 - JSON in, JSON out
-        """The same value with each object in it, at any depth, as a result."""
+        """Convert each object in the value, at any depth, to a result."""
         match value:
             case dict():
                 fields = cast("dict[str, Any]", value)
@@ -48,7 +50,7 @@ class ToolResult(dict[str, Any]):
 
 
 class Toolbox:
-    """The base of the one object that a program is given; its tools are attributes of a subclass made for it."""
+    """Base class of the object with the tools. The tools are attributes of a generated subclass."""
 
     __slots__ = ()
 
@@ -61,10 +63,10 @@ class Toolbox:
 
 
 class ToolObjects:
-    """All that programs with the same tools have in common.
+    """Objects shared by all programs with the same tools.
 
     Args:
-        offer: what the host sends (`lawtrace.environments.sandbox.program.Toolset`), as JSON.
+        offer: the toolset that the host sends (`lawtrace.environments.sandbox.program.Toolset`), as JSON.
     """
 
     def __init__(self, offer: Mapping[str, Any]) -> None:
@@ -77,12 +79,12 @@ class ToolObjects:
         self._names = {"ToolError": ToolError, name: toolbox(), **self._exceptions}
 
     def answered_by(self, ask: Ask) -> dict[str, Any]:
-        """The names that a program starts with, once its calls have somewhere to go."""
+        """Connect the tools to ``ask`` and return the initial names of a program."""
         self._ask = ask
         return dict(self._names)
 
     def _tool(self, name: str, face: Mapping[str, Any], *, plain: bool) -> object:
-        """A function that maps positional arguments to names, as Python would, and leaves the rest to the judge."""
+        """A function that maps positional arguments to names, as Python does. The host checks everything else."""
         parameters = tuple(face["parameters"])
         returned = annotation(face["returns"], f"{name}Result")
         read = returned.of if isinstance(returned, type) and issubclass(returned, ToolResult) else ToolResult.of
@@ -125,7 +127,7 @@ def signature_of(
     required: Sequence[str],
     returned: Any,  # noqa: ANN401 - a type hint
 ) -> inspect.Signature:
-    """The signature as documented: what may be left out is ``None``."""
+    """The documented signature. Optional parameters default to ``None``."""
     made: list[inspect.Parameter] = []
     last = max((place for place, name in enumerate(parameters) if name in required), default=-1)
     for place, (name, schema) in enumerate(parameters.items()):
@@ -143,7 +145,7 @@ def signature_of(
 
 
 def annotation(schema: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - a type hint
-    """The type that a JSON Schema describes; an object becomes a class of results with these fields."""
+    """The type hint of a JSON Schema. An object becomes a subclass of `ToolResult` with its fields."""
     kinds = schema.get("type", ())
     hint: Any = None
     for kind in (kinds,) if isinstance(kinds, str) else kinds:
@@ -159,12 +161,12 @@ def annotation(schema: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - a
 
 
 def record(schema: Mapping[str, Any], name: str) -> type[ToolResult]:
-    """A class of results, whose annotations are its fields."""
+    """A subclass of `ToolResult` with the fields as annotations."""
     hints: dict[str, Any] = {}
     records: dict[str, type[ToolResult]] = {}
     for field, of in schema.get("properties", {}).items():
         hint = annotation(of, field)
-        for part in _parts(hint):
+        for part in _classes_in(hint):
             if issubclass(part, ToolResult):
                 records[field] = part
         hints[field] = hint if field in schema.get("required", ()) else NotRequired[hint]
@@ -172,8 +174,8 @@ def record(schema: Mapping[str, Any], name: str) -> type[ToolResult]:
     return type(name, (ToolResult,), {"__slots__": (), "__annotations__": hints, "_records": records, **about})
 
 
-def _parts(hint: Any) -> list[type]:  # noqa: ANN401 - a type hint
-    """The classes that a hint is made of: ``list[Payee] | None`` of ``list``'s item and ``None``."""
+def _classes_in(hint: Any) -> list[type]:  # noqa: ANN401 - a type hint
+    """The classes in a hint: ``list[Payee] | None`` has ``Payee`` and ``NoneType``."""
     if isinstance(hint, type) and not hasattr(hint, "__args__"):
         return [hint]
-    return [part for argument in getattr(hint, "__args__", ()) for part in _parts(argument)]
+    return [part for argument in getattr(hint, "__args__", ()) for part in _classes_in(argument)]

@@ -1,4 +1,4 @@
-"""What both sides of the wall have in common: the frames, the signs on the control socket, JSON."""
+"""Shared by host and jail: frames, signals on the control socket, JSON checks."""
 
 import json
 import math
@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 HEADER = struct.Struct("!I")
-"""Precedes each frame: the length of what follows, in bytes."""
+"""Header of a frame: the length of its body in bytes."""
 
 REPORT = struct.Struct("!i??")
-"""Warm parent -> host after each program: its wait status; whether its processes together held more memory than
-allowed and were ended for it; whether the jail is as it was before."""
+"""Fork server -> host after each program: its wait status; whether it was ended because its processes together held too
+much memory; whether the jail is in the same condition as before."""
 
 READY, RUN, STOP = b"r", b"+", b"-"
-"""Warm parent -> host, once: programs may come. Host -> warm parent: a program, with its two descriptors; end it."""
+"""Fork server -> host, once: ready. Host -> fork server: run a program, with its two descriptors; stop it."""
 
 ENDINGS = ("finished", "exception", "syntax_error", "memory_limit")
-"""How a program can say that it ended; the index is its exit status, and the two must agree to be believed."""
+"""Endings that a program can report. The index is its exit status; the host believes the report only if both agree."""
 
 DEPTH = 64
-"""How deep an argument may be nested, in levels."""
+"""Maximum nesting of an argument, in levels."""
 
 MESSAGE_CHARACTERS = 500
-"""What is kept of an error's message."""
+"""Maximum length of an error message."""
 
 NOBODY = 65534
 """The user and group that programs run as when the host is root."""
@@ -33,7 +33,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def require_json(value: object, depth: int = DEPTH) -> None:
-    """Raise TypeError or ValueError unless ``value`` survives the way through JSON as what it is.
+    """Raise TypeError or ValueError unless ``value`` survives a round trip through JSON unchanged.
 
     Stricter than `json.dumps`, which writes NaN, turns keys into strings and lets lone surrogates pass.
     """
@@ -61,13 +61,13 @@ def require_json(value: object, depth: int = DEPTH) -> None:
 
 
 def frame(message: Mapping[str, object]) -> bytes:
-    """One message as it travels. Strict on purpose: NaN and lone surrogates raise ValueError."""
+    """Encode a message as a frame. NaN and lone surrogates raise ValueError."""
     body = ENCODER.encode(message).encode()
     return HEADER.pack(len(body)) + body
 
 
 def read_frame(descriptor: int) -> bytes:
-    """The next frame without its header; ConnectionError if the other side has hung up."""
+    """Read the next frame without its header. Raises ConnectionError if the other side has closed."""
     (length,) = HEADER.unpack(_read(descriptor, HEADER.size))
     return _read(descriptor, length)
 
@@ -77,6 +77,6 @@ def _read(descriptor: int, count: int) -> bytes:
     while len(data) < count:
         part = os.read(descriptor, count - len(data))
         if not part:
-            raise ConnectionError("the judge has hung up")
+            raise ConnectionError("the host has closed the connection")
         data += part
     return data

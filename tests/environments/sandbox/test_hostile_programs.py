@@ -156,7 +156,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "no modules": Attack("import sys; sys.modules.clear()", ("killed", "exception", "finished")),
     # --- output
-    "a gigabyte printed": Attack("while True: print('x' * 10**6)", "output_limit", "more than 1000 bytes"),
+    "a gigabyte printed": Attack("while True: print('x' * 10**6)", "output_limit", "more than 2000 bytes"),
     "a gigabyte without a line end": Attack(
         "import sys\nwhile True: sys.stdout.write('x' * 10**5)", ("output_limit", "memory_limit", "time_limit")
     ),

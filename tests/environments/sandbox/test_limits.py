@@ -56,13 +56,13 @@ def test_what_the_judge_has_to_keep_is_bounded(program: Callable[[str], Program]
         answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
     for execution, calls in ((asked, 9), (answered, 10)):
         assert (execution.status, execution.calls) == ("call_limit", calls)
-        assert execution.error == "made calls that hold more than 10000 bytes together with their answers"
+        assert execution.error == "exchanged more than 10000 bytes in calls and answers"
 
 
 def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -> None:
-    assert run("print('x' * 999)").status == "finished"
-    execution = run("print('x' * 1000)\nManager.Echo(1)")
-    assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 1000)
+    assert run("print('x' * 1999)").status == "finished"
+    execution = run("print('x' * 2000)\nManager.Echo(1)")
+    assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 2000)
 
 
 def test_a_slow_judge_counts_against_the_clock(hasty: Jail, program: Callable[[str], Program]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import simulate_call
-from lawtrace.environments.sandbox import Bubblewrap, JailPool, JailUnavailable, Limits, choose_backend
+from lawtrace.environments.sandbox import Bubblewrap, JailPool, JailUnavailable, Limits
 from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
@@ -166,9 +166,9 @@ def test_without_a_jail_one_attempt_is_invalid_and_the_next_is_not(
     assert verdicts[0].reason == "jail: no room for another process"
 
 
-def test_what_stood_around_a_program_is_in_its_row(task: Task) -> None:
+def test_the_row_names_the_sandbox(task: Task) -> None:
     rows = [ProgramRow(task=task.id, style="goal", program=program) for program in (task.program, None)]
-    with JailPool(walls=choose_backend("unprotected"), count=1) as jails:
+    with JailPool(count=1) as jails:
         attempts = execute_programs(ENVIRONMENT, [task], rows, jails)
-    assert [attempt.sandbox for attempt in attempts] == ["unprotected", None]
+    assert [attempt.sandbox for attempt in attempts] == ["bwrap", None]
     assert judge(ENVIRONMENT, task, attempts[0]).outcome == "safe_success"
