@@ -1,61 +1,37 @@
-"""Holding a conversation: AutoGen moves the messages, code decides who speaks next, everything said is recorded."""
+"""Runs a conversation: AutoGen passes the messages, code chooses the next speaker, and every message is recorded.
+
+The team is AutoGen's `SelectorGroupChat` with a selector function. Termination and selection are one decision:
+``next_speaker`` is called once after every message, and None ends the conversation.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from autogen_agentchat.base import ChatAgent
 from autogen_agentchat.conditions import FunctionalTermination
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage
 from autogen_agentchat.teams import SelectorGroupChat
 from autogen_core import CancellationToken
-from autogen_core.models import LLMMessage
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import Context, EventLog, MessageSent, RoleFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
-from lawtrace.agents.participants import CodeCheck, RoleAgent, RoleFailure, content_of
-from lawtrace.agents.roles.instruction_roles import Objections
+from lawtrace.agents.participants import CodeCheck, Objections, Participant, RoleAgent, RoleFailure, content_of
 
 Utterance = tuple[str, BaseModel | str]
-"""Who spoke, and the content."""
+"""The speaker and the content of a message."""
 
 NextSpeaker = Callable[[Sequence[Utterance]], str | None]
-"""Given all that was said so far (the opening first), the name of who speaks next, or None to end."""
-
+"""From all messages so far (the opening first) to the name of the next speaker, or None to end."""
 
 ANSWER_CHECK = "answer_check"
-"""Who sends an unusable answer back: code."""
-
-
-def record_rejected_answers(speaker: RoleAgent[Any], context: Context, event_log: EventLog) -> int:
-    """Write down the unusable answers of the role's last turn, and what it was told; returns how many lines."""
-    lines = 0
-    for unusable in speaker.rejected_answers:
-        prompt = speaker.prompt
-        event_log.record(
-            MessageSent(
-                context=context.at(turn=context.turn + lines),
-                source=speaker.name,
-                content=unusable.text,
-                prompt_id=prompt.id,
-                prompt_hash=prompt.hash,
-            )
-        )
-        told = context.at(role=ANSWER_CHECK, model=None, turn=context.turn + lines + 1)
-        event_log.record(MessageSent(context=told, source=ANSWER_CHECK, content=unusable.request))
-        lines += 2
-    return lines
-
-
-def _no_selector(_: Sequence[LLMMessage]) -> str:
-    raise AssertionError("code chooses the speakers; the team must never ask a model for one")
+"""The source of requests to repair an answer."""
 
 
 async def run_conversation(
-    participants: Sequence[ChatAgent],
+    participants: Sequence[Participant],
     *,
     opening: str,
     next_speaker: NextSpeaker,
@@ -63,93 +39,99 @@ async def run_conversation(
     event_log: EventLog,
     most_messages: int = 60,
 ) -> list[Utterance]:
-    """Run the conversation to its end and return everything that was said, the opening first.
+    """All messages of the conversation, the opening first.
 
-    A :class:`RoleFailure` ends it at once. ``most_messages`` is a hard limit, whatever ``next_speaker`` wants. Raises
-    what the whole run must stop for, such as a record that cannot be written.
+    A `RoleFailure` or ``most_messages`` ends it, whatever ``next_speaker`` says. Raises the fatal error of a
+    participant, such as an event log that cannot be written.
     """
-    said: list[Utterance] = []
+    messages: list[Utterance] = []
+    selected: str | None = None
 
-    def after(messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> str | None:
-        spoken = [(message.source, content_of(message)) for message in messages if isinstance(message, BaseChatMessage)]
-        if isinstance(spoken[-1][1], RoleFailure) or len(spoken) >= most_messages:
-            return None
-        return next_speaker(spoken)
-
-    thread: list[BaseAgentEvent | BaseChatMessage] = []
-
-    def is_over(messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> bool:
-        # The condition sees only what is new since it was last asked, so it keeps the thread itself.
-        thread.extend(messages)
-        return after(thread) is None
+    def select(new: Sequence[BaseAgentEvent | BaseChatMessage]) -> bool:
+        """Choose the next speaker after new messages; whether the conversation is over."""
+        nonlocal selected
+        messages.extend((one.source, content_of(one)) for one in new if isinstance(one, BaseChatMessage))
+        is_last = isinstance(messages[-1][1], RoleFailure) or len(messages) >= most_messages
+        selected = None if is_last else next_speaker(messages)
+        return selected is None
 
     team = SelectorGroupChat(
         list(participants),
-        model_client=ScriptedClient(_no_selector),
-        selector_func=after,
+        model_client=ScriptedClient(_no_model),
+        selector_func=lambda _: selected,
         allow_repeated_speaker=True,
-        termination_condition=FunctionalTermination(is_over),
+        termination_condition=FunctionalTermination(select),
     )
-    speakers: dict[str, RoleAgent[Any]] = {agent.name: agent for agent in participants if isinstance(agent, RoleAgent)}
-    stoppable: list[RoleAgent[Any] | CodeCheck[Any]] = [
-        agent for agent in participants if isinstance(agent, RoleAgent | CodeCheck)
-    ]
-    given_up = CancellationToken()
+    by_name = {participant.name: participant for participant in participants}
+    cancellation = CancellationToken()
+    recorded: list[Utterance] = []
 
-    async def listen() -> None:
+    async def record() -> None:
         turn = 0
-        stream = team.run_stream(task=opening, cancellation_token=given_up)
+        stream = team.run_stream(task=opening, cancellation_token=cancellation)
         try:
             async for message in stream:
                 if not isinstance(message, BaseChatMessage):
                     continue
-                if any(agent.stopped_by for agent in stoppable):
-                    break  # nothing that was said: the run stops, and the agent speaks when it is resumed
+                if any(participant.fatal_error for participant in participants):
+                    break  # not a message of the conversation: a resumed run repeats this turn
                 content = content_of(message)
-                speaker = speakers.get(message.source)
-                if speaker is not None:
-                    turn += record_rejected_answers(speaker, context.at(role=speaker.name, turn=turn), event_log)
-                _record_message(message.source, content, speaker, context.at(role=message.source, turn=turn), event_log)
-                turn += 1
-                said.append((message.source, content))
+                speaker = by_name.get(message.source)
+                turn = record_turn(speaker, content, context.at(role=message.source, turn=turn), event_log)
+                recorded.append((message.source, content))
         finally:
-            given_up.cancel()
-            with suppress(asyncio.CancelledError):  # the team's, of what was given up
+            cancellation.cancel()
+            with suppress(asyncio.CancelledError):  # raised by the team when it is cancelled
                 await stream.aclose()
 
-    await _cancel_with_caller(listen(), given_up)
-    for agent in stoppable:
-        if agent.stopped_by is not None:
-            raise agent.stopped_by
-    return said
+    await _cancel_with_caller(record(), cancellation)
+    for participant in participants:
+        if participant.fatal_error is not None:
+            raise participant.fatal_error
+    return recorded
 
 
-def _record_message(
-    source: str, content: BaseModel | str, speaker: RoleAgent[Any] | None, place: Context, event_log: EventLog
-) -> None:
+def _no_model(_: object) -> NoReturn:
+    raise AssertionError("the selector function chooses the speakers; the team must never call a model")
+
+
+def record_turn(speaker: Participant | None, content: BaseModel | str, context: Context, event_log: EventLog) -> int:
+    """Record a message, after the answers that were rejected in the same turn; returns the turn that follows."""
     prompt = speaker.prompt if speaker else None
-    event_log.record(
-        MessageSent(
-            context=place,
-            source=source,
-            content=content if isinstance(content, str) else content.model_dump_json(),
-            prompt_id=prompt.id if prompt else None,
-            prompt_hash=prompt.hash if prompt else None,
+    turn = context.turn
+
+    def record(source: str, text: str, *, by_role: bool) -> Context:
+        nonlocal turn
+        place = context.at(turn=turn) if by_role else context.at(role=source, model=None, turn=turn)
+        event_log.record(
+            MessageSent(
+                context=place,
+                source=source,
+                content=text,
+                prompt_id=prompt.id if prompt and by_role else None,
+                prompt_hash=prompt.hash if prompt and by_role else None,
+            )
         )
-    )
-    if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
+        turn += 1
+        return place
+
+    for rejected in speaker.rejected_answers if speaker else ():
+        record(context.role, rejected.text, by_role=True)
+        record(ANSWER_CHECK, rejected.request, by_role=False)
+    place = record(context.role, content if isinstance(content, str) else content.model_dump_json(), by_role=True)
+    if isinstance(content, RoleFailure) and content.answered:  # the model client records the other failures
         event_log.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
+    return turn
 
 
-async def _cancel_with_caller(listening: Coroutine[Any, Any, None], given_up: CancellationToken) -> None:
-    """Waits for the conversation. If the caller is cancelled, the conversation is given up: left to itself, a team asks
-    its models on to the end, for money that buys nothing."""
-    conversation = asyncio.ensure_future(listening)
+async def _cancel_with_caller(work: Coroutine[Any, Any, None], cancellation: CancellationToken) -> None:
+    """Wait for the work, and cancel the team if the caller is cancelled; otherwise it would go on calling models."""
+    task = asyncio.ensure_future(work)
     try:
-        await asyncio.shield(conversation)
+        await asyncio.shield(task)
     except asyncio.CancelledError:
-        given_up.cancel()
-        await asyncio.gather(conversation, return_exceptions=True)
+        cancellation.cancel()
+        await asyncio.gather(task, return_exceptions=True)
         raise
 
 
@@ -158,8 +140,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class ProposalLoopResult(Generic[Answer]):
-    """Everything that was proposed, in order, and why the conversation broke off, or None. ``unusable``: because of an
-    answer, not for want of one."""
+    """All proposals in order. ``failure``: why the loop broke off; ``unusable``: an answer did not parse."""
 
     proposals: tuple[Answer, ...]
     failure: str | None
@@ -176,21 +157,21 @@ async def run_proposal_loop(
     event_log: EventLog,
     most_rounds: int,
 ) -> ProposalLoopResult[Answer]:
-    """Hold the conversation until code has no objection, or for that many rounds."""
+    """A role proposes and code objects, until there is no objection or ``most_rounds`` proposals were made."""
 
     def check(content: BaseModel | str) -> Objections:
         return Objections(objections=tuple(object_to(content)) if isinstance(content, answer) else ())
 
-    def next_speaker(said: Sequence[Utterance]) -> str | None:
-        content = said[-1][1]
+    def next_speaker(messages: Sequence[Utterance]) -> str | None:
+        content = messages[-1][1]
         if isinstance(content, answer):
             return "check"
-        rounds = sum(isinstance(content, answer) for _, content in said)
+        rounds = sum(isinstance(content, answer) for _, content in messages)
         if isinstance(content, Objections) and (not content.objections or rounds >= most_rounds):
             return None
         return speaker.name
 
-    said = await run_conversation(
+    messages = await run_conversation(
         [speaker, CodeCheck("check", Objections, check)],
         opening=opening,
         next_speaker=next_speaker,
@@ -198,8 +179,8 @@ async def run_proposal_loop(
         event_log=event_log,
         most_messages=2 * most_rounds + 2,
     )
-    last = said[-1][1]
-    proposals = tuple(content for _, content in said if isinstance(content, answer))
+    last = messages[-1][1]
+    proposals = tuple(content for _, content in messages if isinstance(content, answer))
     if isinstance(last, RoleFailure):
         return ProposalLoopResult(proposals, last.reason, last.answered)
     return ProposalLoopResult(proposals, None)

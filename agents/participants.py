@@ -1,9 +1,8 @@
-"""The two kinds of participant in our conversations: a role that a model plays, and a check that code makes.
+"""The participants of conversations: roles played by models, checks by code, and agents that call tools.
 
-Both are thin. A role fills its prompt once, attends to the messages that concern it, asks its client, and hands on a
-typed answer. An unusable answer is sent back once, with what is wrong with it; one that stays unusable becomes a
-:class:`RoleFailure` message, which ends the conversation. A check calls a pure function of what was said last. If logic
-shows up in here, it is in the wrong place.
+All are thin AutoGen agents. A role fills its prompt once, reads the messages that concern it, calls its model and
+returns a structured answer. An answer that does not parse is rejected once, with the reason; after a second one the
+agent returns a `RoleFailure`, which ends the conversation. A check applies a pure function to the last message.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -35,7 +34,9 @@ from autogen_core.models import (
 from autogen_core.tools import ToolSchema
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.agents.event_log import Context
 from lawtrace.agents.models.model_call import CallFailed
+from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
 from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.errors import LawtraceError
@@ -43,11 +44,16 @@ from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 MessageFilter = Callable[[BaseModel | str], str | None]
-"""What a role reads of a message's content; None for messages that do not concern it."""
+"""The text that a role reads of a message's content; None for messages that do not concern it."""
 
 
 class RoleFailure(BaseModel):
-    """A role could not go on. Never a default answer: the conversation ends with this on record."""
+    """A role failed. Never replaced by a default answer: the conversation ends with it.
+
+    Attributes:
+        answered: whether there was an answer that could not be used; otherwise no answer came.
+        declined: whether the answer was a refusal in plain text.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,27 +61,27 @@ class RoleFailure(BaseModel):
     reason: str
     text: str = ""
     answered: bool = True
-    """Whether there was an answer, and it was unusable; otherwise no answer came."""
     declined: bool = False
-    """Whether it was a refusal in plain words."""
+
+
+class Objections(BaseModel):
+    """Objections of code to a proposal; none if it is accepted."""
+
+    model_config = ConfigDict(frozen=True)
+
+    objections: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedAnswer:
-    """An unusable answer, and the words with which it was sent back."""
+    """An answer that could not be used, and the request for a better one."""
 
     text: str
     request: str
 
 
-def _repair_request(error: UnusableAnswer) -> str:
-    return (
-        f"That answer cannot be used: {error}. Answer again with one JSON object of the form asked for, nothing else."
-    )
-
-
 def content_of(message: BaseChatMessage) -> BaseModel | str:
-    """What a message says: the typed content, or its text."""
+    """The structured content of a message, or its text."""
     if isinstance(message, StructuredMessage):
         content: object = message.content  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(content, BaseModel):
@@ -84,26 +90,48 @@ def content_of(message: BaseChatMessage) -> BaseModel | str:
 
 
 def read_objections(content: BaseModel | str) -> str | None:
-    """What a role that proposes attends to: the opening, and what code holds against its last proposal."""
+    """The message filter of a role that proposes: the opening, and objections to its last proposal."""
     if isinstance(content, str):
         return content
     objections: Sequence[str] = getattr(content, "objections", ())
     return "Objections:\n" + "\n".join(f"- {objection}" for objection in objections) if objections else None
 
 
-class RoleAgent(BaseChatAgent, Generic[Answer]):
-    """A role that a model plays, with a prompt and a typed answer.
+class Participant(BaseChatAgent):
+    """A participant of `run_conversation`.
+
+    Attributes:
+        prompt: the prompt file of a role; None for code.
+        rejected_answers: the rejected answers of its last turn.
+        fatal_error: an error that must stop the run, such as a full disk. An exception loses its type on its way
+            through an AutoGen team, so the agent keeps it here and `run_conversation` raises it.
+    """
+
+    prompt: Prompt | None = None
+    rejected_answers: Sequence[RejectedAnswer] = ()
+    fatal_error: LawtraceError | None = None
+
+    def _failure(
+        self, reason: Exception, *, text: str = "", answered: bool = False, declined: bool = False
+    ) -> Response:
+        failure = RoleFailure(
+            role=self.name, reason=str(reason), text=text[:2000], answered=answered, declined=declined
+        )
+        return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
+
+
+class RoleAgent(Participant, Generic[Answer]):
+    """A role played by a model. It remembers, so each conversation needs a new one.
 
     Args:
         name: the role.
-        client: the model in that seat.
-        prompt: the prompt file, for the record.
-        system: the prompt with its inputs filled in.
+        client: the model.
+        prompt: the prompt file, for the event log.
+        system: the filled prompt.
         answer: the type of the answer.
-        attend: what it reads of each message.
+        attend: which text of a message it reads.
         remembers: whether it sees its own earlier turns; a role that must judge afresh does not.
-        declines: whether an unusable answer is a refusal in plain words. That is final: asking again would press for
-            another one.
+        declines: whether an answer that does not parse is a refusal. A refusal is final and is not asked for again.
     """
 
     def __init__(
@@ -114,8 +142,8 @@ class RoleAgent(BaseChatAgent, Generic[Answer]):
         prompt: Prompt,
         system: str,
         answer: type[Answer],
-        attend: MessageFilter,
-        remembers: bool,
+        attend: MessageFilter = read_objections,
+        remembers: bool = True,
         declines: Callable[[str], bool] = lambda text: False,
     ) -> None:
         super().__init__(name, description=f"plays the role {name}")
@@ -127,22 +155,17 @@ class RoleAgent(BaseChatAgent, Generic[Answer]):
         self._remembers = remembers
         self._declines = declines
         self._history: list[LLMMessage] = []
-        self.rejected_answers: list[RejectedAnswer] = []
-        """The unusable answers of the turn just taken, for whoever writes the conversation down."""
-        self.stopped_by: LawtraceError | None = None
-        """What the whole run must stop for (a full disk, nothing left to replay). An exception that crossed the team
-        would lose its type, so whoever holds the conversation raises it afterwards."""
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
         return (StructuredMessage[self._answer], StructuredMessage[RoleFailure])
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        heard = [text for message in messages if (text := self._attend(content_of(message)))]
+        read = [text for message in messages if (text := self._attend(content_of(message)))]
         if not self._remembers:
             self._history.clear()
-            heard = heard[-1:]
-        self._history.append(UserMessage(content="\n".join(heard) or "Begin.", source="user"))
+            read = read[-1:]
+        self._history.append(UserMessage(content="\n".join(read) or "Begin.", source="user"))
         self.rejected_answers = []
         while True:
             text = ""
@@ -152,38 +175,62 @@ class RoleAgent(BaseChatAgent, Generic[Answer]):
             except UnusableAnswer as error:
                 declined = self._declines(text)
                 if self.rejected_answers or declined:
-                    failure = RoleFailure(role=self.name, reason=str(error), text=text[:2000], declined=declined)
-                    return self._failed(failure)
-                self.rejected_answers.append(RejectedAnswer(text, _repair_request(error)))
+                    return self._failure(error, text=text, answered=True, declined=declined)
+                request = (
+                    f"That answer cannot be used: {error}. Answer again with one JSON object of the requested form."
+                )
+                self.rejected_answers.append(RejectedAnswer(text, request))
             except LawtraceError as error:
                 if not isinstance(error, CallFailed):
-                    self.stopped_by = error
-                return self._failed(RoleFailure(role=self.name, reason=str(error), answered=False))
+                    self.fatal_error = error
+                return self._failure(error)
             else:
-                # What was sent back is no part of what the role remembers: it has said it as it should.
+                # Rejected answers are not remembered.
                 self._history.append(AssistantMessage(content=text, source=self.name))
                 return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
 
     async def _ask(self, cancellation_token: CancellationToken) -> str:
         repair: list[LLMMessage] = []
-        for unusable in self.rejected_answers:
-            repair.append(AssistantMessage(content=unusable.text, source=self.name))
-            repair.append(UserMessage(content=unusable.request, source="user"))
+        for rejected in self.rejected_answers:
+            repair.append(AssistantMessage(content=rejected.text, source=self.name))
+            repair.append(UserMessage(content=rejected.request, source="user"))
         result = await self._client.create(
             [self._system, *self._history, *repair], json_output=self._answer, cancellation_token=cancellation_token
         )
         return result.content if isinstance(result.content, str) else ""
 
-    def _failed(self, failure: RoleFailure) -> Response:
-        return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
-
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         self._history.clear()
 
 
-class CodeCheck(BaseChatAgent, Generic[Answer]):
-    """A participant that is a pure function of the last message's content, or of the last content of the type that it
-    is ``about``. One that is ``slow`` thinks aside, so that other conversations go on meanwhile."""
+@dataclass(frozen=True)
+class Role(Generic[Answer]):
+    """A row of the role tables: what a role answers, what it reads and whether it remembers (see `RoleAgent`)."""
+
+    name: str
+    answer: type[Answer]
+    attend: MessageFilter = read_objections
+    remembers: bool = True
+
+    def agent(self, models: RoleModels, context: Context, **inputs: object) -> RoleAgent[Answer]:
+        """A new agent. ``inputs`` fill the role's prompt."""
+        prompt = models.prompt(self.name)
+        return RoleAgent(
+            self.name,
+            client=models.client(self.name, context),
+            prompt=prompt,
+            system=prompt.fill(**inputs),
+            answer=self.answer,
+            attend=self.attend,
+            remembers=self.remembers,
+        )
+
+
+class CodeCheck(Participant, Generic[Answer]):
+    """A pure function of the last message's content, or of the last content of the type ``about``.
+
+    A ``slow`` one runs in the worker thread, so that other conversations continue meanwhile.
+    """
 
     def __init__(
         self,
@@ -199,8 +246,6 @@ class CodeCheck(BaseChatAgent, Generic[Answer]):
         self._check = check
         self._about = about
         self._slow = slow
-        self.stopped_by: LawtraceError | None = None
-        """As of a `RoleAgent`: what the code was given cannot be used, and no answer of a model would mend it."""
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -208,30 +253,31 @@ class CodeCheck(BaseChatAgent, Generic[Answer]):
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         contents = [content_of(message) for message in messages]
-        concerning = [content for content in contents if self._about is None or isinstance(content, self._about)]
-        content = concerning[-1]
+        content = [one for one in contents if self._about is None or isinstance(one, self._about)][-1]
         try:
             answer = await run_in_worker_thread(lambda: self._check(content)) if self._slow else self._check(content)
         except LawtraceError as error:
-            self.stopped_by = error
-            failure = RoleFailure(role=self.name, reason=str(error), answered=False)
-            return Response(chat_message=StructuredMessage[RoleFailure](content=failure, source=self.name))
+            self.fatal_error = error
+            return self._failure(error)
         return Response(chat_message=StructuredMessage[self._answer](content=answer, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Nothing to forget."""
+        """Does nothing: a check has no memory."""
 
 
 class ToolAgent(BaseChatAgent):
-    """A model with tools. It remembers the whole conversation, so it must not be used for two attempts.
+    """A model that calls tools turn by turn until it calls none.
+
+    AutoGen's `AssistantAgent` runs the calls of one message concurrently. Their order decides verdicts here, so this
+    agent executes them one after the other. It remembers, so each attempt needs a new one.
 
     Args:
         name: the role.
-        client: the model in that seat.
-        system: the prompt with its inputs filled in.
-        tools: what it may call.
-        desk: carries out one call; None if no more calls are taken, which ends the conversation.
-        ends_because: asked before each turn: why there must not be another one, or None.
+        client: the model.
+        system: the filled prompt.
+        tools: the tools it may call.
+        execute: executes one call; None if no further call is executed, which ends the conversation.
+        stop_reason: called before each turn; the reason why there must be no further turn, or None.
     """
 
     def __init__(
@@ -241,15 +287,15 @@ class ToolAgent(BaseChatAgent):
         client: ChatCompletionClient,
         system: str,
         tools: Sequence[ToolSchema],
-        desk: Callable[[FunctionCall], FunctionExecutionResult | None],
-        ends_because: Callable[[], str | None],
+        execute: Callable[[FunctionCall], FunctionExecutionResult | None],
+        stop_reason: Callable[[], str | None],
     ) -> None:
         super().__init__(name, description=f"plays the role {name} with tools")
         self._client = client
         self._system = SystemMessage(content=system)
         self._tools = tools
-        self._desk = desk
-        self._ends_because = ends_because
+        self._execute = execute
+        self._stop_reason = stop_reason
         self._history: list[LLMMessage] = []
 
     @property
@@ -265,9 +311,9 @@ class ToolAgent(BaseChatAgent):
     async def on_messages_stream(
         self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken
     ) -> AsyncGenerator[BaseAgentEvent | BaseChatMessage | Response, None]:
-        """Thoughts, calls and results as they come; the response is what the model says last, or why it was ended."""
+        """Thoughts, calls and results as they come. The response is the model's last text, or the stop reason."""
         self._history += [UserMessage(content=message.to_text(), source="user") for message in messages]
-        while (reason := self._ends_because()) is None:
+        while (reason := self._stop_reason()) is None:
             result = await self._client.create(
                 [self._system, *self._history], tools=self._tools, cancellation_token=cancellation_token
             )
@@ -282,10 +328,10 @@ class ToolAgent(BaseChatAgent):
             yield ToolCallRequestEvent(content=calls, source=self.name)
             results: list[FunctionExecutionResult] = []
             for call in calls:
-                answer = self._desk(call)
-                if answer is None:
+                executed = self._execute(call)
+                if executed is None:
                     break
-                results.append(answer)
+                results.append(executed)
             self._history.append(FunctionExecutionResultMessage(content=results))
             yield ToolCallExecutionEvent(content=results, source=self.name)
         yield Response(chat_message=StopMessage(content=reason, source=self.name))

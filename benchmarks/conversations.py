@@ -27,8 +27,8 @@ from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import Context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.stack import CallSettings, ModelClients
-from lawtrace.agents.participants import CodeCheck
-from lawtrace.agents.roles.instruction_roles import Draft, Objections, make_instruction_generator
+from lawtrace.agents.participants import CodeCheck, Objections
+from lawtrace.agents.roles.instruction_roles import Draft, make_instruction_generator
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.prompts.loader import load_prompt
 from lawtrace.runs.store.event_log_file import EventLogFile

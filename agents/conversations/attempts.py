@@ -1,4 +1,4 @@
-"""One attempt's conversation: the model under test gets the request and answers, once."""
+"""The conversations of attempts: a model under test writes a program, or calls tools turn by turn."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -30,6 +30,64 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
 from lawtrace.solver.masking.instructions import Instruction
 
+SHIELD = "shield"
+
+ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """The text that a model answered, and the id of the message."""
+
+    text: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConversationLimits:
+    """Limits of one attempt with tools.
+
+    Attributes:
+        turns: answers of the model. The calls of the last one are still executed.
+        calls: tool calls; the next one is not executed.
+        tokens: prompts and answers together, as the endpoint counts them.
+        seconds: waiting for answers, as recorded, so that a replay ends at the same turn.
+    """
+
+    turns: int = 60
+    calls: int = 500
+    tokens: int = 1_000_000
+    seconds: float = 900.0
+
+
+class Turn(BaseModel):
+    """One turn of the model.
+
+    Attributes:
+        message: the id of its message in the event log.
+        told: the shield's message before it, about open duties.
+        text: its text, with or without calls.
+        calls: its tool calls, verbatim.
+        results: the results in the order of the calls; fewer than the calls if a limit ended the attempt.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message: str = ""
+    told: str = ""
+    text: str = ""
+    calls: tuple[FunctionCalled, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConversation:
+    """The turns of an attempt with tools. ``reason`` describes the limit that ended it; None if the model did."""
+
+    turns: tuple[Turn, ...]
+    end: ToolConversationEnd
+    reason: str | None
+
 
 async def ask_for_program(
     environment: Environment,
@@ -41,94 +99,66 @@ async def ask_for_program(
     event_log: EventLog,
     briefing: Briefing = DEFAULT_BRIEFING,
     target_state: Mapping[str, Json] | None = None,
-) -> str:
-    """The model's whole answer. Raises CallFailed if no answer came, which is no fault of the model."""
+) -> WrittenAnswer:
+    """The model's answer. Raises CallFailed if no answer came."""
     agent = make_executor(client, environment, regulation, briefing)
     prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_system"]}
-    answer = ""
+    recorder = _Recorder(context, event_log)
+    answer = WrittenAnswer("", "")
     async with aclosing(agent.run_stream(task=request_text(instruction, target_state, briefing.prompts))) as stream:
         async for message in stream:
-            if not isinstance(message, BaseChatMessage):
-                continue
-            answer = message.to_text()
-            prompt = prompts.get(message.source)
-            event_log.record(
-                MessageSent(
-                    context=context.at(role=message.source, turn=0 if message.source == "user" else 1),
-                    source=message.source,
-                    content=answer,
-                    prompt_id=prompt.id if prompt else None,
-                    prompt_hash=prompt.hash if prompt else None,
-                )
-            )
+            if isinstance(message, BaseChatMessage):
+                text = message.to_text()
+                answer = WrittenAnswer(text, recorder.record(message.source, text, prompts.get(message.source)))
     return answer
 
 
-SHIELD = "shield"
+@dataclass(slots=True)
+class _Recorder:
+    """Records the messages of one attempt with consecutive turns."""
 
-ToolConversationEnd = Literal["finished", "turn_limit", "call_limit", "token_limit", "time_limit"]
+    context: Context
+    event_log: EventLog
+    turn: int = 0
 
+    def record(self, source: str, content: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> str:
+        """The id of the message."""
+        return self._record(
+            MessageSent(
+                context=self.context.at(role=source, turn=self.turn),
+                source=source,
+                content=content,
+                function_calls=calls,
+                prompt_id=prompt and prompt.id,
+                prompt_hash=prompt and prompt.hash,
+            )
+        )
 
-@dataclass(frozen=True, slots=True)
-class ToolConversationLimits:
-    """What one attempt with tools may use.
+    def record_code(self, role: str, source: str, content: str) -> str:
+        """The id of a message from code."""
+        context = self.context.at(role=role, model=None, turn=self.turn)
+        return self._record(MessageSent(context=context, source=source, content=content))
 
-    Attributes:
-        turns: answers of the model. All that a turn asks for is still done, then there is no other turn.
-        calls: tool calls; the next one is not answered.
-        tokens: prompts and answers together, as the endpoint counts them.
-        seconds: spent waiting for answers, as recorded, so that a replay ends where the attempt did.
-    """
-
-    turns: int = 60
-    calls: int = 500
-    tokens: int = 1_000_000
-    seconds: float = 900.0
-
-
-class Turn(BaseModel):
-    """What the model did in one turn, and what came of it.
-
-    Attributes:
-        told: what the shield said before it, about what is still owed.
-        text: what it said, beside its calls or instead of any.
-        calls: what it called, word for word.
-        results: what it was told of each call, in order; fewer than the calls where a limit ended the attempt.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    told: str = ""
-    text: str = ""
-    calls: tuple[FunctionCalled, ...] = ()
-    results: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolConversation:
-    """How the conversation went. ``reason`` says which limit ended it; None if the model did."""
-
-    turns: tuple[Turn, ...]
-    end: ToolConversationEnd
-    reason: str | None
+    def _record(self, message: MessageSent) -> str:
+        self.event_log.record(message)
+        self.turn += 1
+        return message.id
 
 
 @dataclass(slots=True)
 class _ToolConversationState:
-    """One conversation on its way: counts against the limits, and writes down what is said."""
+    """A tool conversation in progress: executes calls, checks the limits and records messages."""
 
     session: Session
     client: RecordedClient
     limits: ToolConversationLimits
-    context: Context
-    event_log: EventLog
+    recorder: _Recorder
     turns: list[Turn] = field(default_factory=list[Turn])
     end: ToolConversationEnd = "finished"
-    _messages: int = 0
     _thought: str = ""
     _told: str = ""
 
-    def desk(self, call: FunctionCall) -> FunctionExecutionResult | None:
+    def execute(self, call: FunctionCall) -> FunctionExecutionResult | None:
         if len(self.session.events) == self.limits.calls:
             self.end = "call_limit"
             return None
@@ -137,8 +167,8 @@ class _ToolConversationState:
             content=answer.text, name=call.name, call_id=call.id, is_error=answer.event.error is not None
         )
 
-    def limit_met(self) -> tuple[ToolConversationEnd, str] | None:
-        """The limit that stands against another turn, and in words."""
+    def reached_limit(self) -> tuple[ToolConversationEnd, str] | None:
+        """The limit that forbids another turn, and its description."""
         usage = self.client.total_usage()
         if self.end == "call_limit":
             return "call_limit", f"made more than {self.limits.calls} calls"
@@ -150,65 +180,47 @@ class _ToolConversationState:
             return "time_limit", f"took longer than {self.limits.seconds:g} seconds"
         return None
 
-    def ends_because(self) -> str | None:
-        met = self.limit_met()
-        if met is None:
+    def stop_reason(self) -> str | None:
+        reached = self.reached_limit()
+        if reached is None:
             return None
-        self.end, reason = met
+        self.end, reason = reached
         return reason
 
-    def hear(self, message: object, prompts: Mapping[str, Prompt]) -> None:
-        """Write down one item of the agent's stream."""
-        match message:
+    def receive(self, item: object, prompts: Mapping[str, Prompt]) -> None:
+        """Record one item of the agent's stream."""
+        match item:
             case ThoughtEvent(content=thought):
                 self._thought = thought
-            case ToolCallRequestEvent(source=source, content=asked):
-                calls = tuple(FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in asked)
-                self._add(Turn(text=self._thought, calls=calls))
-                self._record(source, self._thought, prompts.get(source), calls)
+            case ToolCallRequestEvent(source=source, content=requested):
+                calls = tuple(
+                    FunctionCalled(id=call.id, name=call.name, arguments=call.arguments) for call in requested
+                )
+                self._add_turn(source, self._thought, prompts.get(source), calls)
                 self._thought = ""
             case ToolCallExecutionEvent(content=results):
-                told = tuple(result.content for result in results)
-                self.turns[-1] = self.turns[-1].model_copy(update={"results": told})
+                texts = tuple(result.content for result in results)
+                self.turns[-1] = self.turns[-1].model_copy(update={"results": texts})
                 for result in results:
-                    self._record_code("tools", result.name, result.content)
+                    self.recorder.record_code("tools", result.name, result.content)
             case StopMessage(content=reason):
-                self._record_code("limits", "limits", reason)
+                self.recorder.record_code("limits", "limits", reason)
             case TextMessage(source="user", content=text):
-                self._record("user", text, prompts["user"])
+                self.recorder.record("user", text, prompts["user"])
             case TextMessage(source=source, content=text) if source == SHIELD:
                 self._told = text
-                self._record_code(SHIELD, SHIELD, text)
+                self.recorder.record_code(SHIELD, SHIELD, text)
             case TextMessage(source=source, content=text):
-                self._add(Turn(text=text))
-                self._record(source, text, prompts.get(source))
+                self._add_turn(source, text, prompts.get(source))
             case BaseChatMessage():
-                raise AssertionError(f"no agent here says a {type(message).__name__}")
+                raise AssertionError(f"unexpected message type {type(item).__name__}")
             case _:
                 pass
 
-    def _add(self, turn: Turn) -> None:
-        self.turns.append(turn.model_copy(update={"told": self._told}))
+    def _add_turn(self, source: str, text: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
+        message = self.recorder.record(source, text, prompt, calls)
+        self.turns.append(Turn(message=message, told=self._told, text=text, calls=calls))
         self._told = ""
-
-    def _record(self, source: str, content: str, prompt: Prompt | None, calls: tuple[FunctionCalled, ...] = ()) -> None:
-        self.event_log.record(
-            MessageSent(
-                context=self.context.at(role=source, turn=self._messages),
-                source=source,
-                content=content,
-                function_calls=calls,
-                prompt_id=prompt and prompt.id,
-                prompt_hash=prompt and prompt.hash,
-            )
-        )
-        self._messages += 1
-
-    def _record_code(self, role: str, source: str, content: str) -> None:
-        """What code says: no model is in that seat."""
-        place = self.context.at(role=role, model=None, turn=self._messages)
-        self.event_log.record(MessageSent(context=place, source=source, content=content))
-        self._messages += 1
 
 
 async def run_tool_conversation(
@@ -223,41 +235,40 @@ async def run_tool_conversation(
     briefing: Briefing = DEFAULT_BRIEFING,
     target_state: Mapping[str, Json] | None = None,
 ) -> ToolConversation:
-    """Let the model act; the session holds the events and the state afterwards.
+    """Let the model act; afterwards the session holds the events and the state.
 
-    With a shield that warns, a model that ends while something is still owed is told so, once, and may go on.
+    With a shield that warns, a model that finishes with open duties is told so once and may continue.
 
-    Raises CallFailed if an answer did not come, which is no fault of the model.
+    Raises CallFailed if an answer did not come.
     """
-    talk = _ToolConversationState(session, client, limits, context, event_log)
+    conversation = _ToolConversationState(session, client, limits, _Recorder(context, event_log))
     agent = ToolAgent(
         "executor",
         client=client,
         system=tools_system(session.environment, regulation, briefing),
         tools=tool_schemas(session.environment, hints=briefing.hints),
-        desk=talk.desk,
-        ends_because=talk.ends_because,
+        execute=conversation.execute,
+        stop_reason=conversation.stop_reason,
     )
-    words = briefing.prompts
-    prompts = {"user": words["executor_user"], agent.name: words["executor_tools_system"]}
-    task: str | TextMessage = request_text(instruction, target_state, words)
+    prompts = {"user": briefing.prompts["executor_user"], agent.name: briefing.prompts["executor_tools_system"]}
+    task: str | TextMessage = request_text(instruction, target_state, briefing.prompts)
     reason: str | None = None
-    for last in (briefing.shield != "warn", True):
+    for is_last in (briefing.shield != "warn", True):
         async with aclosing(agent.run_stream(task=task)) as stream:
-            async for message in stream:
-                talk.hear(message, prompts)
-                reason = message.content if isinstance(message, StopMessage) else reason
-        if last or talk.limit_met() is not None:
+            async for item in stream:
+                conversation.receive(item, prompts)
+                reason = item.content if isinstance(item, StopMessage) else reason
+        if is_last or conversation.reached_limit() is not None:
             break
-        owed = session.open_duties()
-        if owed is None:
+        duties = session.open_duties()
+        if duties is None:
             break
-        task = TextMessage(content=owed.text, source=SHIELD)
-    return ToolConversation(tuple(talk.turns), talk.end, reason)
+        task = TextMessage(content=duties.text, source=SHIELD)
+    return ToolConversation(tuple(conversation.turns), conversation.end, reason)
 
 
 def tool_schemas(environment: Environment, *, hints: bool) -> list[ToolSchema]:
-    """The tools as function calling offers them."""
+    """The tool declarations for function calling."""
     schemas: list[ToolSchema] = []
     for name, schema in call_schemas(environment, hints=hints).items():
         properties, required = schema["properties"], schema["required"]

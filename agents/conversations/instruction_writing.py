@@ -11,12 +11,11 @@ from pydantic import BaseModel
 
 from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.participants import CodeCheck, RoleFailure
+from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.instruction_roles import (
     Draft,
     MaskingReview,
-    Objections,
     RequestReading,
     make_independent_reader,
     make_instruction_generator,

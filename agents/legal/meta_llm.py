@@ -8,8 +8,8 @@ from autogen_agentchat.messages import BaseChatMessage
 from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from lawtrace.agents.conversation import record_rejected_answers
-from lawtrace.agents.event_log import Context, EventLog, MessageSent, RoleFailed
+from lawtrace.agents.conversation import record_turn
+from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.participants import RoleAgent, RoleFailure, content_of
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import Chunk, Question
@@ -90,24 +90,12 @@ async def ask_role(
     speaker: RoleAgent[Answer], answer: type[Answer], opening: str, *, context: Context, event_log: EventLog
 ) -> Answer | RoleFailure:
     """What a role says when it is asked alone, put on record. Raises what the whole run must stop for."""
-    said = await speaker.run(task=opening)
-    message = said.messages[-1]
-    if speaker.stopped_by is not None:
-        raise speaker.stopped_by
+    result = await speaker.run(task=opening)
+    message = result.messages[-1]
+    if speaker.fatal_error is not None:
+        raise speaker.fatal_error
     assert isinstance(message, BaseChatMessage)
     content = content_of(message)
     assert isinstance(content, answer | RoleFailure)
-    asked = context.at(role=speaker.name, turn=context.turn + 1)
-    place = asked.at(turn=asked.turn + record_rejected_answers(speaker, asked, event_log))
-    event_log.record(
-        MessageSent(
-            context=place,
-            source=speaker.name,
-            content=content.model_dump_json(),
-            prompt_id=speaker.prompt.id,
-            prompt_hash=speaker.prompt.hash,
-        )
-    )
-    if isinstance(content, RoleFailure) and content.answered:  # the client has recorded the others
-        event_log.record(RoleFailed(context=place, reason="answer", text=f"{content.reason}\n{content.text}"))
+    record_turn(speaker, content, context.at(role=speaker.name, turn=context.turn + 1), event_log)
     return content

@@ -24,14 +24,6 @@ class Draft(BaseModel):
     text: str
 
 
-class Objections(BaseModel):
-    """What code holds against a draft; empty if nothing."""
-
-    model_config = ConfigDict(frozen=True)
-
-    objections: tuple[str, ...]
-
-
 def plan_of(environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], style: Style) -> list[Json]:
     """What the user wants, as the roles read it: each business call of those numbers with its arguments and in words.
 
