@@ -95,8 +95,8 @@ class _AnswerCollection:
             briefing=self.briefing,
             target_state=self._handed_over(task, row.style),
         )
-        program = extract_program(answer, self.setting.environment.object_name)
-        return row.model_copy(update={"answer": answer, "program": program})
+        program = extract_program(answer.text, self.setting.environment.object_name)
+        return row.model_copy(update={"answer": answer.text, "program": program})
 
     async def for_calls(self, model: ModelSpec, task: Task, row: Attempt) -> Attempt:
         """The row with all that the model called. A model that called nothing has given nothing to judge."""
