@@ -1,7 +1,6 @@
-"""What a rule set looks at in calls: the conditions that its atoms put on each tool, and the values that it follows.
+"""Observed predicates of a rule set: the conditions on each tool, and the values that quantified rules compare.
 
-The search tells two calls of one tool apart only where a rule could, or where the world could
-(`lawtrace.solver.planner.transition_system`).
+A search distinguishes two calls of one tool only if a rule or the environment could distinguish them.
 """
 
 from bisect import bisect_left
@@ -24,7 +23,7 @@ from lawtrace.solver.ltlf.conditions import (
 )
 
 ValueKey = tuple[bool, Scalar]
-"""A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""
+"""A value as a dictionary key: in Python True == 1, in JSON not."""
 
 
 def value_key(value: Scalar) -> ValueKey:
@@ -33,7 +32,7 @@ def value_key(value: Scalar) -> ValueKey:
 
 @dataclass(frozen=True, slots=True)
 class InstanceStates:
-    """Where the values of one quantified rule stand: those that have occurred, and all others together."""
+    """The automaton states of the values of one quantified rule: those seen so far, and one for all others."""
 
     unseen: int
     seen: Mapping[ValueKey, int] = field(default_factory=dict[ValueKey, int])
@@ -42,7 +41,7 @@ class InstanceStates:
         return self.seen.get(key, self.unseen)
 
     def after(self, automaton: Automaton, event: Event) -> "InstanceStates":
-        """One event later."""
+        """The states after one event."""
         shared = automaton.event_letter(event)
         if not shared and not automaton.alphabet.by_tool.get(event.tool):
             row = [states[automaton.alphabet.columns[0]] for states in automaton.table]
@@ -56,11 +55,11 @@ class InstanceStates:
 
 
 class ObservedPredicates:
-    """What some automata look at.
+    """What a set of automata observes of calls.
 
     Attributes:
-        conditions: for each tool the conditions that plain rules put on it. The set of those that a call meets is
-            written as a bit mask in this order.
+        conditions: for each tool the conditions of unquantified rules. A set of satisfied conditions is a bit mask in
+            this order.
         quantified: the automata of quantified rules.
     """
 
@@ -86,28 +85,30 @@ class ObservedPredicates:
 
     @property
     def cache_key(self) -> tuple[object, ...]:
-        """Two interests that are equal in this tell the same calls apart."""
+        """Predicates with equal keys distinguish the same calls."""
         limits = {tool: sorted((str(f), sorted(c)) for f, c in of.items()) for tool, of in self._constants.items()}
         return tuple(self.conditions.items()), self.quantified, str(sorted(limits.items()))
 
     def satisfied(self, event: Event) -> int:
-        """Which of the conditions on its tool a call meets."""
+        """Which of the conditions on its tool a call satisfies, as a bit mask."""
         conditions = self.conditions.get(event.tool, ())
         return sum(1 << number for number, condition in enumerate(conditions) if condition.holds(event))
 
     def observes_argument(self, tool: str, argument: str) -> bool:
-        """Whether a rule looks at that argument of the tool."""
+        """Whether a rule observes that argument of the tool."""
         return any(place.path[0] == argument for place in self._fields.get(tool, ()))
 
     def observes_result(self, tool: str) -> bool:
         return any(place.path[0] == RESULT for place in self._fields.get(tool, ()))
 
     def quantified_rules_on(self, tool: str, argument: str) -> frozenset[int]:
-        """The quantified rules, by their number, that compare the argument with their variable."""
+        """The indices of quantified rules that compare the argument with their variable."""
         return frozenset(self._bound.get((tool, FieldPath((argument,))), ()))
 
     def regions(self, tool: Tool, argument: str, domain: Amount) -> tuple[Amount, ...]:
-        """The domain, cut where a rule compares the argument with a number: within a region all values are alike."""
+        """The range cut at the numbers that rules compare the argument with; a rule treats all values of a region
+        alike.
+        """
         kind = tool.parameter(argument).kind
         cuts: set[int] = set()
         for constant in self._constants.get(tool.name, {}).get(FieldPath((argument,)), ()):

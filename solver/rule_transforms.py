@@ -1,7 +1,7 @@
-"""Rules that say the same, or less than another, become one rule that rests on the provisions of both; by proof.
+"""Operations on rule sets: merge by implication, restrict to a tool subset, strengthen authorization.
 
-One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). Of rules that
-are quantified over a value only those that are written the same are merged.
+One rule implies another if no trace keeps the first and breaks the second (an empty product of automata). Quantified
+rules are merged only if they are written the same.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleMerge:
-    """A rule that was merged into another, and why: it says the same, or the other implies it."""
+    """A rule that was merged into another, and why: equivalent, or implied by the other."""
 
     rule: Rule
     into: str
@@ -49,16 +49,16 @@ class RuleMerge:
 
 
 def implies(one: Rule, other: Rule) -> bool:
-    """Whether every trace that keeps the one keeps the other."""
+    """Whether every trace that keeps the first rule keeps the second."""
     if isinstance(one.parsed, ForAll) or isinstance(other.parsed, ForAll):
         return one.parsed == other.parsed
     return shortest_accepted(product(one.automaton, other.automaton, lambda left, right: left and not right)) is None
 
 
 def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[RuleMerge, ...]]:
-    """The distinct rules in their order, each with the provisions of all that were merged into it; and the merges.
+    """The distinct rules in order, each with the provisions of all that were merged into it; and the merges.
 
-    Of equivalent rules the first stays; of two of which one implies the other, the one that implies.
+    Of equivalent rules the first stays. Of two rules of which one implies the other, the stronger stays.
     """
     merges: dict[str, RuleMerge] = {}
     for one, other in combinations(rules, 2):
@@ -79,14 +79,15 @@ def merge_rules(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], tuple[RuleMerg
 
 
 def with_provisions_of(rule: Rule, others: Sequence[Rule]) -> Rule:
-    """The rule, resting on the provisions of the others besides its own."""
+    """The rule with the provisions of the others added."""
     provisions = dict.fromkeys([*rule.provisions, *(p for other in others for p in other.provisions)])
     return Rule.model_validate({**rule.model_dump(), "provisions": tuple(provisions)})
 
 
 def _follow_merges(merge: RuleMerge, merges: Mapping[str, RuleMerge]) -> RuleMerge:
-    """The merge into the rule where its chain ends: equivalent only if every link is. It does end: each link goes to a
-    rule that was in no merge yet, or said more."""
+    """The merge into the last rule of its chain; equivalent only if every link is. Chains end: each link goes to a
+    rule that was not merged yet, or to a stronger one.
+    """
     into, because = merge.into, merge.because
     while into in merges:
         into, because = merges[into].into, "implied" if merges[into].because == "implied" else because
@@ -94,7 +95,7 @@ def _follow_merges(merge: RuleMerge, merges: Mapping[str, RuleMerge]) -> RuleMer
 
 
 def check_tool_subset(environment: Environment, tools: Collection[str]) -> None:
-    """Raises InputError for a tool that there is not, or an offer without a single business tool."""
+    """Raises InputError for an unknown tool, or if no ordinary tool is left."""
     for name in tools:
         if name not in environment.tools:
             raise InputError(f"tools: {environment.name!r} has no {name!r}; it has {', '.join(environment.tools)}")
@@ -103,9 +104,9 @@ def check_tool_subset(environment: Environment, tools: Collection[str]) -> None:
 
 
 def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule, ...]:
-    """The rules with calls of other tools taken as impossible, without those that then demand nothing.
+    """The rules with calls of other tools taken as impossible, without rules that then are always kept.
 
-    ``G((PayBill | TransferFunds) -> F RecordAuditEvent)`` without PayBill speaks of transfers alone; a rule about
+    ``G((PayBill | TransferFunds) -> F RecordAuditEvent)`` without PayBill is about transfers alone; a rule about
     PayBill alone is left out.
     """
     kept: list[Rule] = []
@@ -143,8 +144,12 @@ def _restrict_formula(formula: Formula, tools: Collection[str]) -> Formula:
 
 
 def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """For each rule that asks for an authorization check first, the one that asks for a check that was passed; but
-    none that is among the rules already. They rest on the same provisions."""
+    """For each rule that requires an authorization check first, the rule that requires a granted one.
+
+    Published rules say *checked* where they mean *granted*: ``!((!CheckAuthorization) U PayBill)`` is kept by a caller
+    who is refused and pays anyway. If authorization is always granted, both mean the same; if it is denied, the
+    stricter rule is judged as well. Rules that the set contains already are left out. The provisions are the same.
+    """
     forms: list[Rule] = []
     for rule in rules:
         match match_template(rule.parsed):

@@ -1,7 +1,7 @@
-"""Rules: temporal formulas with the provision they come from and why.
+"""Rules: temporal formulas with the provisions they rest on.
 
-A rule set is what an environment is judged by. It is read from the curated TOML file of an environment or from a
-stage file (JSON lines, one rule a line), and every formula in it is checked against the tools it speaks of.
+A rule set is read from the curated TOML file of an environment or from a stage file (JSON lines, one rule a line).
+Every formula is checked against the tools that it names.
 """
 
 import json
@@ -31,14 +31,14 @@ TemplateName = Literal["operational restriction", "instruction adherence", "gene
 
 
 class Rule(BaseModel):
-    """One temporal formula, where it comes from and why.
+    """One temporal formula, the provisions it rests on, and the reason.
 
     Attributes:
         id: short and unique in its rule set.
         formula: in any syntax that ``lawtrace.solver.ltlf.parse`` reads.
         regulation: the id of the regulation cited.
         provisions: citations of the provisions that the rule rests on.
-        derived: why the rule goes further than the words of those provisions; None if it does not.
+        derived: why the rule goes further than the text of those provisions; None if it does not.
         rationale: how the provision becomes this formula over these tools.
     """
 
@@ -54,7 +54,7 @@ class Rule(BaseModel):
 
     @cached_property
     def parsed(self) -> Formula:
-        """The formula as a value. Raises FormulaError naming the rule, line and column."""
+        """The parsed formula. Raises FormulaError naming the rule, line and column."""
         try:
             return parse(self.formula)
         except FormulaError as error:
@@ -87,10 +87,10 @@ def check_rules(
     *,
     beside: Mapping[str, Collection[str]] | None = None,
 ) -> None:
-    """Every formula speaks only of tools, arguments and results there are, every citation of a provision there is.
+    """Check that every tool, argument and result in the formulas exists, and every cited provision.
 
-    ``beside`` names what a rule may speak of besides the tools, with its arguments: what is said, in an audit.
-    Raises InputError naming the rule and, where one is near, the name that was probably meant.
+    ``beside`` names what a rule may refer to besides the tools, with its arguments: user and agent messages, in an
+    audit. Raises InputError naming the rule and, if one is close, the intended name.
     """
     results = {name: [result.name for result in tool.results] for name, tool in environment.tools.items()}
     seen: set[str] = set()
@@ -125,7 +125,7 @@ def read_curated_rules(path: Path) -> tuple[Rule, ...]:
 
 
 def load_rules(path: Path) -> tuple[Rule, ...]:
-    """The rules of a file: TOML as curated, or JSON lines as a stage writes them. Raises InputError naming the line."""
+    """The rules of a file: curated TOML, or JSON lines of a stage. Raises InputError naming the line."""
     rules = read_curated_rules(path) if path.suffix == ".toml" else _read_rule_lines(path)
     if not rules:
         raise InputError(f"{path}: holds no rule; an empty rule set would judge everything as kept")

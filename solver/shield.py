@@ -1,13 +1,12 @@
-"""The shield: monitors that stand in front of the tools and look at each call before it is carried out.
+"""Shield: monitors in front of the tools that check each call before it is carried out.
 
-What a call would come to is found by trying it out. A state is immutable, so the session simulates the call and shows
-the shield the event that would happen; only then is it committed or not. A rule stands against a call if it could
-still be kept before it and cannot be kept any more after it, whatever follows. That is exact for each rule, since its
-automaton tells from which states an accepting one can be reached; two rules that can be kept one by one, but no longer
-together, are not seen.
+The effect of a call is found by simulating it. A state is immutable, so the session simulates the call and shows the
+shield the resulting event; the call is committed only afterwards. A rule objects if it could still be kept before the
+call and cannot be kept after it, whatever follows. That is exact for each single rule, because its automaton knows from
+which states acceptance is reachable. Two rules that can be kept one by one but no longer together are not detected.
 
-Whether an obligation will be met is not known while calls may follow, so no call is refused for leaving one open. What
-is still owed when an agent means to end can be told then (:meth:`Shield.still_owed`).
+No call is refused for leaving an obligation open, because later calls may meet it. Open duties are reported when an
+agent ends the session (:meth:`Shield.open_duties`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ ShieldMode = Literal["off", "warn", "refuse"]
 
 
 class Shield:
-    """Guards one session. The agent reads the words of the provisions, never a formula."""
+    """The shield of one session. The agent reads the text of the provisions, never a formula."""
 
     def __init__(self, rules: Sequence[Rule], regulation: Regulation, mode: Literal["warn", "refuse"]) -> None:
         self._rules = {rule.id: rule for rule in rules}
@@ -53,7 +52,7 @@ class Shield:
         )
 
     def open_duties(self) -> Objection | None:
-        """What would be broken if the session ended now and can still be kept."""
+        """The rules that are broken if the session ends now, but could still be kept."""
         owed = [rule for rule, ending in self._monitor.final_statuses().items() if ending == "left_open"]
         if not owed:
             return None
@@ -66,7 +65,7 @@ class Shield:
         return " ".join(dict.fromkeys(text for rule in rules for text in self._words(self._rules[rule])))
 
     def _words(self, rule: Rule) -> list[str]:
-        """The provisions that a rule rests on, word for word; for one that cites none that we have, its reason."""
+        """The text of the provisions that a rule rests on; for a rule without one, its rationale."""
         cited = [
             f"{rule.regulation} {citation}: {' '.join(self._regulation.by_citation[citation].text.split())}"
             for citation in rule.provisions

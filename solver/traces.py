@@ -1,4 +1,4 @@
-"""Reference traces: calls with their events, and where each argument comes from."""
+"""Reference traces: calls with their events and the origin of each argument, and their printed program."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class PlannedCall:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The names of the arguments that are in the user's words."""
+        """The names of the arguments that the user states."""
         return tuple(name for name, origin in self.origins.items() if isinstance(origin, SaidByUser))
 
     @property
@@ -33,7 +33,7 @@ class PlannedCall:
 
     @property
     def sources(self) -> frozenset[int]:
-        """The numbers of the calls whose results this one reads."""
+        """The indices of the calls whose results this one reads."""
         return frozenset(place.step for places in self.looked_up.values() for place in places)
 
 
@@ -55,7 +55,7 @@ class Trace:
 
 
 def resolve_path(result: Json, path: JsonPath) -> Json:
-    """What stands at that place of a result. Raises LookupError or TypeError if there is no such place."""
+    """The value at that path of a result. Raises LookupError or TypeError if there is none."""
     value: object = result
     for part in path:
         value = value[part]  # type: ignore[index]
@@ -69,7 +69,7 @@ def literal_calls(environment: Environment, calls: Sequence[PlannedCall]) -> tup
 
 
 def drop_calls(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[PlannedCall, ...]:
-    """The calls without some of them, references renumbered. Nothing that is kept may refer to what is dropped."""
+    """The calls without some of them, with references renumbered. Kept calls must not refer to dropped ones."""
     dropped = set(numbers)
     new_number = {old: new for new, old in enumerate(n for n in range(len(calls)) if n not in dropped)}
     kept: list[PlannedCall] = []
@@ -91,7 +91,10 @@ def _renumber_origin(origin: Origin, new_number: Mapping[int, int]) -> Origin:
 
 
 def print_program(environment: Environment, calls: Sequence[PlannedCall]) -> str:
-    """The calls as a Python program that uses the environment's object. Ends with a newline."""
+    """The calls as a Python program over the environment's object, ending with a newline.
+
+    A result that a later call reads gets a name, and arguments from earlier results are written as paths into them.
+    """
     used = frozenset[int]().union(*(call.sources for call in calls))
     lines = [_print_call(environment, number, call, named=number in used) for number, call in enumerate(calls)]
     return "\n".join(lines) + "\n"

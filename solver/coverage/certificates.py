@@ -1,12 +1,11 @@
-"""For each pair that no compliant trace of a length has, a certificate that a reader understands.
+"""Certificates: for each pair that no compliant trace of a length has, a proof that a reader can follow.
 
-Two derivations stand side by side. The bounded encoding (`lawtrace.solver.smt.bounded_model_checking`) reads the
-whole declaration: Z3 says for
-traces of one length, from an initial state of each kind, which refusals, missing knowledge and rules stand in the way;
-or it has a trace after all, which counts because the simulator carried it out. With what stands in the way there, a
-proof for every length is tried (`lawtrace.solver.lint.rule_sets`). From rules alone it holds whatever the world; where
-preconditions
-take part it rests on facts, and nothing is claimed unless Z3 agrees (docs/decisions/0016-facts-by-execution.md).
+Two derivations are combined. The bounded encoding (`lawtrace.solver.smt.bounded_model_checking`) reads the whole
+declaration: for traces of one length, from an initial state of each class, Z3 names the refusals, missing knowledge and
+rules that exclude the pair; or it finds a trace, which counts because the simulator executed it. From what Z3 named, a
+proof for every length is tried (`lawtrace.solver.model_checking`). From rules alone it holds in any environment. If
+preconditions take part it depends on the planner's abstraction, and is claimed only if Z3 agrees
+(docs/decisions/0016-facts-by-execution.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +14,9 @@ from random import Random
 from typing import Literal
 
 from lawtrace.environments.events import Event
-from lawtrace.solver.lint.findings import join_names, step_texts
 from lawtrace.solver.ltlf import compile_formula, parse, product
 from lawtrace.solver.model_checking.call_scopes import free_scope
-from lawtrace.solver.model_checking.explanations import describe_preconditions
+from lawtrace.solver.model_checking.explanations import describe_preconditions, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.product import environment_scope
@@ -29,21 +27,21 @@ from lawtrace.solver.smt.bounded_model_checking import BoundedAnswer, BoundedEnc
 
 PRECONDITIONS = "the environment's preconditions"
 MAX_EXTRA_CALLS = 60
-"""How many calls beyond the length are tried for a pair that longer traces can have."""
+"""How many longer lengths are tried for a pair that needs more calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Why no compliant trace has a call of ``pair[1]`` directly after one of ``pair[0]``.
+    """A proof that no compliant trace has a call of ``pair[1]`` directly after one of ``pair[0]``.
 
     Attributes:
-        scope: whether that is so for traces of any length, or only for the length asked about.
-        causes: the rules, demands of the profile and preconditions that exclude it together, none to spare.
-        preconditions: those of the tools that take part, as sentences; empty if they play no part.
-        without: for each rule or demand among the causes a trace that would have the pair if it were not there.
-        states: how many states the search went through that found none.
-        shortest: a shortest trace that has the pair, where longer traces can.
-        obstacles: what Z3 found to stand in the way at this length; None if it did not decide within its budget.
+        scope: whether it holds for traces of any length, or only for the length analysed.
+        causes: the rules, profile requirements and preconditions that exclude it together, a minimal set.
+        preconditions: those of the tools involved, as sentences; empty if they play no part.
+        without: for each rule or requirement among the causes a trace that has the pair without it.
+        states: the number of states that the exhaustive search visited.
+        shortest: a shortest trace with the pair, if longer traces can have it.
+        obstacles: the unsat core of Z3 at this length; None if Z3 did not decide within its budget.
     """
 
     pair: ToolPair
@@ -76,7 +74,7 @@ class Certificate:
 
     @property
     def proof(self) -> str:
-        """Why to believe it."""
+        """The evidence in words."""
         sentences: list[str] = []
         if self.states:
             sentences.append(f"A search through all {self.states} states of the parts named found no exception.")
@@ -92,11 +90,11 @@ class Certificate:
 
 
 class Certifier:
-    """Settles the pairs that no trace has shown yet, at one length."""
+    """Decides the pairs that no trace has shown yet, for one length."""
 
     def __init__(self, spec: TraceSpec, encodings: Sequence[BoundedEncoding], length: int) -> None:
-        """`encodings`: from an initial state of each kind with which a trace can begin."""
-        self._asked = spec
+        """`encodings`: one for an initial state of each class."""
+        self._spec = spec
         self._encodings = encodings
         self._length = length
         environment = spec.environment
@@ -105,10 +103,10 @@ class Certifier:
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
     def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
-        """The certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
+        """A certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
 
-        Of a pair that is planned (the product allows it), Z3 alone has to say why the world does not. Of another,
-        nothing is claimed that rests on facts without Z3.
+        If the product allows the pair (``planned``), only Z3 can exclude it. Otherwise, proofs that use preconditions
+        are only claimed with Z3.
         """
         answer = self._ask(pair)
         if answer.trace is not None:
@@ -123,7 +121,7 @@ class Certifier:
         return Certificate(pair, "this length", causes, "", {}, 0, shortest, answer.obstacles)
 
     def _ask(self, pair: ToolPair) -> BoundedAnswer:
-        """A trace from any initial state; else that one is not decided; else what is in the way from the first."""
+        """A trace from any initial state; else an undecided answer; else the core of the first encoding."""
         answers: list[BoundedAnswer] = []
         for encoding in self._encodings:
             answers.append(encoding.ask_pair(*pair))
@@ -132,12 +130,12 @@ class Certifier:
         return next((answer for answer in answers if not answer.decided), answers[0])
 
     def _prove(self, pair: ToolPair, obstacles: Sequence[Obstacle] | None) -> Certificate | None:
-        """A proof by exhaustion, if possible for any length: with the few parts that Z3 has named, else with all."""
+        """An exhaustive proof, if possible for any length: with the parts that Z3 named, else with all."""
         named = {obstacle.text for obstacle in obstacles or ()}
         few = {text: component for text, component in self._components.items() if text in named}
         adjacent = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
         for length in (None, self._length):
-            calls = completed_calls_automaton(self._asked.environment, length)
+            calls = completed_calls_automaton(self._spec.environment, length)
             goal = Component(product(adjacent, calls, lambda has, completes: has and completes))
             for parts in (self._components,) if obstacles is None else (few, self._components):
                 proof = self._prover.prove(goal, parts)
@@ -161,15 +159,15 @@ class Certifier:
         )
 
     def _in_words(self, pair: ToolPair, proof: Infeasible, obstacles: Sequence[Obstacle]) -> str:
-        """Those preconditions that Z3 has named, where it has; else those of all tools that take part."""
+        """The preconditions that Z3 named, else those of all tools that take part."""
         tools = {obstacle.tool for obstacle in obstacles if obstacle.tool is not None}
         refusals = [obstacle.text for obstacle in obstacles if obstacle.kind == "precondition"]
         judged = {atom.tool for text in proof.core for atom in self._parts[text].atoms}
-        demanded = describe_preconditions(self._asked.environment, tools or judged | set(pair))
+        demanded = describe_preconditions(self._spec.environment, tools or judged | set(pair))
         return " ".join([*refusals, *([demanded] if demanded else [])])
 
     def _shortest(self, pair: ToolPair) -> tuple[str, ...] | None:
-        through = product_with_pair(self._asked, pair, self._length)
+        through = product_with_pair(self._spec, pair, self._length)
         for longer in range(self._length + 1, self._length + MAX_EXTRA_CALLS):
             if through.can_finish(0, longer):
                 return draw_tool_sequence(through, longer, Random(0), set())

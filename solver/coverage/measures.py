@@ -13,10 +13,10 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a set of traces covers.
+    """The coverage of a set of traces.
 
     Attributes:
-        traces: how many traces were measured.
+        traces: the number of traces.
         pairs: distinct ordered pairs of adjacent completed calls.
         all_pairs: the square of the number of tools.
         critical: critical tools that occur.
@@ -65,15 +65,15 @@ AutomatonTransition = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RuleCoverage:
-    """What a set of traces shows of one rule.
+    """The coverage of one rule by a set of traces.
 
     Attributes:
         transitions: the transitions between states from which the rule can still be kept.
-        possible: those of them that some compliant trace of the profile and length may take, by the facts that plans
-            go by: no trace takes more. None for a quantified rule, whose values the plans follow only together.
+        possible: those that some compliant trace of the profile and length may take in the planner's abstraction; no
+            trace takes more. None for a quantified rule, whose values are only abstracted together.
         covered: those that the traces take.
-        missing: in words, those that are possible and that no trace takes.
-        triggered: how many of the traces trigger the rule.
+        missing: descriptions of possible transitions that no trace takes.
+        triggered: the number of traces that trigger the rule.
     """
 
     rule: str
@@ -87,7 +87,7 @@ class RuleCoverage:
 def measure_rules(
     rules: Sequence[Rule], product: Product, length: int, traces: Sequence[Sequence[Event]]
 ) -> tuple[RuleCoverage, ...]:
-    """Measure each rule on the traces; the walks of that length of ``product`` are those that are possible at all."""
+    """The coverage of each rule. The sequences of ``product`` with that length define what is possible."""
     triggered = _trigger_counts(rules, traces)
     return tuple(_measure_rule(rule, product, length, traces, triggered[rule.id]) for rule in rules)
 
@@ -112,7 +112,7 @@ def _measure_rule(
 
 
 def _transitions_on(automaton: Automaton, trace: Sequence[Event]) -> Iterable[AutomatonTransition]:
-    """The transitions on a trace; of a quantified rule those of each of its values."""
+    """The transitions on a trace; for a quantified rule those of each of its values."""
     values = dict.fromkeys(value for event in trace for value in automaton.alphabet.occurring_values(event))
     for value in (None, *values):
         state = automaton.initial

@@ -1,9 +1,9 @@
-"""Oracle strength: spoil compliant traces, one change at a time, and see which rules notice.
+"""Mutation testing of a rule set: change compliant traces, one change at a time, and count which changes rules detect.
 
-A compliance call is dropped, moved to another place, exchanged with its neighbour, called twice, or called with another
-list of events; and of any call, an argument that some rule looks at is another one, or a result that some rule looks at
-says something else. A mutant is executed by the simulator like any calls (a result is spoilt afterwards, as if the
-world had answered otherwise) and judged by the rules. One that every rule lets pass is a survivor, with why.
+A compliance call is dropped, moved, exchanged with its neighbour, called twice, or called with another list of events.
+For any call, an argument or a result that some rule observes is changed. The simulator executes a mutant like any
+calls (a changed result is substituted afterwards), and the rules judge it. A mutant that keeps every rule is a
+survivor, reported with the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,19 +33,20 @@ MutationKind = Literal["drop", "move", "swap", "duplicate", "argument", "result"
 MUTATION_KINDS: tuple[MutationKind, ...] = get_args(MutationKind)
 
 SurvivalReason = Literal["no rule looks at it", "the rules allow it", "the call was refused", "nothing changed"]
-"""*no rule looks at it*: each rule reads the same as before, as where a step moves past calls that no rule names.
-*the rules allow it*: some rule reads otherwise, and is kept all the same. *the call was refused*: a tool did not accept
-the spoilt calls, so less happened than was meant. *nothing changed*: the same calls as before."""
+"""*no rule looks at it*: each rule reads the same letters as before. *the rules allow it*: some rule reads other
+letters and is still kept. *the call was refused*: a tool refused a mutated call. *nothing changed*: the calls are the
+same as before.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A trace with one thing spoilt.
+    """A trace with one change.
 
     Attributes:
-        change: what was changed, in words.
+        change: the change in words.
         calls: the calls to make.
-        answers: for numbers of calls, the result that is put in the place of the real one.
+        answers: by index of call, the result to substitute.
     """
 
     kind: MutationKind
@@ -56,7 +57,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Survivor:
-    """A mutant that no rule noticed: of which trace, what was changed, and why it passes."""
+    """A mutant that no rule detected: its trace, the change, and the reason."""
 
     trace: str
     kind: MutationKind
@@ -66,12 +67,12 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
-    """How much the rules notice.
+    """The result of mutation testing.
 
     Attributes:
-        mutants: how many mutants of each kind there were.
+        mutants: the number of mutants of each kind.
         killed: how many of them broke a rule.
-        kills: for each rule how many mutants it noticed; several rules may notice the same.
+        kills: for each rule the number of mutants it detected; several rules may detect the same one.
         survivors: the others.
     """
 
@@ -82,34 +83,34 @@ class MutationScore:
 
 
 def mutants_of(environment: Environment, rules: Sequence[Rule], trace: Trace) -> Iterator[Mutant]:
-    """Every single change of a compliance step, and of the values that the rules look at."""
+    """Every single change of a compliance call and of the values that the rules observe."""
     calls = [(event.tool, event.arguments) for event in trace.events]
-    for place, (tool, arguments) in enumerate(calls):
+    for index, (tool, arguments) in enumerate(calls):
         if tool in environment.compliance_tools:
-            yield from _order_mutants(calls, place)
-        step = f"{tool} (call {place + 1})"
-        spoilt = [*_list_mutations(environment, tool, arguments), *_argument_mutations(rules, tool, arguments)]
-        for name, value in {str(change): change for change in spoilt}.values():
+            yield from _order_mutants(calls, index)
+        step = f"{tool} (call {index + 1})"
+        changes = [*_list_mutations(environment, tool, arguments), *_argument_mutations(rules, tool, arguments)]
+        for name, value in {str(change): change for change in changes}.values():
             changed = (tool, {**arguments, name: value})
-            yield Mutant("argument", f"{step} with {name} = {value!r}", (*calls[:place], changed, *calls[place + 1 :]))
-        for path, value, result in _result_mutations(rules, trace.events[place]):
-            yield Mutant("result", f"{step} answering {path} = {value!r}", tuple(calls), {place: result})
+            yield Mutant("argument", f"{step} with {name} = {value!r}", (*calls[:index], changed, *calls[index + 1 :]))
+        for path, value, result in _result_mutations(rules, trace.events[index]):
+            yield Mutant("result", f"{step} answering {path} = {value!r}", tuple(calls), {index: result})
 
 
-def _order_mutants(calls: Sequence[tuple[str, Mapping[str, Json]]], place: int) -> Iterator[Mutant]:
-    step = f"{calls[place][0]} (call {place + 1})"
-    rest = [*calls[:place], *calls[place + 1 :]]
+def _order_mutants(calls: Sequence[tuple[str, Mapping[str, Json]]], index: int) -> Iterator[Mutant]:
+    step = f"{calls[index][0]} (call {index + 1})"
+    rest = [*calls[:index], *calls[index + 1 :]]
     yield Mutant("drop", f"{step} dropped", tuple(rest))
-    yield Mutant("duplicate", f"{step} called twice", (*calls[: place + 1], *calls[place:]))
+    yield Mutant("duplicate", f"{step} called twice", (*calls[: index + 1], *calls[index:]))
     for target in range(len(calls)):
-        if abs(target - place) == 1:
+        if abs(target - index) == 1:
             kind: MutationKind = "swap"
             change = f"{step} exchanged with call {target + 1}"
-        elif target != place:
+        elif target != index:
             kind, change = "move", f"{step} moved to place {target + 1}"
         else:
             continue
-        yield Mutant(kind, change, (*rest[:target], calls[place], *rest[target:]))
+        yield Mutant(kind, change, (*rest[:target], calls[index], *rest[target:]))
 
 
 def _list_mutations(
@@ -120,11 +121,11 @@ def _list_mutations(
         value = arguments.get(parameter.name)
         if not isinstance(parameter.source, FromTrace) or not isinstance(value, list):
             continue
-        for place in range(len(value)):
+        for index in range(len(value)):
             if len(value) > 1:
-                yield parameter.name, [*value[:place], *value[place + 1 :]]
-        strangers = [name for name in environment.event_names if name not in value]
-        yield parameter.name, [strangers[0] if strangers else "SOMETHING_ELSE"]
+                yield parameter.name, [*value[:index], *value[index + 1 :]]
+        unknown = [name for name in environment.event_names if name not in value]
+        yield parameter.name, [unknown[0] if unknown else "SOMETHING_ELSE"]
 
 
 def _argument_mutations(rules: Sequence[Rule], tool: str, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
@@ -143,7 +144,7 @@ def _result_mutations(rules: Sequence[Rule], event: Event) -> Iterator[tuple[Fie
 
 
 def _observed_fields(rules: Sequence[Rule], tool: str) -> dict[FieldPath, list[Json]]:
-    """The fields of a call of the tool that rules look at, each with the constants it is compared with."""
+    """The fields of a call that rules observe, each with the constants it is compared with."""
     found: dict[FieldPath, list[Json]] = {}
     for rule in rules:
         for atom in rule.automaton.atoms:
@@ -165,7 +166,7 @@ def _constants(condition: Condition) -> Iterator[Json]:
 
 
 def _other_values(value: Json, constants: Sequence[Json]) -> list[Json]:
-    """Other values of the same kind: for a number those around the constants, for a list one that lacks or gains."""
+    """Other values of the same type: for a number those around the constants, for a list one item less or more."""
     others: list[Json]
     match value:
         case bool():
@@ -176,15 +177,15 @@ def _other_values(value: Json, constants: Sequence[Json]) -> list[Json]:
         case str():
             others = [*(text for text in constants if isinstance(text, str)), f"not {value}"]
         case list():
-            others = [[*value[:place], *value[place + 1 :]] for place in range(len(value))]
+            others = [[*value[:index], *value[index + 1 :]] for index in range(len(value))]
             others.append([*value, *(constant for constant in constants[:1] if constant not in value)])
         case _:
             others = []
-    return [other for place, other in enumerate(others) if other != value and other not in others[:place]]
+    return [other for index, other in enumerate(others) if other != value and other not in others[:index]]
 
 
 def _value_at(value: Json, path: Sequence[str | int]) -> Json:
-    """What stands at the end of the path; None where it leads nowhere."""
+    """The value at the end of the path; None if there is none."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str):
             value = value.get(step)
@@ -196,7 +197,7 @@ def _value_at(value: Json, path: Sequence[str | int]) -> Json:
 
 
 def _replace_at(whole: Json, path: Sequence[str | int], value: Json) -> Json:
-    """The JSON value with another one at the end of the path, which is there."""
+    """The JSON value with another value at the end of the path, which must exist."""
     if not path:
         return value
     first, *rest = path
@@ -210,7 +211,7 @@ def _replace_at(whole: Json, path: Sequence[str | int], value: Json) -> Json:
 def measure_mutation_score(
     environment: Environment, rules: Sequence[Rule], traces: Sequence[tuple[str, Trace]]
 ) -> MutationScore:
-    """Mutate every trace (given with a name) and count what the rules notice."""
+    """Mutate every trace (given with a name) and count what the rules detect."""
     mutants: dict[MutationKind, int] = dict.fromkeys(MUTATION_KINDS, 0)
     killed = dict(mutants)
     kills = {rule.id: 0 for rule in rules}
@@ -218,12 +219,12 @@ def measure_mutation_score(
     for name, trace in traces:
         for mutant in mutants_of(environment, rules, trace):
             events = _execute(environment, trace.initial, mutant)
-            noticing = _violated_rules(rules, events)
+            detecting = _violated_rules(rules, events)
             mutants[mutant.kind] += 1
-            killed[mutant.kind] += bool(noticing)
-            for rule in noticing:
+            killed[mutant.kind] += bool(detecting)
+            for rule in detecting:
                 kills[rule] += 1
-            if not noticing:
+            if not detecting:
                 why = _survival_reason(rules, trace.events, events)
                 survivors.append(Survivor(name, mutant.kind, mutant.change, why))
     return MutationScore(mutants, killed, kills, tuple(survivors))
@@ -256,7 +257,7 @@ def _survival_reason(rules: Sequence[Rule], before: Sequence[Event], after: Sequ
 
 
 def _observed_letters(automaton: Automaton, events: Sequence[Event]) -> list[object]:
-    """What a rule reads of a trace: the letters that can move it, for each value of its variable if it has one."""
+    """The letters that can move the rule, for each value of its variable if it has one."""
     idle = all(automaton.step(state, 0) == state for state in range(len(automaton.table)))
     values = dict.fromkeys(value for event in events for value in automaton.alphabet.occurring_values(event))
     readings: list[object] = []

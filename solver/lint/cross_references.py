@@ -1,4 +1,4 @@
-"""What rests on what: from a provision to the rules and the tools they speak of, and from a tool back to the law."""
+"""Cross references between provisions, rules and tools, in both directions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class CrossReference:
-    """The rules at a place, in the order of the rule set, and where they lead: tools, or citations of provisions."""
+    """The rules at one place, in the order of the rule set, and what they refer to: tools, or citations of
+    provisions."""
 
     rules: tuple[str, ...]
     targets: tuple[str, ...]
@@ -21,10 +22,10 @@ class CrossReferences:
     """Both directions.
 
     Attributes:
-        provisions: by citation, all of the regulation: the rules that rest on it, and the tools they speak of.
-        tools: by name, all of the environment: the rules that speak of it, and the provisions they rest on.
-        unruled: citations of the provisions that no rule rests on.
-        unfounded: ids of the rules that rest on no provision of the regulation.
+        provisions: by citation, for all provisions of the regulation: the rules that cite it and their tools.
+        tools: by name, for all tools of the environment: the rules that name it and their provisions.
+        provisions_without_rules: citations that no rule cites.
+        rules_without_provisions: ids of rules that cite no provision of the regulation.
     """
 
     provisions: Mapping[str, CrossReference]
@@ -34,7 +35,7 @@ class CrossReferences:
 
 
 def cross_reference(environment: Environment, regulation: Regulation, rules: Sequence[Rule]) -> CrossReferences:
-    """Who rests on whom. A rule that cites another regulation rests on nothing of this one."""
+    """The cross references of a rule set. Provisions of other regulations do not count."""
     founded = {rule.id: rule.provisions if rule.regulation == regulation.id else () for rule in rules}
     speaking = {rule.id: tools_of_rule(rule) for rule in rules}
     provisions = {
@@ -56,7 +57,7 @@ def cross_reference(environment: Environment, regulation: Regulation, rules: Seq
 
 
 def tools_of_rule(rule: Rule) -> tuple[str, ...]:
-    """The tools that a rule speaks of, in the order of its formula."""
+    """The tools that a rule names, in the order of its formula."""
     return tuple(dict.fromkeys(atom.tool for atom in rule.automaton.atoms))
 
 

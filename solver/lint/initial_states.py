@@ -54,7 +54,7 @@ SEQUENCES_TRIED = 6
 
 
 def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
-    """What is wrong with the states that ``populate`` draws, with the seed of the first one that shows it."""
+    """Defects of the states that ``populate`` returns, with the seed of the first example."""
     for seed in range(SEEDS_CHECKED):
         flaw = _invalid_state(environment, seed) or _empty_domain(environment, seed) or _failing_call(environment, seed)
         if flaw is not None:
@@ -63,7 +63,7 @@ def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]
 
 
 def check_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """What sound states lack: rows for a result to list, or what a trace needs."""
+    """Missing rows: results that never list anything, and tool sequences that no initial state carries."""
     yield from _empty_results(environment)
     yield from _uninstantiable_lengths(environment, rules)
 
@@ -118,7 +118,7 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
 
 
 def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | None:
-    """Whether there is something to say for every parameter that a user gives."""
+    """A user parameter whose sampler finds no value."""
     state = environment.populate(Random(seed))
     for tool in environment.tools.values():
         try:
@@ -135,7 +135,7 @@ def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | Non
 
 
 def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | None:
-    """Whether each tool can be called at all: a term over values of two kinds raises where it is first looked at."""
+    """A tool whose terms raise when a call is simulated, for example by comparing values of two types."""
     state = environment.populate(Random(seed))
     for tool in environment.tools.values():
         drawn = {parameter.name: parameter.default for parameter in tool.parameters}
@@ -156,7 +156,7 @@ def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | Non
 
 
 def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
-    """The first condition that cannot be looked at."""
+    """The first condition that cannot be evaluated."""
     compiled = compile_tool(tool)
     conditions = [(f"exception {raised.exception}", condition) for raised, condition in compiled.raises]
     conditions += [(f"failure: {failure.description}", condition) for failure, condition in compiled.fails]
@@ -173,7 +173,7 @@ def _same(one: State, other: State) -> bool:
 
 
 def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
-    """Look-ups of what is never there, and fields that nothing ever fills."""
+    """Look-ups that never find anything, and fields that are always absent."""
     states = [environment.populate(Random(seed)) for seed in range(SEEDS_CHECKED)]
     written = frozenset[str]().union(*(tool.written_tables for tool in environment.tools.values()))
     for tool in environment.tools.values():
@@ -205,7 +205,7 @@ def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
 
 
 def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """Can the initial states carry what tasks are made from: compliant traces that change something?"""
+    """Whether initial states carry compliant traces that change something, as tasks need them."""
     if not environment.changing_tools:
         return
     spec = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)

@@ -6,16 +6,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.lint.findings import (
-    RuleFinding,
-    RuleFindingKind,
-    RuleSetAnalysis,
-    Witness,
-    describe_proof,
-    join_names,
-    step_texts,
-    witness_from,
-)
+from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.ltlf import (
     Atom,
     Bottom,
@@ -32,7 +23,7 @@ from lawtrace.solver.ltlf import (
     match_template,
 )
 from lawtrace.solver.model_checking.call_scopes import ScopeName, free_scope
-from lawtrace.solver.model_checking.explanations import describe_preconditions
+from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import (
     NODE_LIMIT,
     Component,

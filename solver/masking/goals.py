@@ -1,7 +1,7 @@
-"""What a goal is about: the calls that make the target state what it is.
+"""Goals: the calls that produce the target state.
 
-A goal states an outcome, so what a later call undoes is no part of it: a door that is locked and unlocked again stays
-out, while the steps of a workflow keep both.
+A goal states an outcome, so changes that a later call undoes are not part of it: a door that is locked and unlocked
+again is left out, while the steps of a workflow keep both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,9 @@ from lawtrace.solver.traces import PlannedCall, Trace, literal_calls, resolve_pa
 
 
 def goal_calls(environment: Environment, initial: State, calls: Sequence[PlannedCall]) -> tuple[int, ...]:
-    """The numbers of the calls that a goal is about: those whose change is still there in the end, and the look-ups
-    they draw on. ``calls`` are business calls that all complete from the initial state."""
+    """The indices of the calls that a goal is about: those whose change remains at the end, and the look-ups they use.
+    ``calls`` are literal calls that all complete from the initial state.
+    """
     states = _replay(environment, initial, calls, range(len(calls)))
     wanted = {number for number, planned in enumerate(calls) if _may_change(environment, planned)}
     candidates = [
@@ -35,11 +36,10 @@ def goal_calls(environment: Environment, initial: State, calls: Sequence[Planned
 
 
 def depends_on_order(environment: Environment, trace: Trace) -> bool:
-    """Whether no goal can say what the trace does, since a goal leaves the order of its changes open.
+    """Whether no goal can describe the trace, because its final state depends on the order of its changes.
 
-    An appointment that is moved twice ends where it was moved last: *it has been moved to Monday* and *it has been
-    moved to Tuesday* cannot both be wished for. An order in which a call is refused does no harm: whoever takes it
-    learns so.
+    A goal leaves the order open. An appointment that is moved twice ends where it was moved last: *moved to Monday* and
+    *moved to Tuesday* cannot both be goals. An order in which a call is refused does not count: the caller notices it.
     """
     calls = literal_calls(environment, trace.calls)
     needed = goal_calls(environment, trace.initial, calls)
@@ -62,7 +62,7 @@ def _may_change(environment: Environment, call: PlannedCall) -> bool:
 def _is_undone_by(
     environment: Environment, states: Sequence[State], calls: Sequence[PlannedCall], pair: tuple[int, int]
 ) -> bool:
-    """Whether the second call, made right after the first, leads back to the state before it."""
+    """Whether the second call, made right after the first, restores the state before it."""
     first, second = (calls[number].event for number in pair)
     before = after = states[pair[0]]
     for event in (first, second):
@@ -73,7 +73,7 @@ def _is_undone_by(
 
 
 def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple[int, ...]:
-    """The calls and all those whose results they draw on, directly or not, in order."""
+    """The calls and all calls whose results they use, directly or not, in order."""
     needed = set(numbers)
     for number in reversed(range(len(calls))):
         if number in needed:
@@ -84,7 +84,7 @@ def _with_sources(calls: Sequence[PlannedCall], numbers: Iterable[int]) -> tuple
 def _replay(
     environment: Environment, state: State, calls: Sequence[PlannedCall], numbers: Iterable[int]
 ) -> tuple[State, ...]:
-    """The states before, between and after the calls of those numbers; none if one of them does not complete."""
+    """The states before, between and after the calls of those indices; none if one of them does not complete."""
     states, results = [state], dict[int, Json]()
     for number in numbers:
         arguments = dict(calls[number].event.arguments)

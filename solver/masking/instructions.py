@@ -1,9 +1,8 @@
-"""Masking is code: what an instruction must say, what it must not, and whether a reader could act on it.
+"""Masking checks: what an instruction must state, what it must not reveal, and whether a reader could act on it.
 
-Which steps are hidden is a function of the trace (:func:`lawtrace.solver.traces.literal_calls`). These checks stand
-in front
-of any model's opinion of the wording: every business parameter is present, nothing gives a compliance step away, and
-the calls that an independent reader makes of the text do what the trace does.
+Which steps are hidden is a function of the trace (:func:`lawtrace.solver.traces.literal_calls`). These checks come
+before any model's opinion of the wording: every value of the literal calls is stated, nothing reveals a compliance
+step, and the calls that an independent reader derives from the text have the effect of the trace.
 """
 
 import re
@@ -37,7 +36,7 @@ class Instruction(BaseModel):
 
 
 class ReaderReference(BaseModel):
-    """A reader's argument that comes from an earlier result: call number (from 1) and the path into its result."""
+    """A reader's argument taken from an earlier result: call number (from 1) and the path into its result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,11 +46,11 @@ class ReaderReference(BaseModel):
 
 _ReaderItem = Annotated[ReaderReference | Json, Field(union_mode="left_to_right")]
 ReaderArgument = ReaderReference | list[_ReaderItem] | Json
-"""An argument as a reader gives it: a value, a reference, or a list of such."""
+"""An argument as a reader gives it: a value, a reference, or a list of these."""
 
 
 class ReaderCall(BaseModel):
-    """One call that an independent reader makes of an instruction."""
+    """One call that an independent reader derives from an instruction."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,8 +61,9 @@ class ReaderCall(BaseModel):
 def requested_calls(
     environment: Environment, initial: State, calls: Sequence[PlannedCall], style: Style
 ) -> tuple[PlannedCall, ...]:
-    """What a style asks for and nothing more: a goal asks for the changes (and what finds the way to them), a workflow
-    for every business step."""
+    """The calls that a style asks for: for a goal the changes and the look-ups they need, for a workflow every literal
+    call.
+    """
     business = literal_calls(environment, calls)
     if style == "workflow":
         return business
@@ -72,10 +72,10 @@ def requested_calls(
 
 
 def find_leaks(environment: Environment, text: str, *, event_phrases: bool = True) -> list[str]:
-    """What in the text gives a compliance step away: tool names, telltale stems and event names, as found.
+    """Text that reveals a compliance step: tool names, leak words and event names, as found.
 
-    With ``event_phrases`` an event's name in ordinary words counts too. Our own wording can do without *bill payment*;
-    in a text from elsewhere those are just words.
+    With ``event_phrases`` an event's name in ordinary words counts too. Generated instructions can avoid *bill
+    payment*; in imported texts these are just words.
     """
     stems: list[str] = []
     for name in sorted(environment.compliance_tools):
@@ -86,7 +86,7 @@ def find_leaks(environment: Environment, text: str, *, event_phrases: bool = Tru
 
 
 def _stem_matches(text: str, stems: Sequence[str]) -> list[str]:
-    """The words that begin with a stem, each spelling once; a stem within a longer find does not count again."""
+    """The words that begin with a stem, each spelling once; a stem inside a longer match does not count again."""
     matches = [match for stem in stems for match in _stem_pattern(stem).finditer(text)]
     spans = {match.span() for match in matches}
     outermost = [
@@ -107,7 +107,7 @@ def _stem_pattern(stem: str) -> re.Pattern[str]:
 def find_missing(
     environment: Environment, calls: Sequence[PlannedCall], numbers: Sequence[int], text: str
 ) -> list[str]:
-    """The business parameters of those calls whose value the text does not give, as ``tool.parameter = value``."""
+    """The user's values in those calls that the text does not state, as ``tool.parameter = value``."""
     missing: list[str] = []
     for number in numbers:
         tool = environment.tools[calls[number].event.tool]
@@ -132,8 +132,8 @@ def find_unknowable(
 ) -> list[str]:
     """The arguments of those calls that a caller who has ``known`` (the request and its values) could not know.
 
-    An argument whose origin is an earlier result or the trace itself is known by construction. One without an origin,
-    as in an imported trace, must be said or stand somewhere in an earlier result.
+    An argument that comes from an earlier result or from the trace is known by construction. One without an origin, as
+    in an imported trace, must be stated or occur in an earlier result.
     """
     unknowable: list[str] = []
     for number in numbers:
@@ -164,7 +164,7 @@ def _scalars(value: Json) -> Iterator[Json]:
 
 
 def _spellings(value: Json, kind: ValueType) -> list[Json]:
-    """How a text may write a value: as the words do, as JSON does, and a whole amount without decimals."""
+    """The spellings of a value that a text may use: in words, as JSON, and a whole amount without decimals."""
     whole = [str(int(value))] if isinstance(value, float) and value.is_integer() else []
     return [format_value(value, kind), str(value), *whole]
 
@@ -175,12 +175,12 @@ def _mentions(text: str, value: str) -> bool:
 
 
 def _mentions_inflected(text: str, choice: str) -> bool:
-    """One of a few words may be inflected: what the call names ``cancel``, the user wants ``cancelled``."""
+    """Whether a word of the text is an inflection: for the value ``cancel`` the user writes ``cancelled``."""
     return re.search(rf"\b{re.escape(choice.removesuffix('e'))}\w*", text, re.IGNORECASE) is not None
 
 
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:
-    """The objections that need no reader: leaks (also in the variables), missing parameters, emptiness."""
+    """Objections that need no reader: leaks (also in the variables), missing values, tool names in a goal."""
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if instruction.style == "goal" else range(len(calls))
     whole = f"{instruction.text}\n{instruction.variables}"
@@ -195,9 +195,10 @@ def check_wording(environment: Environment, trace: Trace, instruction: Instructi
 def check_reader_calls(
     environment: Environment, trace: Trace, style: Style, reading: Sequence[ReaderCall]
 ) -> list[str]:
-    """What is wrong with the calls that a reader made of the instruction alone; empty if they do what the trace does.
+    """What is wrong with the calls that a reader derived from the instruction; empty if they have the effect of the
+    trace.
 
-    For a workflow: the same business calls in the same order. For a goal: the target state.
+    For a workflow: the same literal calls in the same order. For a goal: the target state.
     """
     events, final, trouble = _simulate(environment, trace.initial, reading)
     if trouble:

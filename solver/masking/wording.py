@@ -1,4 +1,4 @@
-"""Business calls in plain words: what a user would say for each, from the phrases that the tools declare."""
+"""Literal calls in plain words, from the phrases that the tools declare."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ def format_value(value: Json, kind: ValueType) -> str:
 
 
 def describe_step(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str:
-    """Call ``number`` as a business step, in the imperative."""
+    """Call ``number`` as a step, in the imperative."""
     phrases = _phrases(environment, calls[number])
     return _sentence(_fill(phrases.step if phrases else "", environment, calls, number))
 
 
 def describe_outcome(environment: Environment, calls: Sequence[PlannedCall], number: int) -> str | None:
-    """The change of state that call ``number`` makes, as a fact wished for; None if it makes none."""
+    """The change of state by call ``number``, as a desired fact; None if it makes none."""
     phrases = _phrases(environment, calls[number])
     if phrases is None or phrases.outcome is None:
         return None
@@ -35,7 +35,7 @@ def describe_outcome(environment: Environment, calls: Sequence[PlannedCall], num
 
 
 def has_outcome(environment: Environment, call: PlannedCall) -> bool:
-    """Whether a goal can speak of the call. A tool may be able to change something, and be called only to look."""
+    """Whether a goal can describe the call. A tool that can change something may also be called only to look."""
     phrases = _phrases(environment, call)
     return phrases is not None and phrases.outcome is not None
 
@@ -46,12 +46,12 @@ def _phrases(environment: Environment, call: PlannedCall) -> Phrases | None:
 
 
 def _sentence(words: str) -> str:
-    """With a capital where it begins, which may be with a thing looked up."""
+    """The text with a capital first letter."""
     return words[:1].upper() + words[1:]
 
 
 def instruction_variables(calls: Sequence[PlannedCall], numbers: Sequence[int]) -> dict[str, Json]:
-    """What the user says in those calls, as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
+    """The user's values in those calls as variables: ``amount_1``, ``payment_date_1``, ``amount_2``..."""
     variables: dict[str, Json] = {}
     counts: dict[str, int] = {}
     for number in numbers:

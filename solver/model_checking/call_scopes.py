@@ -1,16 +1,16 @@
-"""Over which sequences of calls a claim about rules is made: its scope.
+"""Scopes: the call sequences over which a claim about rules is made.
 
-In both scopes a step is one call of one tool of the environment, which completes or is refused. A refused call makes
-no plain atom true, but it is a step, and a monitor sees it.
+In both scopes a step is one call of one tool, which completes or is refused. A refused call makes no plain atom true,
+but it is a step, and a monitor sees it.
 
 - ``free``: any calls in any order.
-- ``environment``: a call completes only where its preconditions are met, by the facts that the planner goes by
-  (`lawtrace.solver.planner.product`): what it refers to has been looked up, something is pending where it records
-  what is pending. A refused call is possible anywhere and changes nothing.
+- ``environment``: a call completes only if its preconditions are met in the planner's abstraction
+  (`lawtrace.solver.planner.product.environment_scope`): its references have been looked up, and something is pending
+  where it records pending events. A refused call is possible anywhere and changes nothing.
 
-Conditions on arguments and results are free in both: each may be met or not, in any combination. So the scopes hold
-every trace there is and some that there are not. *No trace does this* is therefore a safe claim; a trace that is found
-may need arguments or amounts that do not go together.
+Conditions on arguments and results are unconstrained in both: each may hold or not, in any combination. So the scopes
+contain every real trace and some others. *No trace does this* is a safe claim; a trace that is found may need
+arguments or amounts that do not fit together.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ ScopeName = Literal["free", "environment"]
 
 @dataclass(frozen=True, slots=True)
 class AbstractCall:
-    """One call, as far as rules can tell calls apart.
+    """One call, as far as rules distinguish calls.
 
     Attributes:
         tool: the tool called.
-        completed: False for a call that was refused.
-        met: the conditions on the call that are met; every other condition is not.
+        completed: False for a refused call.
+        met: the conditions that hold of the call; all others do not.
     """
 
     tool: str
@@ -55,12 +55,12 @@ AbstractTrace = tuple[AbstractCall, ...]
 
 @dataclass(frozen=True, slots=True)
 class CallScope:
-    """Places, and the completed calls between them. A trace begins at place 0 and may end anywhere.
+    """A deterministic transition system over tool names. Traces begin in state 0 and may end anywhere.
 
     Attributes:
         name: see the module docstring.
         tools: all tools of the environment.
-        moves: for each place, the tools of which a call can complete there, and the place it leads to.
+        moves: for each state the tools of which a call can complete, with the next state.
     """
 
     name: ScopeName
@@ -68,7 +68,7 @@ class CallScope:
     moves: tuple[Mapping[str, int], ...]
 
     def successor(self, state: int, step: AbstractCall) -> int | None:
-        """The place after a step, None where the step is not possible."""
+        """The state after a step; None if the step is not possible."""
         return self.moves[state].get(step.tool) if step.completed else state
 
 

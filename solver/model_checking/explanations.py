@@ -1,14 +1,40 @@
-"""The preconditions of tools in words: what the planner's facts demand before a call can complete."""
+"""Explanations of proofs in words: names, steps, preconditions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Tool
+from lawtrace.solver.model_checking.call_scopes import AbstractTrace
+from lawtrace.solver.model_checking.prover import Infeasible
+
+
+def step_texts(trace: AbstractTrace) -> tuple[str, ...]:
+    return tuple(map(str, trace))
+
+
+def join_names(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def describe_proof(infeasible: Infeasible) -> str:
+    """Why there is no such trace, and that each rule named is needed for that."""
+    scope = {
+        "free": "sequences of calls of any length",
+        "environment": "sequences of calls of any length that meet the environment's preconditions",
+    }[infeasible.scope]
+    states = "the only state" if infeasible.nodes == 1 else f"all {infeasible.nodes} states"
+    sentences = [f"Proved for {scope}: a search through {states} found no exception."]
+    for rule, trace in infeasible.counterexamples.items():
+        sentences.append(f"Without {rule} there is one: {', '.join(step_texts(trace)) or 'the empty trace'}.")
+    if infeasible.undecided:
+        sentences.append(f"Whether {join_names(infeasible.undecided)} could be left out was not decided.")
+    return " ".join(sentences)
 
 
 def describe_preconditions(environment: Environment, tools: Iterable[str]) -> str:
-    """A sentence on each precondition of these tools, in the order of the environment."""
+    """One sentence for each precondition of these tools, in the order of the environment."""
     wanted = set(tools)
     return " ".join(
         sentence

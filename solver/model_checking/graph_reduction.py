@@ -1,17 +1,17 @@
-"""Graphs made smaller: places from which nothing good can be reached, and places that no walk can tell apart."""
+"""Graph reduction: bisimulation quotient and co-reachable states."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
 
 def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tuple[int, int]]]) -> list[int]:
-    """For each place its class, numbered in the order of the places.
+    """The bisimulation class of each state, numbered in the order of the states.
 
-    Two places are alike if they are marked alike and to each move of one there is a move of the other, of the same
-    label and to a place alike (bisimilar). So the same walks lead on from them.
+    Two states are bisimilar if they have the same mark and each transition of one has a counterpart of the other with
+    the same label and a bisimilar target.
 
     Args:
-        marks: what tells places apart at once, such as whether a walk may end there.
-        moves: for each place its moves, as a label and a target.
+        marks: what distinguishes states at once, such as acceptance.
+        moves: for each state its transitions, as label and target.
     """
     numbers: dict[Hashable, int] = {}
     classes = [numbers.setdefault(mark, len(numbers)) for mark in marks]
@@ -29,7 +29,7 @@ def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tup
 
 
 def class_representatives(classes: Sequence[int]) -> list[int]:
-    """For each class of places the first that is in it."""
+    """The first state of each class."""
     first: dict[int, int] = {}
     for place, class_ in enumerate(classes):
         first.setdefault(class_, place)
@@ -37,7 +37,7 @@ def class_representatives(classes: Sequence[int]) -> list[int]:
 
 
 def coreachable(accepting: Sequence[bool], targets: Sequence[Iterable[int]]) -> list[bool]:
-    """For each place whether moves lead from there, or from where they lead to, to a place that accepts."""
+    """For each state whether an accepting state is reachable from it."""
     before: list[list[int]] = [[] for _ in accepting]
     for place, out in enumerate(targets):
         for target in out:

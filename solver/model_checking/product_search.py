@@ -1,12 +1,23 @@
-"""Looking for a trace that several automata accept together, without ever building their product.
+"""Search for a trace that several automata accept, in their product built on the fly.
 
-A node is a place of the scope and one state for each automaton. Nodes are made when a search comes to them. What is
-certain collapses first: an automaton that accepts whatever follows counts as `SETTLED`, and a node in which one can
-never accept any more is not made at all. Without that, n independent rules have 3^n nodes instead of 2^n, most of
-them hopeless.
+A node is a state of the scope and one state of each automaton. Nodes are created when the search reaches them. An
+automaton that accepts every continuation is in `ACCEPTING_SINK`, and a node in which an automaton accepts no
+continuation is not created. Without that, n independent rules have 3^n nodes instead of 2^n, most of them dead.
 
-There are three answers. *Found* is a trace. *Exhausted* means that every node there is has been seen and none will
-do: that is a proof for traces of every length, not only up to some bound. *Undecided* means that a bound was reached.
+There are three results. *Found* is a trace. *Exhausted* means that every node was visited and none accepts: a proof for
+traces of every length. *Undecided* means that a limit was reached.
+
+Quantified rules are instantiated for one value, the same for all rules. A trace breaks `forall x: f` if f is false for
+some value that occurs. So a search for traces that break one rule and keep others may follow a value for which the one
+is broken; the others hold for every value, hence for that one. Nothing is claimed for a value that does not occur.
+Therefore
+
+    traces that break the rule    are among those on which f is false for the value followed
+    traces that keep the rule     are among those on which f is true for it, or on which it does not occur
+
+where *does not occur* is over-approximated as well: no condition holds that could not hold without the value. A rule
+without such a condition may be about no value at all, whatever is called. So *no trace does this* stays a safe claim
+with quantified rules.
 """
 
 import heapq
@@ -38,26 +49,26 @@ from lawtrace.solver.ltlf.conditions import (
 from lawtrace.solver.model_checking.call_scopes import AbstractCall, AbstractTrace, CallScope
 
 NODE_LIMIT: Final = 20_000
-"""The nodes that one search may make: about a second. Rule sets that people write need a few hundred at most."""
+"""The nodes of one search: about a second. Typical rule sets need a few hundred."""
 
 BREADTH_FIRST_LIMIT: Final = 1_000
-"""The nodes that a search may make in the hope for a shortest trace; after that, any trace will do."""
+"""The nodes of the breadth-first phase, which finds a shortest trace."""
 
 MAX_CONDITIONS_PER_TOOL: Final = 8
-"""On one tool, in the automata of one search: each condition doubles the steps of its tool."""
+"""The conditions on one tool in one search; each doubles the steps of its tool."""
 
 ACCEPTING_SINK: Final = -1
-"""The state of an automaton that accepts whatever follows. As an index it finds the last entry of a column."""
+"""The state of an automaton that accepts every continuation. As an index it selects the last entry of a column."""
 
 REJECTING_SINK: Final = -2
-"""The state of an automaton that rejects whatever follows."""
+"""The state of an automaton that rejects every continuation."""
 
 
 class Component:
-    """An automaton as a search reads it, with its certain states collapsed.
+    """A component automaton of the product, with its sinks merged.
 
     Attributes:
-        start: the first state.
+        initial: the first state.
         accepting: the states in which a trace may end.
     """
 
@@ -68,9 +79,9 @@ class Component:
         self._columns: Final[dict[int, tuple[int, ...]]] = {}
 
     def column(self, step: AbstractCall) -> tuple[int, ...]:
-        """The state after the step, by the state before; the last entry says that what is settled stays settled.
+        """The next state by the state before; the last entry keeps the accepting sink.
 
-        The entries of states that collapse are never read; there, any step seems to change nothing.
+        Entries of merged states are never read; there the step seems to change nothing.
         """
         letter = step.letter(self.automaton.alphabet)
         if letter not in self._columns:
@@ -87,7 +98,7 @@ class Component:
         return self.automaton.run(letters) in self.automaton.accepting
 
     def distance_estimate(self, state: int) -> int:
-        """How much is still to happen before nothing can go wrong any more, as a rough guess."""
+        """A rough estimate of the events until the accepting sink."""
         return 0 if state == ACCEPTING_SINK else 1 + (self.automaton.distance(state) or 0)
 
     def _collapsed(self, state: int) -> int:
@@ -102,7 +113,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A trace that all accept, whether it is known that no other is shorter, and after how many nodes it was found."""
+    """A trace that all components accept, whether it is known to be a shortest one, and the nodes visited."""
 
     trace: AbstractTrace
     shortest: bool
@@ -111,14 +122,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """No trace of any length will do; so many nodes have been seen to know it."""
+    """No trace of any length is accepted; the number of nodes visited proves it."""
 
     nodes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither a trace nor a proof that there is none; what was in the way, and after how many nodes."""
+    """Neither a trace nor a proof; the reason, and the nodes visited."""
 
     reason: str
     nodes: int
@@ -129,9 +140,9 @@ def search(
 ) -> Found | Exhausted | Undecided:
     """A trace of the scope, possibly empty, that all components accept.
 
-    With ``shortest``, breadth-first to begin with, so that the trace is a shortest one. Where that takes too many
-    nodes, a second walk goes where most is settled: of twenty checks that must all precede one action, in any order,
-    it makes one after the other instead of trying every subset.
+    With ``shortest``, the search begins breadth first, so that the trace is a shortest one. If that takes too many
+    nodes, a best-first search follows the nodes closest to the accepting sinks: of twenty checks that must precede one
+    action in any order, it makes one after the other instead of trying every subset.
     """
     if shortest:
         answer = _best_first_search(scope, components, min(limit, BREADTH_FIRST_LIMIT), breadth_first=True)
@@ -159,7 +170,7 @@ class _Move:
 def _best_first_search(
     scope: CallScope, components: Sequence[Component], limit: int, *, breadth_first: bool
 ) -> Found | Exhausted | Undecided:
-    """Nodes in the order in which they are met; or those in which most is settled first."""
+    """Breadth first, or the node with the smallest distance estimate first."""
     if any(_conditions(tool, components)[MAX_CONDITIONS_PER_TOOL:] for tool in scope.tools):
         return Undecided(f"more than {MAX_CONDITIONS_PER_TOOL} conditions on one tool", 0)
     accepting = [component.accepting for component in components]
@@ -187,13 +198,13 @@ def _best_first_search(
                 return Found(_trace(reached, following), breadth_first, len(reached))
             if len(reached) > limit:
                 return Undecided(f"more than {limit} states", len(reached))
-            urgency = 0 if breadth_first else _distance_estimate(components, after)
-            heapq.heappush(waiting, (urgency, len(reached), following))
+            priority = 0 if breadth_first else _distance_estimate(components, after)
+            heapq.heappush(waiting, (priority, len(reached), following))
     return Exhausted(len(reached))
 
 
 def _after(move: _Move, states: _States) -> _States | None:
-    """The states after a move, None if one of them is lost."""
+    """The states after a move; None if one of them is a rejecting sink."""
     after = list(states)
     for number, column in move.columns:
         after[number] = state = column[states[number]]
@@ -203,7 +214,7 @@ def _after(move: _Move, states: _States) -> _States | None:
 
 
 def _step_kinds(scope: CallScope, components: Sequence[Component]) -> list[_StepKind]:
-    """The steps with what they do to the components; of steps of one tool that do the same only the first."""
+    """The steps with their columns; of several steps of one tool with equal columns only the first."""
     kinds: dict[object, _StepKind] = {}
     for step in _steps(scope, components):
         columns = [component.column(step) for component in components]
@@ -213,7 +224,7 @@ def _step_kinds(scope: CallScope, components: Sequence[Component]) -> list[_Step
 
 
 def _moves_at(scope: CallScope, state: int, kinds: Sequence[_StepKind]) -> list[_Move]:
-    """The possible moves at a place; of steps that nothing tells apart there only the first."""
+    """The moves in a state of the scope; of several indistinguishable ones only the first."""
     known: dict[object, _Move] = {}
     for step, moving in kinds:
         target = scope.successor(state, step)
@@ -223,7 +234,7 @@ def _moves_at(scope: CallScope, state: int, kinds: Sequence[_StepKind]) -> list[
 
 
 def _steps(scope: CallScope, components: Sequence[Component]) -> Iterator[AbstractCall]:
-    """Every step that the components could tell apart: completed calls first, then with few conditions met."""
+    """Every step that the components could distinguish: completed calls first, then few conditions first."""
     for completed in (True, False):
         for tool in scope.tools:
             conditions = _conditions(tool, components)
@@ -233,13 +244,13 @@ def _steps(scope: CallScope, components: Sequence[Component]) -> Iterator[Abstra
 
 
 def _conditions(tool: str, components: Sequence[Component]) -> list[Condition]:
-    """The conditions that the components have on a tool, each once."""
+    """The distinct conditions that the components have on a tool."""
     atoms = [atom for component in components for _, atom in component.automaton.alphabet.by_tool.get(tool, ())]
     return list(dict.fromkeys(atom.condition for atom in atoms if atom.condition is not None))
 
 
 def _is_self_loop(column: _Column) -> bool:
-    """Whether a step with this column changes no state (the last entry stands for none, see `Component.column`)."""
+    """Whether a step with this column changes no state (for the last entry see `Component.column`)."""
     return column[:-1] == tuple(range(len(column) - 1))
 
 
@@ -260,13 +271,13 @@ def _trace(reached: dict[_Node, tuple[_Node, AbstractCall] | None], node: _Node)
 
 
 def instance_bodies(formulas: Sequence[Formula]) -> list[Formula]:
-    """What formulas say of the value that is followed: quantified ones without their quantifier, over one variable."""
+    """The formulas for the value followed: quantified ones without their quantifier, over one shared variable."""
     names = [formula.variable for formula in formulas if isinstance(formula, ForAll)]
     return [rename_variable(formula, names[0]).body if isinstance(formula, ForAll) else formula for formula in formulas]
 
 
 def overapproximation(body: Formula) -> Formula:
-    """What holds of the value followed on every trace that keeps the rule with this body."""
+    """A formula that holds, for the value followed, on every trace that keeps the rule with this body."""
     if not any(atom.variables for atom in atoms_of([body])):
         return body
     occurrences = [
@@ -280,7 +291,7 @@ def overapproximation(body: Formula) -> Formula:
 
 
 def keeping_component(automaton: Automaton) -> Component:
-    """A component that every trace passes that keeps the rule of an automaton; of other traces, hardly any."""
+    """A component that accepts every trace that keeps the automaton's rule, and few others."""
     formula = automaton.formula
     return Component(compile_formula(overapproximation(formula.body)) if isinstance(formula, ForAll) else automaton)
 

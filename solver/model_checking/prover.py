@@ -1,11 +1,11 @@
-"""Does any trace reach a goal and keep these rules? Either such a trace, or a smallest set of rules that excludes it.
+"""Proofs about rule sets: a trace that reaches a goal and keeps the rules, or a minimal set of rules that excludes one.
 
-Rules are drawn in only when they matter. The search begins with the goal alone; as long as the trace it finds breaks
-rules, some of those join, and it begins again. So a claim about forty rules rests on a product of the few that take
-part in it, and a shortest trace under those few that happens to keep the rest is a shortest one under all of them.
+Rules are added lazily. The search begins with the goal alone. While the trace found breaks rules, some of these rules
+are added and the search is repeated. So a claim about forty rules needs a product of only the few that matter, and a
+shortest trace under those few that also keeps the rest is a shortest one under all.
 
-When no trace is left, the rules drawn in exclude the goal. Each that is not needed for that is dropped, one after the
-other; for each that is needed there remains a trace that would reach the goal without it.
+If no trace is left, the added rules exclude the goal. Rules that the proof does not need are dropped one by one
+(deletion-based unsat core). For each rule that is needed, a trace is kept that reaches the goal without it.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ class Infeasible:
     """No trace of the scope, of any length, reaches the goal and keeps these rules.
 
     Attributes:
-        scope: over which sequences of calls that is so.
-        rules: the ids of the rules that exclude it; empty if no trace at all reaches the goal.
-        without: for each of them a trace that reaches the goal and keeps the others: it is needed.
-        undecided: those of them of which it was not decided whether they are needed.
-        nodes: how many nodes the product of goal and rules has. All were seen, which is the proof.
+        scope: the call sequences that the claim covers.
+        core: ids of a minimal set of rules that excludes the goal; empty if no trace at all reaches it.
+        counterexamples: for each rule of the core a trace that reaches the goal and keeps the others.
+        undecided: rules of the core whose necessity was not decided.
+        nodes: the size of the product of goal and rules. The search exhausted it, which is the proof.
     """
 
     scope: ScopeName
@@ -38,10 +38,10 @@ ProofResult = Found | Infeasible | Undecided
 
 
 class Prover:
-    """Answers questions about one rule set in the two scopes, and counts what they cost."""
+    """Answers queries about one rule set in both scopes, and counts the nodes searched."""
 
     def __init__(self, free: CallScope, environment: CallScope, limit: int) -> None:
-        """`limit`: the nodes that one search may make."""
+        """`limit`: the largest number of nodes in one search."""
         self.nodes = 0
         self._known: dict[tuple[ScopeName, Component], list[Infeasible]] = {}
         self._free = free
@@ -49,13 +49,13 @@ class Prover:
         self._limit = limit
 
     def prove_free(self, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
-        """The answer over all sequences of calls."""
+        """The result over all call sequences."""
         return self._answer(self._free, goal, rules)
 
     def prove(self, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
-        """The answer over the sequences that the environment's preconditions allow.
+        """The result over the sequences that the environment's preconditions allow.
 
-        Where the rules that exclude the goal there do so in any sequence of calls, the answer is that stronger one.
+        If the core found there excludes the goal over all call sequences as well, that stronger result is returned.
         """
         answer = self._answer(self._environment, goal, rules)
         if isinstance(answer, Infeasible):
@@ -65,41 +65,41 @@ class Prover:
 
     def _answer(self, scope: CallScope, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
         known = self._known.setdefault((scope.name, goal), [])
-        for excluded in known:  # what some rules exclude, more rules exclude
+        for excluded in known:  # a superset of an excluding set excludes too
             if rules.keys() >= set(excluded.core):
                 return excluded
-        answer = self._draw(scope, goal, rules)
+        answer = self._search_lazily(scope, goal, rules)
         if isinstance(answer, Infeasible):
             known.append(answer)
         return answer
 
-    def _draw(self, scope: CallScope, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
-        drawn: dict[str, Component] = {}
+    def _search_lazily(self, scope: CallScope, goal: Component, rules: Mapping[str, Component]) -> ProofResult:
+        added: dict[str, Component] = {}
         shortest = True
         while True:
-            answer = self._search(scope, goal, drawn, shortest=shortest)
+            answer = self._search(scope, goal, added, shortest=shortest)
             match answer:
                 case Found(trace=trace):
-                    shortest = answer.shortest  # where too much stands in the way of that, more rules do not help
+                    shortest = answer.shortest  # once not shortest, more rules do not help
                     broken = [rule for rule, component in rules.items() if not component.accepts(trace)]
                     if not broken:
                         return answer
-                    joining = 1 + len(drawn) // 4  # few, for a small proof; not one by one, lest it begin forty times
-                    drawn |= {rule: rules[rule] for rule in broken[:joining]}
+                    batch = 1 + len(added) // 4  # small batches for a small proof, growing to limit restarts
+                    added |= {rule: rules[rule] for rule in broken[:batch]}
                 case Exhausted():
-                    in_order = {rule: part for rule, part in rules.items() if rule in drawn}
+                    in_order = {rule: part for rule, part in rules.items() if rule in added}
                     return self._needed(scope, goal, in_order, answer)
                 case Undecided():
                     return answer
 
     def _needed(
-        self, scope: CallScope, goal: Component, drawn: Mapping[str, Component], proof: Exhausted
+        self, scope: CallScope, goal: Component, added: Mapping[str, Component], proof: Exhausted
     ) -> Infeasible:
-        """The proof with every rule left out that it can do without."""
-        needed = dict(drawn)
+        """The proof with all unnecessary rules removed."""
+        needed = dict(added)
         counterexamples: dict[str, AbstractTrace] = {}
         undecided: list[str] = []
-        for rule in drawn:
+        for rule in added:
             others = {other: component for other, component in needed.items() if other != rule}
             match self._search(scope, goal, others):
                 case Exhausted() as smaller:

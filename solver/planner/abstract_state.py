@@ -1,17 +1,17 @@
-"""The facts of a situation: what the search remembers of the world. An abstraction, derived from the declaration.
+"""Abstract states: a finite abstraction of search states, derived from the declaration.
 
-Of a situation they keep
+An abstract state consists of
 
-- which refusals, of those that depend on the state alone, would hold (the door is locked), and whether there is a new
-  value left where something new is called by one;
-- of each table that tools refer to, how many rows of each *class* the caller knows, up to the largest number that a
-  call refers to (and one more where calls use rows up), and which classes a look-up could still add to. The class of a
-  row is which refusals would name it (the guest has access already), and where quantified rules stand with its key. A
-  row that every tool refuses is left out;
-- for each quantified rule the state of the values that occurred, and of all others.
+- the truth of each refusal that depends on the state alone (the door is locked), and whether an unused value is left
+  for each parameter that needs one;
+- for each table that tools refer to: how many rows of each *class* the caller knows, capped at the largest number that
+  one call refers to (one more where calls use rows up), and which classes a look-up could still add. The class of a
+  row consists of the refusals that name it (the guest has access already) and the states of quantified rules for its
+  key. A row that every tool refuses is left out;
+- for each quantified rule the states of the values that occurred, and the state of all others.
 
-Where rules look at results, what they show is kept beside the refusals. Refusals that depend on amounts, texts or
-dates of the call are left out. What follows from the calls so far alone is no fact of the world
+Result fields that rules observe are kept beside the refusals. Refusals that depend on amounts, texts or dates of the
+call are abstracted away. Values derived from the call history are not part of the state
 (`lawtrace.solver.planner.derived_values`).
 """
 
@@ -33,18 +33,22 @@ from lawtrace.solver.planner.search_state import SearchState
 from lawtrace.solver.predicates import ObservedPredicates, ValueKey
 
 MAX_ENUMERATED_VALUES = 4
-"""Up to how many values of a parameter are tried one by one."""
+"""Parameters with at most this many values are enumerated."""
 ROW_CLASS_CACHE_SIZE = 10_000
-"""The states of tables for which the classes of rows are remembered."""
+"""How many table versions keep their row classes."""
 
 AbstractState = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _StateQuery:
-    """A term of the declaration to be asked of the state, or of a row: the row's key goes in for one parameter, and
-    parameters with few values have one of them. A refusal of the row that depends on nothing else names its tool, with
-    the parameter: it may take as a target what it refuses as a source."""
+    """A term evaluated on the state, or on one row of it: the key of the row is the value of one parameter, and
+    parameters with few values have one of them.
+
+    Attributes:
+        refuses_row: the tool and parameter of a refusal that depends on the row alone. A tool may refuse a row as a
+            source and accept it as a target.
+    """
 
     term: Compiled
     tables_read: frozenset[str]
@@ -60,7 +64,7 @@ class _StateQuery:
 
 
 class StateAbstraction:
-    """Reads the facts of situations."""
+    """Computes abstract states."""
 
     def __init__(self, environment: Environment, predicates: ObservedPredicates) -> None:
         self.environment = environment
@@ -68,7 +72,7 @@ class StateAbstraction:
         self._state_queries: list[_StateQuery] = []
         self._row_queries: dict[str, list[_StateQuery]] = {table: [] for table in environment.entities}
         self.abstracted_refusals: dict[str, list[Term]] = {}
-        """For each tool the refusals that depend on the state and on what the facts leave out, such as amounts."""
+        """For each tool the refusals that depend on the state and on abstracted data, such as amounts."""
         for tool in environment.tools.values():
             asked = [(term, self._add_queries(tool, term, is_refusal=True)) for term in _refusals(tool)]
             self.abstracted_refusals[tool.name] = [term for term, is_asked in asked if not is_asked]
@@ -89,15 +93,16 @@ class StateAbstraction:
         self.row_caps = self._row_caps(environment)
         self._lookup_tables = {lookup.entity.table for tool in environment.tools.values() for lookup in tool.lookups}
         self.classifies_rows = bool(predicates.quantified) or any(self._row_queries.values())
-        """Whether there are classes of rows at all."""
+        """Whether rows have classes at all."""
         self.is_exact = not self.classifies_rows and not self._state_queries and not self._unused_values
-        """Whether rows are only counted and nothing else is looked at, so that what a call leads to is sure."""
+        """Whether rows are only counted and nothing else is observed, so that the effect of a call is certain."""
         self.touched_tables = {name: self._tables_touched(tool) for name, tool in environment.tools.items()}
-        """For each tool the tables of whose rows a call finds, takes or makes some, or changes the class."""
+        """For each tool the tables whose rows a call finds, refers to, creates or reclassifies."""
 
     def _add_queries(self, tool: Tool, term: Term, *, is_refusal: bool) -> bool:
-        """Note what the term can be asked about; False if it does not depend on the state, one row and few other
-        values alone."""
+        """Add the queries for a term. False if it depends on more than the state, one row and parameters with few
+        values.
+        """
         named = [tool.parameter(name) for name in sorted(arguments_of(term))]
         rows = [parameter for parameter in named if isinstance(parameter.source, FromLookup)]
         others = [parameter for parameter in named if parameter not in rows]
@@ -113,7 +118,7 @@ class StateAbstraction:
                 self._state_queries.append(query)
             elif isinstance(rows[0].source, FromLookup):
                 entity = rows[0].source.entity
-                if fields_of(term) - {(entity.table, entity.key)}:  # else it only asks whether there is such a row
+                if fields_of(term) - {(entity.table, entity.key)}:  # otherwise the term only tests existence
                     self._row_queries[entity.table].append(query)
         return True
 
@@ -164,8 +169,7 @@ class StateAbstraction:
         return tables, truths, values
 
     def beyond_caps(self, search_state: SearchState) -> set[tuple[str, object]]:
-        """What there is more of than the facts count, each by its table: rows of a class that the caller knows or could
-        still look up, and new values."""
+        """Rows and unused values beyond the counted number, each with its table."""
         more: set[tuple[str, object]] = {
             (domain.entity.table, number)
             for number, domain in enumerate(self._unused_values)
@@ -185,7 +189,7 @@ class StateAbstraction:
     def classify_rows(
         self, search_state: SearchState, table: str, keys: Sequence[Value]
     ) -> Mapping[RowClass, Sequence[Value]]:
-        """Rows by their class, for whoever chooses among them."""
+        """Rows by their class."""
         if not self._row_queries[table] and not search_state.instances:
             return {(): keys} if keys else {}
         sorted_: dict[RowClass, list[Value]] = {}
@@ -194,7 +198,7 @@ class StateAbstraction:
         return sorted_
 
     def instances_kept(self, search_state: SearchState) -> bool | None:
-        """Whether every value that occurred satisfies its rule; None if one never will again."""
+        """Whether every value that occurred satisfies its rule; None if one can no longer be satisfied."""
         kept = True
         for automaton, instance in zip(self.predicates.quantified, search_state.instances, strict=True):
             for state in instance.seen.values():
@@ -233,17 +237,17 @@ class StateAbstraction:
         return (*answers[key], *(instance.state_of((False, key)) for instance in search_state.instances))
 
     def _answers(self, state: State, table: str) -> dict[Value, RowClass]:
-        """What is known already of the rows of a table, as long as no table that the answers depend on has changed."""
+        """The cached answers for the rows of a table, valid until a table that the queries read changes."""
         read = tuple(state.tables[other] for other in self._tables_read[table])
         key = (table, tuple(map(id, read)))
         if key not in self._answer_cache:
-            self._answer_cache[key] = (read, {})  # kept beside it, so that no other table gets its identity
+            self._answer_cache[key] = (read, {})  # keeps the tables alive, so that no id is reused
             if len(self._answer_cache) > ROW_CLASS_CACHE_SIZE:
                 self._answer_cache.popitem(last=False)
         return self._answer_cache[key][1]
 
     def _is_refused_everywhere(self, table: str, class_: RowClass) -> bool:
-        """Whether every tool that could refer to such a row refuses it, in every place."""
+        """Whether every tool that could refer to such a row refuses it, in every parameter."""
         refusing = {
             query.refuses_row for query, answer in zip(self._row_queries[table], class_, strict=False) if answer is True
         }
@@ -251,12 +255,12 @@ class StateAbstraction:
 
 
 def _refusals(tool: Tool) -> list[Term]:
-    """The terms that decide whether a tool refuses, those that look at the state."""
+    """The refusal terms that read the state."""
     return [term for term in tool.refusals if tables_of(term)]
 
 
 def _observed_result_terms(tool: Tool, predicates: ObservedPredicates) -> list[Term]:
-    """The terms of the state that results show and rules look at."""
+    """The result terms that read the state and that rules observe."""
     results = tool.results if predicates.observes_result(tool.name) else ()
     terms = [result.term for result in results if isinstance(result, ValueResult)]
     return [term for term in terms if tables_of(term)]
@@ -273,7 +277,7 @@ def _referring_tools(environment: Environment, table: str) -> set[tuple[str, str
 
 
 def _enumerable_values(parameter: Parameter) -> tuple[Value, ...]:
-    """The values that a parameter can have, if they are few; empty if they are not."""
+    """The values of a parameter if they are few, else nothing."""
     source = parameter.source
     if not isinstance(source, FromUser) or not isinstance(source.domain, OneOf):
         return ()
@@ -283,7 +287,7 @@ def _enumerable_values(parameter: Parameter) -> tuple[Value, ...]:
 
 
 def _reference_counts(tool: Tool) -> Counter[str]:
-    """How many different rows of each table a call of the tool must refer to."""
+    """How many different rows of each table a call of the tool refers to."""
     return Counter(
         parameter.source.entity.table for parameter in tool.parameters if isinstance(parameter.source, FromLookup)
     )

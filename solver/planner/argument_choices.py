@@ -1,10 +1,9 @@
-"""The arguments that a call can be given in a situation: drawn at random, or one of each kind.
+"""Arguments for a call in a search state: sampled, or one representative of each kind.
 
-What the user says is drawn from its domain, a reference is a row that the caller knows, and what is derived follows
-from the calls so far. Where rules or the world tell values apart, the kinds come first and chance second: a number is
-drawn from one of the regions that rules cut its domain into, a row from one of the classes of
-`lawtrace.solver.planner.transition_system`. So the
-rare kinds come up as often as the common ones, and going through all kinds is a matter of a few calls.
+Values stated by the user come from the sampler of the parameter, references are rows that the caller knows, and derived
+values follow from the history. Where rules or the environment distinguish values, the kind is sampled first: a number
+from one of the regions into which rules cut its range, a row from one of the row classes of
+`lawtrace.solver.planner.abstract_state`. So rare kinds are as frequent as common ones.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,16 +24,16 @@ from lawtrace.solver.predicates import ObservedPredicates
 
 LOOKUP_TRIES = 60
 SAMPLES = 24
-"""How many values of an open-ended domain stand for all of it, where it matters which."""
+"""How many samples stand for an open-ended domain whose values matter."""
 
 RowClass = tuple[object, ...]
 RowClassifier = Callable[[SearchState, str, Sequence[Value]], Mapping[RowClass, Sequence[Value]]]
-"""Known rows of a table by their class."""
+"""Groups known rows of a table by class."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ArgumentValue:
-    """A value of one parameter; without an origin the argument is left out."""
+    """A value of one parameter. Without an origin the argument is left out."""
 
     value: Value
     origin: Origin | None
@@ -42,7 +41,7 @@ class _ArgumentValue:
 
 
 class ArgumentChooser:
-    """Chooses arguments in one environment, with an eye on what rules look at."""
+    """Chooses arguments in one environment, for given observed predicates."""
 
     def __init__(self, environment: Environment, predicates: ObservedPredicates, classify: RowClassifier) -> None:
         self._environment = environment
@@ -51,12 +50,14 @@ class ArgumentChooser:
         self._lookups = {name: tool.lookups for name, tool in environment.tools.items()}
 
     def sample(self, search_state: SearchState, tool: Tool, random: Random) -> CallChoice | None:
-        """Random arguments; None if the caller knows none. A look-up finds exactly one row, a new one if it can."""
+        """Random arguments; None if a reference has no known row. A look-up finds exactly one row, a new one if
+        possible.
+        """
         chosen = self._sample_once(search_state, tool, random)
         if not self._lookups[tool.name] or chosen is None:
             return chosen
         fallback: CallChoice | None = None
-        seen: dict[str, bool | None] = {}  # few words are said again and again
+        seen: dict[str, bool | None] = {}  # small domains repeat samples
         for _ in range(LOOKUP_TRIES):
             repr_key = repr(chosen.values)
             if repr_key not in seen:
@@ -72,7 +73,7 @@ class ArgumentChooser:
         return fallback
 
     def representatives(self, search_state: SearchState, tool: Tool, random: Random) -> list[CallChoice]:
-        """Arguments of each kind, the cheapest numbers of each region. Some of the calls may be refused."""
+        """One call of each kind, with the lowest number of each region. Some of the calls may be refused."""
         choices = list(self._assignments(search_state, tool, random, 0, {}, {}, {}, frozenset()))
         if not self._lookups[tool.name]:
             return choices
@@ -82,7 +83,7 @@ class ArgumentChooser:
         return [*new, *again] if tool.name in self._predicates.conditions or not new else new
 
     def findable_rows(self, search_state: SearchState, random: Random) -> dict[str, frozenset[Value]]:
-        """For each table the keys of the rows that some look-up finds alone, as far as a few tries show."""
+        """For each table the keys of rows that some look-up finds alone, as far as a few samples show."""
         found: dict[str, set[Value]] = {}
         for name, lookups in self._lookups.items():
             if not lookups or lookups[0].after:
@@ -99,7 +100,7 @@ class ArgumentChooser:
         return {table: frozenset(keys) for table, keys in found.items()}
 
     def _is_new(self, search_state: SearchState, choice: CallChoice) -> bool | None:
-        """Whether a look-up teaches a row that was not known; None if it does not find exactly one."""
+        """Whether a look-up reveals an unknown row; None if it does not find exactly one."""
         lookup = self._lookups[choice.tool.name][0]
         if lookup.after:
             return True
@@ -197,7 +198,7 @@ class ArgumentChooser:
         values: Mapping[str, Value],
         random: Random,
     ) -> list[_ArgumentValue]:
-        # It matters which value of an open-ended domain is said where rows are found by it, or where a rule looks.
+        # The value of an open-ended domain matters if rows are found by it or a rule observes it.
         matters = bool(self._lookups[tool.name]) or self._predicates.observes_argument(tool.name, parameter.name)
         kinds: list[_ArgumentValue] = []
         if not parameter.required:
@@ -241,11 +242,11 @@ class ArgumentChooser:
         return _ArgumentValue(value, SaidByUser())
 
     def _tracked_values(self, search_state: SearchState, tool: Tool, parameter: Parameter) -> list[_ArgumentValue]:
-        """Values that quantified rules follow and that the user could say again, one in each state."""
+        """Values that quantified rules track and that the user could state again, one for each rule state."""
         one: dict[object, _ArgumentValue] = {}
         for number in sorted(self._predicates.quantified_rules_on(tool.name, parameter.name)):
             for (_, value), state in search_state.instances[number].seen.items():
-                with suppress(WrongType, WrongFormat):  # the rule may follow values of another kind elsewhere
+                with suppress(WrongType, WrongFormat):  # the rule may track values of another type elsewhere
                     one.setdefault((number, state), _ArgumentValue(parameter.kind.decode(value), SaidByUser()))
         return list(one.values())
 
@@ -271,7 +272,7 @@ class ArgumentChooser:
         return _ArgumentValue(keys[0], places[0])
 
     def _derived_value(self, search_state: SearchState, parameter: Parameter) -> list[_ArgumentValue]:
-        """What follows from the calls so far, if anything does: nobody records that nothing happened."""
+        """The value derived from the history; nothing if it is empty."""
         assert isinstance(parameter.source, FromTrace)
         value = parameter.source.function(self._environment.tools, search_state.events)
         return [_ArgumentValue(value, Derived(parameter.source.name))] if value else []
@@ -285,7 +286,7 @@ def _bind(
     numbers: dict[str, Amount],
     used: frozenset[Value],
 ) -> frozenset[Value]:
-    """Enter a value for a parameter; the rows that the call refers to so far."""
+    """Enter a value for a parameter. Returns the rows that the call refers to so far."""
     values[parameter.name] = chosen.value
     if chosen.origin is not None:
         origins[parameter.name] = chosen.origin

@@ -1,8 +1,8 @@
-"""What follows from the calls so far and from nothing else, such as the events that still wait to be recorded.
+"""Values derived from the call history alone, such as the pending events, as a small automaton.
 
-It is no fact of the world, so it is found once for all of the world: as a small automaton. Its states are what is
-remembered of the derived values (something is there, or what it is, where a rule looks at it), its letters the kinds of
-calls. How a kind of call changes it is found by making one.
+They do not depend on the state of the environment, so they are explored once. The states of the automaton are the
+abstracted values: the value itself where a rule observes it, else only whether there is one. Its letters are the kinds
+of calls. The effect of a kind of call is found by running one.
 """
 
 from collections.abc import Collection, Iterator
@@ -24,13 +24,13 @@ History = tuple[Event, ...]
 
 @dataclass(frozen=True, slots=True)
 class CallLabel:
-    """A kind of completed call, as rules can tell calls apart.
+    """A kind of completed call, as far as rules distinguish calls.
 
     Attributes:
-        met: which of the conditions on the tool the call meets (a bit mask, see
-        `lawtrace.solver.predicates.ObservedPredicates`), those left
-            out that look at a derived argument: what they say follows from the calls before.
-        beside: which comparisons in those left out hold that look at something else.
+        satisfied: bit mask of the satisfied conditions on the tool (see
+            `lawtrace.solver.predicates.ObservedPredicates`), without conditions on derived arguments: these follow from
+            the history.
+        other_comparisons: which comparisons on other fields hold in the conditions left out.
     """
 
     tool: str
@@ -39,13 +39,13 @@ class CallLabel:
 
 
 class DerivedValues:
-    """What is remembered of derived values, and how the kinds of calls change it. State 0 is that of no calls.
+    """The abstraction of derived values and the effect of each kind of call on it. State 0 is the empty history.
 
     Attributes:
-        entangled: whether what a call does to the world, or to values that quantified rules follow, may depend on what
-            its derived arguments are, and not only on their being there. Then they are facts of the world as well.
-        after: ``after[state][label]`` is the next state and all conditions that the call meets; None where nobody makes
-            such a call, since there is nothing to derive an argument from. Labels are numbered as they are learnt.
+        affects_state: whether the effect of a call on the state or on quantified rules may depend on the value of a
+            derived argument, not only on its presence. Then derived values are part of the abstract state as well.
+        transitions: ``transitions[state][label]`` is the next state and all conditions that the call satisfies; None if
+            no argument can be derived for the call. Labels are numbered in the order of `add_label`.
     """
 
     def __init__(self, environment: Environment, predicates: ObservedPredicates) -> None:
@@ -74,11 +74,11 @@ class DerivedValues:
         self.transitions: list[list[tuple[int, int] | None]] = [[]]
 
     def is_derived(self, tool: Tool) -> bool:
-        """Whether a call of the tool takes a derived argument."""
+        """Whether the tool has a derived argument."""
         return tool.name in self._parameters
 
     def abstract(self, events: History) -> DerivedAbstraction:
-        """What is remembered of the values after these calls."""
+        """The abstraction of the values after these calls."""
         abstraction: list[object] = []
         for tool, sources in self._parameters.items():
             for name, source in sources.items():
@@ -87,7 +87,7 @@ class DerivedValues:
         return tuple(abstraction)
 
     def label(self, event: Event) -> CallLabel:
-        """The kind of a completed call."""
+        """The label of a completed call."""
         satisfied, other_comparisons = self._predicates.satisfied(event), 0
         sources = self._parameters.get(event.tool, ())
         for number, condition in self._derived_conditions.get(event.tool, ()):
@@ -97,16 +97,15 @@ class DerivedValues:
         return CallLabel(event.tool, satisfied, other_comparisons)
 
     def enabling_history(self, tool: Tool, search_state: SearchState) -> History | None:
-        """Calls after which a tool can be called in a situation, so that there is something to derive its arguments
-        from; None as long as none are known."""
+        """A history after which the tool's derived arguments exist; None if none is known yet."""
         if self.affects_state or not self.is_derived(tool):
             return search_state.events
         return next((events for events in self._histories if all(self._values(tool, events).values())), None)
 
     def add_label(self, search_state: SearchState, choice: CallChoice, event: Event) -> None:
-        """One more label: a call that has it, with the situation in which it was made."""
+        """Add a label, with an example call and the search state in which it was made."""
         self._examples.append((search_state, choice, event))
-        for state, row in enumerate(self.transitions):  # grows while it is read
+        for state, row in enumerate(self.transitions):  # the list grows during the loop
             for label in range(len(row), len(self._examples)):
                 row.append(self._transition(self._histories[state], label))
 
@@ -120,7 +119,7 @@ class DerivedValues:
             after = apply_call(self._environment, replace(search_state, events=history), choice, self._predicates)
             if after is not None:
                 event = after.events[-1]
-            elif self.affects_state:  # elsewhere in the world it may not be refused
+            elif self.affects_state:  # another state may accept it
                 event = replace(event, arguments=choice.encoded())
             else:
                 return None
@@ -151,8 +150,10 @@ def _comparisons(condition: Condition) -> Iterator[Condition]:
 def _is_entangled(
     environment: Environment, tool: Tool, derived: Collection[str], predicates: ObservedPredicates
 ) -> bool:
-    """Whether some term puts a derived argument together with the state, writes it where some term reads, or shows it
-    to a rule; or whether a quantified rule follows it. (The audit log, which no tool reads, is none of this.)"""
+    """Whether a term combines a derived argument with the state, writes it to a table that some term reads, or shows
+    it to a rule; or whether a quantified rule compares it. (No tool reads the audit log, so writing there does not
+    count.)
+    """
     tools = environment.tools.values()
     read = set[str]().union(*(tables_of(term) for other in tools for term in _all_terms(other)))
     read |= {result.entity.table for other in tools for result in other.lookups}

@@ -1,7 +1,7 @@
-"""Situations: what is so between two calls of a trace, and how a call leads from one to the next.
+"""Search states: the state between two calls of a trace, and the transition by a call.
 
-A call is run by the simulator; nothing here says again what a tool does. What the caller learns from it follows from
-the declared results: the key of the one row that a look-up finds, and the key of a row that the call makes.
+The simulator runs the call, so the semantics of tools is not repeated here. What the caller learns follows from the
+declared results: the key of the one row that a look-up finds, and the key of a row that the call creates.
 """
 
 from collections.abc import Mapping
@@ -24,13 +24,12 @@ KnownRows = Mapping[str, Mapping[Value, FromResult]]
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """Between two calls.
+    """The state between two calls.
 
     Attributes:
-        known: for each table the keys that the caller knows, with where an earlier result taught each first.
-        findable: for each table the keys of the rows there were before the first call that some look-up finds alone;
-            empty where nobody asks.
-        standings: where the values of each quantified rule stand, in the order of the interest.
+        known: for each table the keys that the caller knows, with the place in an earlier result that revealed each.
+        findable: for each table the keys of initial rows that some look-up finds alone; empty if not computed.
+        instances: the states of the values of each quantified rule, in the order of the predicates.
     """
 
     state: State
@@ -42,7 +41,7 @@ class SearchState:
 
 @dataclass(frozen=True, slots=True)
 class CallChoice:
-    """A call before it runs: decoded arguments, their origins, and the bounds of the numbers that are free."""
+    """A call before it runs: decoded arguments, their origins, and the ranges of its open numbers."""
 
     tool: Tool
     values: Mapping[str, Value]
@@ -50,7 +49,7 @@ class CallChoice:
     numbers: Mapping[str, Amount] = field(default_factory=dict[str, Amount])
 
     def encoded(self) -> dict[str, Json]:
-        """The arguments as JSON, optional ones that are not given left out."""
+        """The arguments as JSON, without optional ones that are not given."""
         return {
             name: self.tool.parameter(name).kind.encode(value)
             for name, value in self.values.items()
@@ -65,14 +64,14 @@ class CallChoice:
 
 
 def initial_search_state(state: State, predicates: ObservedPredicates) -> SearchState:
-    """Before the first call."""
+    """The search state before the first call."""
     return SearchState(state, instances=tuple(InstanceStates(automaton.initial) for automaton in predicates.quantified))
 
 
 def apply_call(
     environment: Environment, search_state: SearchState, choice: CallChoice, predicates: ObservedPredicates
 ) -> SearchState | None:
-    """The situation after the call; None if it does not complete."""
+    """The search state after the call; None if it does not complete."""
     event, state = simulate_call(environment, search_state.state, choice.tool.name, choice.encoded())
     if not event.completed:
         return None
@@ -106,7 +105,7 @@ def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Eve
 
 
 def _learned_key(declared: RowsResult | KeyResult, result: Mapping[str, Json]) -> tuple[Json, JsonPath] | None:
-    """The key that a result teaches, and the way to it; None if it holds no row or several."""
+    """The key that a result reveals, and the path to it; None if it holds no row or several."""
     value = result[declared.name]
     if isinstance(declared, KeyResult):
         return value, (declared.name,)
@@ -123,6 +122,6 @@ def _revealing_results(tool: Tool) -> tuple[RowsResult | KeyResult, ...]:
 
 @lru_cache(maxsize=1024)
 def _deleting(tool: Tool) -> tuple[tuple[str, str], ...]:
-    """The tables that the tool takes rows from, with their keys."""
+    """The tables that the tool deletes rows from, with their keys."""
     entities = [effect.entity for effect in tool.effects if isinstance(effect, Delete)]
     return tuple((entity.table, entity.key) for entity in entities)

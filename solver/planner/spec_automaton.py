@@ -1,10 +1,9 @@
-"""What the calls so far mean for what may follow, whatever the world: derived values and all rules, as one automaton.
+"""Automaton of all rules and derived values over call labels, independent of the state of the environment.
 
-Its letters are the kinds of calls (`lawtrace.solver.planner.derived_values`). It begins with the derived values; the
-automata of rules and
-demands join one after the other, and after each the states are merged that no continuation tells apart. What a call
-records, say, only some rules look at: once the last of them has joined, nobody asks any more which events were waiting,
-only whether any were. So seventeen rules make no seventeenfold product.
+Its letters are the call labels (`lawtrace.solver.planner.derived_values`). It starts as the automaton of the derived
+values. The automata of rules and requirements are joined one by one, and bisimilar states are merged after each. A
+derived value matters only while some rule still to join observes it: after the last one, only whether any event is
+pending matters, not which. So seventeen rules do not make a seventeen-fold product.
 """
 
 from collections.abc import Hashable, Sequence
@@ -19,21 +18,23 @@ from lawtrace.solver.predicates import ObservedPredicates
 
 @dataclass(frozen=True, slots=True)
 class _PartialProduct:
-    """The automaton as far as it has come: ``after[state][label]`` is the next state and the conditions that the call
-    meets, derived arguments included; None where no such call is made, or where it leads to no good end."""
+    """The automaton so far. ``transitions[state][label]`` is the next state and the conditions that the call satisfies,
+    conditions on derived arguments included; None if no such call exists or acceptance is unreachable after it.
+    """
 
     transitions: Sequence[Sequence[tuple[int, int] | None]]
     accepting: Sequence[bool]
 
 
 class SpecAutomaton:
-    """The automaton; state 0 is that of no calls.
+    """The joined automaton; state 0 is that of the empty history.
 
     Attributes:
-        after: ``after[state][label]`` is the next state; None where no such call is made, or leads to no good end.
-        accepting: for each state whether a trace may end there, as far as this automaton knows.
-        watched: ``watched[state][label]`` is the state of the automaton that was to be watched, and the letter that it
-            reads of such a call; empty if none was.
+        transitions: ``transitions[state][label]`` is the next state; None if no such call exists or acceptance is
+            unreachable after it.
+        accepting: for each state whether a trace may end there.
+        watched_transitions: ``watched_transitions[state][label]`` is the state of the watched automaton and the letter
+            that it reads; empty if none is watched.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class SpecAutomaton:
         automata: Sequence[Automaton],
         watch: Automaton | None = None,
     ) -> None:
-        """`watch`: one of the automata, whose states are to stay apart."""
+        """`watch`: one of the automata, whose states are not merged."""
         labels, derived = system.labels, system.derived
         self._labels = labels
         self._conditions = predicates.conditions
@@ -53,7 +54,7 @@ class SpecAutomaton:
         waiting: list[Automaton] = [
             automaton for automaton in automata if not automaton.quantified and automaton is not watch
         ]
-        # Those that look at derived values first, and those that look at the same values together: see above.
+        # Automata on derived values first, grouped by what they observe, so that merging sets in early.
         waiting.sort(key=lambda automaton: _observed_atoms(automaton, deriving_tools), reverse=True)
         partial = _PartialProduct(derived.transitions, [True] * len(derived.transitions))
         while waiting:
@@ -70,17 +71,17 @@ class SpecAutomaton:
         self.accepting: Final = partial.accepting
 
     def label_column(self, label: int) -> Hashable:
-        """What a label does in each state: labels of equal columns are one to whoever plans."""
+        """The effect of a label in each state. Labels with equal columns are interchangeable."""
         watched = [row[label] for row in self.watched_transitions]
         return tuple(row[label] for row in self.transitions), tuple(watched)
 
     def _extended(self, partial: _PartialProduct, automaton: Automaton) -> tuple[_PartialProduct, list[int]]:
-        """The stage with one more automaton, and for each of its states that of the automaton."""
+        """The partial product with one more automaton, and for each of its states that of the automaton."""
         letters: dict[tuple[int, int], int] = {}
         numbers = {(0, automaton.initial): 0}
         states = [*numbers]
         after: list[list[tuple[int, int] | None]] = []
-        for source, state in states:  # grows while it is read
+        for source, state in states:  # the list grows during the loop
             row: list[tuple[int, int] | None] = []
             for label, to in enumerate(partial.transitions[source]):
                 if to is None:
@@ -101,8 +102,9 @@ class SpecAutomaton:
         return _PartialProduct(after, accepting), [state for _, state in states]
 
     def _quotient(self, partial: _PartialProduct, waiting: Sequence[Automaton]) -> _PartialProduct:
-        """The stage with those states counted as one that neither what is allowed after them tells apart, nor what the
-        automata that still wait look at."""
+        """The partial product with bisimilar states merged. A state is distinguished by what is possible after it and
+        by the conditions that the remaining automata observe.
+        """
         visible = [self._observed_mask(label.tool, waiting) for label in self._labels]
         rows = [
             [to and (to[0], to[1] & seen) for to, seen in zip(row, visible, strict=True)] for row in partial.transitions
@@ -118,7 +120,7 @@ class SpecAutomaton:
         return _PartialProduct(after, [partial.accepting[state] for state in kept])
 
     def _observed_mask(self, tool: str, automata: Sequence[Automaton]) -> int:
-        """The conditions on a tool that one of the automata looks at, as a bit mask."""
+        """The conditions on a tool that one of the automata observes, as a bit mask."""
         looked_at = {atom.condition for automaton in automata for atom in automaton.atoms if atom.tool == tool}
         return self._mask(tool, looked_at)
 
@@ -137,5 +139,5 @@ class SpecAutomaton:
 
 
 def _observed_atoms(automaton: Automaton, tools: set[str]) -> list[str]:
-    """The conditions on one of the tools that an automaton has."""
+    """The conditions that an automaton has on one of the tools."""
     return sorted(str(atom) for atom in automaton.atoms if atom.tool in tools and atom.condition is not None)

@@ -1,7 +1,7 @@
-"""Why no trace meets what was asked: the smallest set of demands and rules found that excludes each other, or a length.
+"""Synthesis of compliant traces with initial states and arguments, and explanations if there is none.
 
-The questions go to the prover of `lawtrace.solver.lint.rule_sets`, which draws rules in only when they matter, so that
-forty rules are no forty-fold product. The goal is that every call completes, and how many there are.
+Explanations come from `lawtrace.solver.model_checking.prover`, which adds rules lazily, so forty rules do not make a
+forty-fold product. The goal there is that every call completes, and the number of calls.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,9 +10,9 @@ from random import Random
 
 from lawtrace.environments.errors import SearchError
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.lint.findings import join_names
 from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.model_checking.call_scopes import free_scope
+from lawtrace.solver.model_checking.explanations import join_names
 from lawtrace.solver.model_checking.product_search import NODE_LIMIT, Component, keeping_component
 from lawtrace.solver.model_checking.prover import Infeasible, Prover
 from lawtrace.solver.planner.instantiation import instantiate_sequence
@@ -29,26 +29,26 @@ from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
 
 MAX_EXTRA_CALLS = 100
-"""How many calls beyond the length asked for are tried, to name one that works."""
+"""How many longer lengths are tried in order to suggest one that works."""
 
 
 def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
-    """The error for a search that has no trace of that length, with what stands in the way."""
+    """The error for a search without a trace of that length, with the causes."""
     environment = spec.environment
     prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
     start = f"environment {environment.name!r}: no compliant trace of {length} calls exists"
-    at_all = prover.prove(
+    any_length = prover.prove(
         Component(completed_calls_automaton(environment)),
         _requirement_components(_without_share_constraint(spec), length),
     )
-    if isinstance(at_all, Infeasible):
-        causes = _core_names(at_all)
+    if isinstance(any_length, Infeasible):
+        causes = _core_names(any_length)
         remedy = "loosen one of them" if causes[1:] else "change it"
         return SearchError(f"{start}, nor of any other length: {_exclusion_text(causes)}; {remedy}")
-    exactly = prover.prove(
+    this_length = prover.prove(
         Component(completed_calls_automaton(environment, length)), _requirement_components(spec, length)
     )
-    causes = _core_names(exactly) if isinstance(exactly, Infeasible) else ["all that is asked for together"]
+    causes = _core_names(this_length) if isinstance(this_length, Infeasible) else ["all requirements together"]
     longer = nearest_feasible_length(spec, range(length, length + MAX_EXTRA_CALLS))
     if longer is not None:
         why = f"{join_names(causes)} need more calls"
@@ -59,13 +59,13 @@ def explain_infeasibility(spec: TraceSpec, length: int) -> SearchError:
 
 
 def nearest_feasible_length(spec: TraceSpec, lengths: Iterable[int]) -> int | None:
-    """The first of these numbers of calls that some trace has, by what plans go by; None if none has."""
+    """The first of these lengths that some accepted sequence has; None if none has."""
     product = None
     for length in lengths:
         if product is None or spec.constraints.compliance is not None:
             try:
                 product = Product(spec.environment, spec.automata(length), overapproximate=True)
-            except SearchError:  # no whole number of that many calls is such a share
+            except SearchError:  # no whole number of calls gives such a share
                 continue
         if product.can_finish(0, length):
             return length
@@ -73,7 +73,7 @@ def nearest_feasible_length(spec: TraceSpec, lengths: Iterable[int]) -> int | No
 
 
 def _without_share_constraint(spec: TraceSpec) -> TraceSpec:
-    """What is asked of traces whatever their length: how many calls a share comes to depends on that."""
+    """The spec for traces of any length: the number of calls of a share depends on the length."""
     return replace(spec, constraints=spec.constraints.model_copy(update={"compliance": None}))
 
 
@@ -92,7 +92,7 @@ def _exclusion_text(causes: Sequence[str]) -> str:
 
 INITIAL_STATES_PER_SEQUENCE = 20
 SEQUENCES_PER_TRACE = 5
-"""How many walks are tried for one trace. Facts leave numbers out, so the world may refuse what the product allows."""
+"""How many sequences are tried for one trace. The environment may refuse what the abstraction allows."""
 
 
 def synthesize(
@@ -107,9 +107,9 @@ def synthesize(
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
-    Raises SearchError if no such trace exists, naming the rules and wishes that exclude each other or the shortest
-    length that works; if no further one is at the wished distance; or if the environment's own initial states cannot
-    carry a walk that its rules allow.
+    Raises SearchError if no such trace exists, naming the conflicting rules and constraints or the shortest feasible
+    length; if no further trace has the required distance; or if the initial states carry no sequence that the rules
+    allow.
     """
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
@@ -117,28 +117,28 @@ def synthesize(
     product = feasible_product(spec, length)
     wanted = product.feasible_pairs(length)
     targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
-    walks: list[ToolSequence] = []
+    sequences: list[ToolSequence] = []
     for number in range(count):
-        # One generator a trace: what happens in one never shifts the next.
+        # One generator per trace, so that no trace depends on the samples of another.
         random = Random(f"{environment.name}/{profile}/{length}/{seed}/{number}")
         trace = None
         tried: list[ToolSequence] = []
         while trace is None:
             if len(tried) == SEQUENCES_PER_TRACE:
                 raise _instantiation_error(environment, tried)
-            walk, here = _next_sequence(spec, product, length, random, wanted, targets, walks)
-            trace = instantiate_from_initial_states(here, walk, random)
-            tried.append(walk)
+            sequence, source = _next_sequence(spec, product, length, random, wanted, targets, sequences)
+            trace = instantiate_from_initial_states(source, sequence, random)
+            tried.append(sequence)
         wanted -= adjacent_pairs(trace.tools)
-        walks.append(trace.tools)
+        sequences.append(trace.tools)
         yield trace
 
 
-def _instantiation_error(environment: Environment, walks: Sequence[ToolSequence]) -> SearchError:
-    others = f", nor those of {len(walks) - 1} other walks" if walks[1:] else ""
+def _instantiation_error(environment: Environment, sequences: Sequence[ToolSequence]) -> SearchError:
+    others = f", nor those of {len(sequences) - 1} other tool sequences" if sequences[1:] else ""
     return SearchError(
         f"environment {environment.name!r}: none of {INITIAL_STATES_PER_SEQUENCE} initial states could carry the calls "
-        f"{', '.join(walks[0])}{others}; give its initial states more rows, or its amounts a smaller domain"
+        f"{', '.join(sequences[0])}{others}; give its initial states more rows, or its amounts a smaller domain"
     )
 
 
@@ -151,25 +151,27 @@ def _next_sequence(
     targets: Sequence[ToolPair],
     earlier: Sequence[ToolSequence],
 ) -> tuple[ToolSequence, Product]:
-    """A walk that brings something that is still wanted, and the product that it was drawn from."""
+    """A sequence with a pair that is still wanted, and the product that it was drawn from."""
     missing = next((pair for pair in targets if pair in wanted), None)
-    here = (
+    source = (
         product
         if missing is None
         else product_with_pair(spec, missing, length, overapproximate=product.overapproximate)
     )
-    walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
-    if wanted and not adjacent_pairs(walk) & wanted:
-        # The beam has lost sight of what is missing: go there straight.
-        here = product_with_pair(spec, min(wanted), length, overapproximate=product.overapproximate)
-        walk = draw_tool_sequence(here, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
-    return walk, here
+    sequence = draw_tool_sequence(source, length, random, wanted, earlier=earlier, distance=spec.constraints.distance)
+    if wanted and not adjacent_pairs(sequence) & wanted:
+        # The beam finds no wanted pair: require one.
+        source = product_with_pair(spec, min(wanted), length, overapproximate=product.overapproximate)
+        sequence = draw_tool_sequence(
+            source, length, random, wanted, earlier=earlier, distance=spec.constraints.distance
+        )
+    return sequence, source
 
 
 def feasible_product(spec: TraceSpec, length: int) -> Product:
-    """The product of what is asked for, with a walk of that length in it: the generous one where the other has none.
+    """The product with an accepted sequence of that length; the over-approximation only if the exact one has none.
 
-    Raises SearchError where neither has, with what stands in the way.
+    Raises SearchError with the causes if neither has one.
     """
     for overapproximate in (False, True):
         product = Product(spec.environment, spec.automata(length), overapproximate=overapproximate)
@@ -179,17 +181,19 @@ def feasible_product(spec: TraceSpec, length: int) -> Product:
 
 
 def product_with_pair(spec: TraceSpec, pair: ToolPair, length: int, *, overapproximate: bool = False) -> Product:
-    """The product whose walks have that pair: one more automaton."""
+    """The product whose accepted sequences contain the pair: one more automaton."""
     through = compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))
     return Product(spec.environment, [*spec.automata(length), through], overapproximate=overapproximate)
 
 
 def instantiate_from_initial_states(
-    product: Product, walk: ToolSequence, random: Random, states: int = INITIAL_STATES_PER_SEQUENCE
+    product: Product, sequence: ToolSequence, random: Random, states: int = INITIAL_STATES_PER_SEQUENCE
 ) -> Trace | None:
-    """The walk, drawn from that product, as a trace from some initial state; None if none of a few can carry it."""
-    for _ in range(states * len(product.system.initial_states)):  # each start carries only the walks that begin there
-        trace = instantiate_sequence(product, walk, product.environment.populate(random), random)
+    """A trace with these tools from some random initial state; None if none of a few states allows one."""
+    for _ in range(
+        states * len(product.system.initial_states)
+    ):  # each initial state carries only the sequences that begin there
+        trace = instantiate_sequence(product, sequence, product.environment.populate(random), random)
         if trace is not None:
             return trace
     return None

@@ -1,11 +1,10 @@
-"""Walks: the tools of a trace, chosen before their arguments.
+"""Tool sequences: the tools of a trace, chosen before their arguments.
 
-A walk is drawn from the product, so it can always be completed. Where pairs are wanted, a beam of partial walks grows
-call by call and the one that covers most wanted pairs wins; where nothing is wanted any more, one random walk is drawn.
+A sequence is drawn from the product, so it always has a compliant completion. While pairs are wanted, a beam search
+keeps the prefixes with the most wanted pairs; otherwise one random sequence is drawn.
 
-A demanded distance from earlier walks is kept exactly: a partial walk remembers the earlier ones that it is still too
-near to, and is given up when too few calls are left to get away from one. Should the beam end nowhere, a search that
-goes back finds a walk if there is one.
+A required distance from earlier sequences is exact: a prefix keeps the earlier sequences that it is still too close to,
+and is dropped when too few calls are left to differ enough. If the beam runs empty, a backtracking search decides.
 """
 
 from collections.abc import Sequence
@@ -19,12 +18,12 @@ from lawtrace.solver.planner.product import Product, ProductMove
 
 BEAM_WIDTH = 30
 MAX_BACKTRACKING_MOVES = 50_000
-"""The moves that the search which goes back may try before it gives up."""
+"""The number of moves after which the backtracking search gives up."""
 
 ToolPair = tuple[str, str]
 ToolSequence = tuple[str, ...]
 UnmetDistances = tuple[tuple[int, int], ...]
-"""The earlier walks that a walk is still too near to: which, and at how many places the two differ so far."""
+"""The earlier sequences that a prefix is still too close to: index, and the number of differing positions so far."""
 
 
 def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:
@@ -34,12 +33,12 @@ def adjacent_pairs(tools: ToolSequence) -> set[ToolPair]:
 
 @dataclass(frozen=True, slots=True)
 class _Prefix:
-    """The beginning of a walk: where it has come to, the wanted pairs it has, and whom it is too near to."""
+    """A prefix: its node, the wanted pairs it has, and the earlier sequences it is too close to."""
 
     node: int
-    near: UnmetDistances
+    unmet: UnmetDistances
     tools: ToolSequence = ()
-    gained: frozenset[ToolPair] = frozenset()
+    pairs: frozenset[ToolPair] = frozenset()
     chance: float = field(default=0.0, compare=False)
 
 
@@ -53,52 +52,52 @@ def draw_tool_sequence(
     distance: int = 0,
     beam: int = BEAM_WIDTH,
 ) -> ToolSequence:
-    """A walk of ``length`` tools that ends in acceptance, with as many of the wanted pairs as the beam finds.
+    """An accepted sequence of ``length`` tools, with as many wanted pairs as the beam search finds.
 
     Args:
-        earlier: walks of the same length, from each of which it differs at ``distance`` places at least.
-        beam: how many beginnings are kept; it matters only where pairs are wanted.
+        earlier: sequences of the same length, from each of which it differs in at least ``distance`` positions.
+        beam: how many prefixes are kept; it matters only while pairs are wanted.
 
-    Raises SearchError if no walk of that length exists, or none at that distance.
+    Raises SearchError if no sequence of that length exists, or none at that distance.
     """
     if not product.can_finish(0, length):
         raise SearchError(f"environment {product.environment.name!r}: no compliant trace of {length} calls exists")
-    apart = _DistanceConstraint(earlier, distance, length)
-    partials = [_Prefix(0, apart.start)]
-    for place in range(length):
-        remaining = length - place - 1
-        grown: dict[tuple[int, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
-        for partial in partials:
-            for move in product.completable_moves(partial.node, remaining + 1):
-                longer = _extended(product, partial, move, wanted, apart, place, random)
-                if longer is not None:
-                    key = (longer.node, move.tool, longer.gained, longer.near)
-                    if key not in grown or grown[key].chance < longer.chance:
-                        grown[key] = longer
-        ranked = sorted(grown.values(), key=lambda longer: (-len(longer.gained), -longer.chance))
-        partials = ranked[: beam if wanted else 1]
-        if not partials:
-            return _backtracking_search(product, length, random, apart)
-    return partials[0].tools
+    distance_constraint = _DistanceConstraint(earlier, distance, length)
+    prefixes = [_Prefix(0, distance_constraint.start)]
+    for position in range(length):
+        remaining = length - position - 1
+        candidates: dict[tuple[int, str, frozenset[ToolPair], UnmetDistances], _Prefix] = {}
+        for prefix in prefixes:
+            for move in product.completable_moves(prefix.node, remaining + 1):
+                extended = _extended(product, prefix, move, wanted, distance_constraint, position, random)
+                if extended is not None:
+                    key = (extended.node, move.tool, extended.pairs, extended.unmet)
+                    if key not in candidates or candidates[key].chance < extended.chance:
+                        candidates[key] = extended
+        ranked = sorted(candidates.values(), key=lambda prefix: (-len(prefix.pairs), -prefix.chance))
+        prefixes = ranked[: beam if wanted else 1]
+        if not prefixes:
+            return _backtracking_search(product, length, random, distance_constraint)
+    return prefixes[0].tools
 
 
 def _extended(
     product: Product,
-    partial: _Prefix,
+    prefix: _Prefix,
     move: ProductMove,
     wanted: AbstractSet[ToolPair],
-    apart: "_DistanceConstraint",
-    place: int,
+    distance_constraint: "_DistanceConstraint",
+    position: int,
     random: Random,
 ) -> _Prefix | None:
-    near = apart.after(partial.near, place, move.tool)
-    if near is None:
+    unmet = distance_constraint.after(prefix.unmet, position, move.tool)
+    if unmet is None:
         return None
-    gained = partial.gained
-    if partial.tools and (pair := (partial.tools[-1], move.tool)) in wanted:
-        gained |= {pair}
+    pairs = prefix.pairs
+    if prefix.tools and (pair := (prefix.tools[-1], move.tool)) in wanted:
+        pairs |= {pair}
     chance = random.random() ** (1 / _sampling_weight(product, move))
-    return _Prefix(move.target, near, (*partial.tools, move.tool), gained, chance)
+    return _Prefix(move.target, unmet, (*prefix.tools, move.tool), pairs, chance)
 
 
 def _sampling_weight(product: Product, move: ProductMove) -> float:
@@ -107,7 +106,7 @@ def _sampling_weight(product: Product, move: ProductMove) -> float:
 
 
 class _DistanceConstraint:
-    """The demand that a walk differs from each earlier one at enough places."""
+    """The constraint that a sequence differs from each earlier one in enough positions."""
 
     def __init__(self, earlier: Sequence[ToolSequence], distance: int, length: int) -> None:
         self.earlier = earlier
@@ -115,64 +114,65 @@ class _DistanceConstraint:
         self._length = length
         self.start: UnmetDistances = tuple((number, 0) for number in range(len(earlier))) if distance else ()
 
-    def after(self, near: UnmetDistances, place: int, tool: str) -> UnmetDistances | None:
-        """Whom the walk is still too near to after one more tool; None if too few places are left to get away."""
-        remaining = self._length - place - 1
-        still: list[tuple[int, int]] = []
-        for number, differs in near:
-            differs += self.earlier[number][place] != tool
+    def after(self, unmet: UnmetDistances, position: int, tool: str) -> UnmetDistances | None:
+        """The unmet distances after one more tool; None if too few positions are left."""
+        remaining = self._length - position - 1
+        remaining_unmet: list[tuple[int, int]] = []
+        for number, differs in unmet:
+            differs += self.earlier[number][position] != tool
             if differs + remaining < self._distance:
                 return None
             if differs < self._distance:
-                still.append((number, differs))
-        return tuple(still)
+                remaining_unmet.append((number, differs))
+        return tuple(remaining_unmet)
 
-    def impossible(self, product: Product) -> SearchError:
+    def infeasible_error(self, product: Product) -> SearchError:
         return SearchError(
             f"environment {product.environment.name!r}: after {len(self.earlier)} traces there is no further one of "
-            f"{self._length} calls that differs from each of them at {self._places}; ask for fewer traces or "
+            f"{self._length} calls that differs from each of them in {self._positions_text}; ask for fewer traces or "
             "a smaller distance"
         )
 
     @property
-    def _places(self) -> str:
-        return "one place" if self._distance == 1 else f"{self._distance} places"
+    def _positions_text(self) -> str:
+        return "one position" if self._distance == 1 else f"{self._distance} positions"
 
-    def undecided(self, product: Product) -> SearchError:
+    def undecided_error(self, product: Product) -> SearchError:
         return SearchError(
-            f"environment {product.environment.name!r}: after {len(self.earlier)} traces none was found within "
-            f"{MAX_BACKTRACKING_MOVES} moves that differs from each of them at {self._places}, and whether there is "
-            "one "
-            "was not decided; ask for fewer traces or a smaller distance"
+            f"environment {product.environment.name!r}: after {len(self.earlier)} traces, a search of "
+            f"{MAX_BACKTRACKING_MOVES} moves found none that differs from each of them in {self._positions_text}, and "
+            "did not prove that there is none; ask for fewer traces or a smaller distance"
         )
 
 
-def _backtracking_search(product: Product, length: int, random: Random, apart: _DistanceConstraint) -> ToolSequence:
-    """Depth-first, never twice into the same situation: exact, as long as it does not take too many moves."""
-    hopeless: set[tuple[int, int, UnmetDistances]] = set()
+def _backtracking_search(
+    product: Product, length: int, random: Random, distance_constraint: _DistanceConstraint
+) -> ToolSequence:
+    """Depth first with memoised dead ends: exact, up to a limit of moves."""
+    dead_ends: set[tuple[int, int, UnmetDistances]] = set()
     tried = 0
-    ways: list[tuple[int, UnmetDistances, ToolSequence, list[ProductMove]]] = [
-        (0, apart.start, (), _shuffled_moves(product, 0, length, random))
+    stack: list[tuple[int, UnmetDistances, ToolSequence, list[ProductMove]]] = [
+        (0, distance_constraint.start, (), _shuffled_moves(product, 0, length, random))
     ]
-    while ways:
-        node, near, tools, moves = ways[-1]
-        place = len(tools)
-        if place == length:
+    while stack:
+        node, unmet, tools, moves = stack[-1]
+        position = len(tools)
+        if position == length:
             return tools
         if not moves:
-            hopeless.add((node, place, near))
-            ways.pop()
+            dead_ends.add((node, position, unmet))
+            stack.pop()
             continue
         tried += 1
         if tried > MAX_BACKTRACKING_MOVES:
-            raise apart.undecided(product)
+            raise distance_constraint.undecided_error(product)
         move = moves.pop()
-        after = apart.after(near, place, move.tool)
-        if after is None or (move.target, place + 1, after) in hopeless:
+        after = distance_constraint.after(unmet, position, move.tool)
+        if after is None or (move.target, position + 1, after) in dead_ends:
             continue
-        further = _shuffled_moves(product, move.target, length - place - 1, random)
-        ways.append((move.target, after, (*tools, move.tool), further))
-    raise apart.impossible(product)
+        further = _shuffled_moves(product, move.target, length - position - 1, random)
+        stack.append((move.target, after, (*tools, move.tool), further))
+    raise distance_constraint.infeasible_error(product)
 
 
 def _shuffled_moves(product: Product, node: int, remaining: int, random: Random) -> list[ProductMove]:

@@ -1,8 +1,17 @@
-"""What a trace is to be about, as formulas like any rule.
+"""Trace specifications: everything a search is asked for, as automata.
 
-``tasks``: something changes, and each compliance tool is called at most once, so that every compliance call is needed
-and deleting it is caught. ``coverage``: everything that is legal is allowed. The two have different ceilings of
-adjacent-tool coverage, so a coverage figure always names its profile.
+    rules                            one automaton each
+    profile ``tasks``                something changes; each compliance tool at most once, so deleting a call is caught
+    profile ``coverage``             everything legal is allowed
+    tool required                    F tool
+    tool forbidden                   G !tool
+    one of the target pairs          F((a & X b) | (c & X d) | ...)
+    share of compliance steps        an automaton that counts them
+
+So the product needs no other mechanism, and the smallest conflicting set is found as for rules alone
+(`lawtrace.solver.planner.synthesis`). The two profiles have different ceilings of adjacent-tool coverage, so a coverage
+figure always names its profile. The distance between traces is no property of one trace; the sequence search enforces
+it (`lawtrace.solver.planner.tool_sequences`).
 """
 
 import difflib
@@ -26,7 +35,7 @@ TRACE_PROFILES: tuple[TraceProfile, ...] = ("tasks", "coverage")
 
 
 def named_profile_formulas(environment: Environment, profile: TraceProfile) -> Mapping[str, str]:
-    """The formulas of a profile over the tools of the environment, each under what it says in words."""
+    """The formulas of a profile over the tools of the environment, each under its description."""
     if profile == "coverage":
         return {}
     changes = "F(" + " | ".join(sorted(environment.changing_tools)) + ")"
@@ -42,16 +51,16 @@ StepShare = Annotated[float, Field(ge=0, le=1)]
 
 
 class TraceConstraints(BaseModel):
-    """What traces are wished to be like. Every trace meets all of it, or the search says what stands in the way.
+    """Constraints on the traces of a search. Every trace meets all of them, or the search reports what excludes it.
 
     Attributes:
         require: each of these tools is called in every trace.
-        forbid: none of them is called in any.
-        pairs: target pairs. Every trace has at least one of them adjacent, and the first traces each bring one that
-            no earlier trace has, until all that a compliant trace can have are there.
-        compliance: the least and the greatest share of the calls of a trace that are of compliance tools.
-        distance: any two traces differ in the tool at this many places at least; 1 means that no two call the same
-            tools in the same order.
+        forbid: these tools are not called.
+        pairs: target pairs. Every trace has at least one of them adjacent. The first traces each add one that no
+            earlier trace has, until all feasible ones occur.
+        compliance: the least and the greatest share of calls to compliance tools.
+        distance: any two traces differ in at least this many positions; 1 means that no two have the same tool
+            sequence.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,11 +74,11 @@ class TraceConstraints(BaseModel):
     @model_validator(mode="after")
     def _ascending(self) -> "TraceConstraints":
         if self.compliance is not None and self.compliance[0] > self.compliance[1]:
-            raise ValueError("the least share of compliance steps is greater than the greatest; exchange the two")
+            raise ValueError("the least share of compliance steps is greater than the greatest share")
         return self
 
     def check(self, environment: Environment) -> None:
-        """Raises InputError for a tool that the environment does not have, with the nearest that it has."""
+        """Raises InputError for an unknown tool, with the nearest known one."""
         for name in (*self.require, *self.forbid, *(tool for pair in self.pairs for tool in pair)):
             if name not in environment.tools:
                 nearest = difflib.get_close_matches(name, environment.tools, 1)
@@ -82,7 +91,7 @@ NO_CONSTRAINTS = TraceConstraints()
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something that every trace must meet: how an error or a certificate names it, and its automaton."""
+    """A property of every trace: its name in errors and certificates, and its automaton."""
 
     name: str
     automaton: Automaton
@@ -90,7 +99,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class TraceSpec:
-    """All that a search is asked for: traces of the environment that keep the rules, in a profile, with wishes."""
+    """The input of a search: an environment, its rules, a trace profile and constraints."""
 
     environment: Environment
     rules: tuple[Rule, ...]
@@ -98,7 +107,7 @@ class TraceSpec:
     constraints: TraceConstraints = NO_CONSTRAINTS
 
     def requirements(self, length: int) -> tuple[Requirement, ...]:
-        """Rules, profile and wishes, for traces of ``length`` calls."""
+        """Rules, profile and constraints as automata, for traces of ``length`` calls."""
         rules = [Requirement(f"rule {rule.id}", rule.automaton) for rule in self.rules]
         profile = [
             _formula_requirement(f"profile {self.profile}: {words}", formula)
@@ -128,12 +137,12 @@ def _formula_requirement(text: str, formula: str) -> Requirement:
 
 
 def _share_requirement(environment: Environment, band: tuple[float, float], length: int) -> Requirement:
-    # As decimals, as people write them: 0.3 of 10 calls are 3, not a little more or less.
+    # Exact decimals: 0.3 of 10 calls are 3.
     least, greatest = (Fraction(str(share)) for share in band)
     low, high = math.ceil(least * length), math.floor(greatest * length)
     text = f"share of compliance steps from {band[0]:g} to {band[1]:g}"
     if low > high:
-        raise SearchError(f"{text}: no whole number of {length} calls is in that band; widen it")
+        raise SearchError(f"{text}: no whole number of {length} calls lies in that range; widen it")
     return Requirement(
         f"{text} ({_count_text(low, high)} of {length} calls)",
         counting_automaton(environment.compliance_tools, low, high),
@@ -145,7 +154,7 @@ def _count_text(low: int, high: int) -> str:
 
 
 def counting_automaton(tools: Iterable[str], low: int, high: int) -> Automaton:
-    """From ``low`` to ``high`` completed calls of the tools, and any number of others."""
+    """Accepts from ``low`` to ``high`` completed calls of the tools, and any number of others."""
     alphabet = Alphabet(tuple(sorted(map(Atom, tools), key=str)))
 
     def row(seen: int) -> Sequence[int]:
@@ -155,7 +164,7 @@ def counting_automaton(tools: Iterable[str], low: int, high: int) -> Automaton:
 
 
 def completed_calls_automaton(environment: Environment, count: int | None = None) -> Automaton:
-    """At least one call, or exactly ``count`` calls, each of which completes: the traces that a search makes."""
+    """Accepts at least one call, or exactly ``count`` calls, all completed: the traces that a search makes."""
     alphabet = Alphabet(tuple(sorted(map(Atom, environment.tools), key=str)))
     enough = 1 if count is None else count
     stays = enough if count is None else enough + 1

@@ -1,19 +1,20 @@
-"""Facts of the world and how calls lead from one to the next, found by making the calls.
+"""Abstract transition system of an environment, built by running calls in the simulator.
 
-From a situation that has certain facts (`lawtrace.solver.planner.abstract_state`), each kind of call of each tool
-(`lawtrace.solver.planner.argument_choices`) is run
-by the simulator. So effects, knowledge and conditions have one meaning here and in the world. The situation is one that
-is reached with few calls and small numbers, from one of a few initial states of the environment.
+From a search state with a given abstract state (`lawtrace.solver.planner.abstract_state`), the simulator runs one
+representative of each kind of call (`lawtrace.solver.planner.argument_choices`). So effects, knowledge and conditions
+have one meaning here and in the environment. The representative search state is one that few calls and small numbers
+reach from one of a few initial states.
 
-What follows from the calls so far alone (`lawtrace.solver.planner.derived_values`) is kept apart: a call that takes
-something derived is made once, with calls before it after which there is something.
+Values derived from the call history (`lawtrace.solver.planner.derived_values`) are handled apart: a call that takes a
+derived argument is run once, after a history that supplies one.
 
-A refusal that depends on what the facts leave out, such as an amount, excludes no call: another situation with the same
-facts may have more money. So the graph allows what the world may refuse, and is a plan: whoever carries it out checks
-each step (`lawtrace.solver.planner.instantiation`). What it may exclude wrongly, see
-docs/decisions/0016-facts-by-execution.md.
-A plan goes by one situation for each facts, so that walks can be carried out. What is claimed to be impossible goes by
-the *generous* graph, which also follows situations in which there is more than the facts count.
+A refusal that depends on data outside the abstraction, such as an amount, excludes no call: another search state with
+the same abstract state may have more money. So the transition system allows calls that the environment may refuse. A
+plan is checked call by call (`lawtrace.solver.planner.instantiation`).
+docs/decisions/0016-facts-by-execution.md says what may be excluded wrongly.
+
+Plans use one search state for each abstract state, so that they can be instantiated. Claims of impossibility use the
+*over-approximation*, which also explores search states that have more rows than the abstraction counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,34 +34,34 @@ from lawtrace.solver.planner.search_state import SearchState, apply_call, initia
 from lawtrace.solver.predicates import ObservedPredicates
 
 INITIAL_STATE_SAMPLES = 24
-"""How many initial states are looked at to know with which facts a trace can begin."""
+"""How many initial states are sampled to find the initial abstract states."""
 CALL_ATTEMPTS = 6
-"""How often a tool is tried in a situation in which no call of it completes; what the user says is drawn anew."""
+"""How often a tool is tried in a search state where no call of it completes; user values are sampled anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class AbstractTransition:
-    """A kind of call, by the number of its label, and the facts it leads to."""
+    """A call by the number of its label, and the abstract state that it leads to."""
 
     label: int
     target: int
 
 
 class TransitionSystem:
-    """The facts of the world that can be reached, and the calls between them.
+    """The reachable abstract states and the calls between them.
 
     Attributes:
-        starts: the numbers of the facts with which a trace can begin.
+        initial_states: the numbers of the abstract states in which a trace can begin.
         labels: the kinds of calls.
-        derived: what is remembered of derived values, and how calls of each label change it.
-        edges: for each number of facts the calls from there.
-        keeping: for each number whether all values of quantified rules are satisfied.
+        derived: the abstraction of derived values, and how calls change it.
+        transitions: for each abstract state the calls from there.
+        instances_kept: for each abstract state whether all values of quantified rules satisfy their rule.
     """
 
     def __init__(
         self, environment: Environment, predicates: ObservedPredicates, *, overapproximate: bool = False
     ) -> None:
-        """`generous`: whether situations in which there is more than the facts count are followed, too."""
+        """`overapproximate`: also explore search states that have more rows than the abstraction counts."""
         self._environment = environment
         self._overapproximate = overapproximate
         self._predicates = predicates
@@ -82,18 +83,18 @@ class TransitionSystem:
         self.transitions = [tuple(transitions) for transitions in self._transitions]
 
     def initial_search_state(self, state: State) -> SearchState:
-        """The situation before the first call."""
+        """The search state before the first call."""
         search_state = initial_search_state(state, self._predicates)
         if not self.abstraction.classifies_rows:
             return search_state
         return replace(search_state, findable=self.argument_chooser.findable_rows(search_state, Random(0)))
 
     def state_number(self, search_state: SearchState) -> int | None:
-        """The number of the facts of a situation; None if they are not among those that were reached."""
+        """The number of the abstract state of a search state; None if it was never reached."""
         return self._numbers.get(self._abstract(search_state))
 
     def label_number(self, event: Event) -> int | None:
-        """The number of the label of a completed call; None if no call had it when the graph was made."""
+        """The number of the label of a completed call; None if no explored call had it."""
         return self._label_numbers.get(self.derived.label(event))
 
     def _abstract(self, search_state: SearchState) -> tuple[AbstractState, object]:
@@ -101,9 +102,12 @@ class TransitionSystem:
         return self.abstraction.abstract(search_state), derived
 
     def _reached(self, search_state: SearchState) -> int:
-        """The number of the facts of a situation. The first with them is explored; and in a generous graph, with the
-        tools that have to do with these rows, each in which there is more of some than in those before: where three
-        guests are known and two are counted, two are left after one is gone."""
+        """The number of the abstract state of a search state, which is queued for exploration if it adds something.
+
+        The first search state of each abstract state is explored. In an over-approximation, so is each one with more
+        rows than the earlier ones, for the tools that touch these tables: if three guests are known and two are
+        counted, two are left after one is removed.
+        """
         abstract = self._abstract(search_state)
         number = self._numbers.setdefault(abstract, len(self._numbers))
         beyond_caps = self.abstraction.beyond_caps(search_state) if self._overapproximate else set[tuple[str, object]]()
@@ -120,8 +124,8 @@ class TransitionSystem:
         return number
 
     def _explore(self) -> None:
-        """Breadth first with the tools that take nothing derived; then with the others, as soon as there is something
-        to derive from; and again, should those have led somewhere new."""
+        """Breadth first with the tools without derived arguments, then with the others; repeated until nothing is
+        new."""
         tools = self._environment.tools.values()
         groups = [[tool for tool in tools if self.derived.is_derived(tool) is derived] for derived in (False, True)]
         explored = [0, 0]
@@ -131,10 +135,12 @@ class TransitionSystem:
             pass
 
     def _explore_from(self, tools: Sequence[Tool], first: int) -> int:
-        """Make the calls of some tools from each situation from number ``first`` on; how many have been looked at."""
+        """Run the calls of some tools from each search state from number ``first`` on. Returns how many states are
+        explored.
+        """
         if any(self.derived.enabling_history(tool, self._search_states[0][1]) is None for tool in tools):
             return first
-        for index, (number, search_state, tables) in enumerate(self._search_states):  # grows while it is read
+        for index, (number, search_state, tables) in enumerate(self._search_states):  # the list grows during the loop
             if index >= first:
                 for tool in tools:
                     if tables is None or tables & self.abstraction.touched_tables[tool.name]:
@@ -170,8 +176,9 @@ class TransitionSystem:
 def _without_abstracted_refusals(
     environment: Environment, abstracted_refusals: Mapping[str, Sequence[Term]]
 ) -> Environment:
-    """The environment without the refusals that depend on what facts leave out: here a purse is empty, and elsewhere,
-    with the same facts, it is full."""
+    """The environment without the refusals that depend on abstracted data: with the same abstract state, another
+    account may have enough money.
+    """
 
     def is_kept(tool: Tool, term: Term | None) -> bool:
         return all(term is not other for other in abstracted_refusals[tool.name])
@@ -190,7 +197,7 @@ def _without_abstracted_refusals(
 def transition_system(
     environment: Environment, predicates: ObservedPredicates, *, overapproximate: bool = False
 ) -> TransitionSystem:
-    """The graph, made once for each environment and interest."""
+    """The transition system, cached for each environment and set of predicates."""
     return _cached_transition_system(_CacheKey(environment, predicates, predicates.cache_key), overapproximate)
 
 

@@ -38,12 +38,12 @@ from lawtrace.solver.smt.rule_encoding import RuleEncoder, SymbolicStep
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 QUERY_RLIMIT = 20_000_000
-"""Z3's resource units for one query; what is not decided within them is reported as undecided."""
+"""Z3's resource units for one query. Queries beyond them are reported as undecided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something that may forbid a call or a trace, in words that a reader understands. A rule forbids no one tool."""
+    """A precondition, missing knowledge or rule that may exclude a call or trace, in words. A rule has no tool."""
 
     kind: Literal["precondition", "knowledge", "rule"]
     text: str
@@ -52,7 +52,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class _ModelCall:
-    """One call of a trace that Z3 found: arguments in outside form, those left out that follow from calls before."""
+    """One call of a trace in Z3's model: arguments in external form, without derived ones."""
 
     tool: str
     arguments: Mapping[str, Json]
@@ -60,8 +60,9 @@ class _ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class BoundedAnswer:
-    """Z3's answer: a trace, as the simulator carried it out with every rule kept; or the obstacles that rule one out;
-    or neither if it was not decided."""
+    """Z3's answer: a trace, confirmed by the simulator and the rules; or the obstacles that exclude one; or neither if
+    it was not decided.
+    """
 
     trace: tuple[Event, ...] | None
     obstacles: tuple[Obstacle, ...] | None
@@ -72,7 +73,7 @@ class BoundedAnswer:
 
 
 class BoundedEncoding:
-    """Traces of ``length`` calls from one initial state, as Z3 sees them. Built once, asked many questions."""
+    """Traces of ``length`` calls from one initial state. Built once, queried many times."""
 
     def __init__(
         self, environment: Environment, automata: Mapping[str, Automaton], *, length: int, initial: State
@@ -95,7 +96,7 @@ class BoundedEncoding:
         self._judge(automata)
 
     def ask_pair(self, first: str, second: str) -> BoundedAnswer:
-        """Is there a trace in which a call of ``second`` directly follows one of ``first``?"""
+        """Whether a trace has a call of ``second`` directly after one of ``first``."""
         goal = z3.Bool(f"pair {first} {second}")
         places = zip(self._steps, self._steps[1:], strict=False)
         ways = [z3.And([here.calls[first], then.calls[second]]) for here, then in places]
@@ -103,11 +104,11 @@ class BoundedEncoding:
         return self._ask(goal)
 
     def ask(self) -> BoundedAnswer:
-        """Is there any trace at all?"""
+        """Whether there is any trace."""
         return self._ask()
 
     def assumptions(self) -> tuple[str, ...]:
-        """What every answer takes for granted."""
+        """The assumptions of every answer."""
         counts = ", ".join(
             f"{len(self._initial.tables[table])} {table}" for table in sorted(cone_of_influence(self.environment))
         )
@@ -219,7 +220,7 @@ class BoundedEncoding:
         return when.compile(self._logic)(scope) is False
 
     def _one_of(self, name: str, values: Sequence[Value]) -> Value:
-        """One of the values, left open; where there are none, a text that no row has."""
+        """One of the values, left open; if there are none, a text that no row has."""
         if not values:
             return ""
         if isinstance(values[0], str):
@@ -277,6 +278,7 @@ class BoundedEncoding:
     def _selector(
         self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
     ) -> z3.BoolRef:
+        """The Boolean that switches an obstacle on; the unsat core names the switches."""
         obstacle = Obstacle(kind, text, tool)
         if obstacle not in self._selectors:
             selector = z3.Bool(f"selector {len(self._selectors)}")

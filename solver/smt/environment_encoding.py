@@ -1,6 +1,8 @@
-"""What of a declaration can matter: the tables that decide what is called, known or shown, directly or through effects.
+"""Encoding of the environment for Z3: cone of influence, knowledge of the caller, pending events.
 
-The rest (a log that no tool reads) is left out of the questions to Z3: the cone of influence.
+Only tables that decide, directly or through effects, what can be called, known or shown are encoded (the cone of
+influence). Knowledge and pending events are the symbolic counterparts of `lawtrace.solver.planner.search_state` and
+`lawtrace.solver.planner.derived_values` for calls that are not chosen yet.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +22,7 @@ from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 
 def tools_in_cone(environment: Environment, predicates: ObservedPredicates) -> dict[str, Tool]:
-    """The tools without what no precondition, no knowledge and no rule depends on (cone of influence)."""
+    """The tools without effects and results that no precondition, knowledge or rule depends on."""
     shown = {
         name: [result for result in tool.results if not isinstance(result, RowsResult)]
         if predicates.observes_result(name)
@@ -45,7 +47,7 @@ def tools_in_cone(environment: Environment, predicates: ObservedPredicates) -> d
 
 
 def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> frozenset[str]:
-    """The tables that decide, directly or through effects, what can be called, what is known and what is shown."""
+    """The tables that decide, directly or through effects, what can be called, known and shown."""
     cone = set[str]().union(*map(tables_of, shown))
     for tool in environment.tools.values():
         conditions = [*tool.refusals]
@@ -64,7 +66,7 @@ def cone_of_influence(environment: Environment, shown: Sequence[Term] = ()) -> f
 
 
 class KnowledgeEncoding:
-    """Which rows the caller knows: one truth for each key, of the initial state or made since, growing step by step."""
+    """Which rows the caller knows: one truth for each key, of initial and created rows, updated at each step."""
 
     def __init__(self, environment: Environment, initial: State, logic: SymbolicLogic) -> None:
         self._logic = logic
@@ -97,7 +99,7 @@ class KnowledgeEncoding:
 
 
 class PendingEventsEncoding:
-    """Which events still wait to be recorded, by name."""
+    """Which events are pending, by name."""
 
     def __init__(self, environment: Environment) -> None:
         tools = environment.tools.items()

@@ -1,12 +1,11 @@
-"""How Z3 follows rules: the truth of conditions on open calls, and the runs of automata over them.
+"""Encoding of rules for Z3: the truth of conditions on open calls, and the runs of automata over them.
 
-A condition is read as `lawtrace.solver.ltlf.conditions` defines it, over arguments and results that may be open.
-What has no
-counterpart here (the order of texts, rows inside results, other functions of the calls so far) is left open: a truth
-that Z3 may choose. Then *no trace* is still proved, and a trace that is found counts only if it keeps the rules when
-it is run (`lawtrace.solver.smt.bounded_model_checking`).
+A condition is read as `lawtrace.solver.ltlf.conditions` defines it, over arguments and results that may be open. What
+cannot be encoded (the order of texts, rows inside results, other functions of the history) becomes an unconstrained
+truth. So *no trace* remains a proof, and a trace that Z3 finds counts only if it keeps the rules when it is simulated
+(`lawtrace.solver.smt.bounded_model_checking`).
 
-A quantified rule is followed for every value that an open call can have in the fields that it compares.
+A quantified rule is encoded once for every value that an open call can have in the fields that it compares.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,12 +59,12 @@ _ORDERS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {"<": lt, "<=": le, ">
 
 
 class _Unsupported(Exception):
-    """There is no counterpart for a part of a condition; says which."""
+    """A part of a condition that cannot be encoded; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicStep:
-    """One step of the bounded problem: which tool is called, with what, what it gives, and which events wait."""
+    """One step of the bounded problem: the tool called, its arguments and results, and the pending events."""
 
     calls: Mapping[str, z3.BoolRef]
     arguments: Mapping[str, Mapping[str, Value]]
@@ -75,25 +74,25 @@ class SymbolicStep:
 
 @dataclass(frozen=True, slots=True)
 class _TypedValue:
-    """A value in inside form and its kind; a literal of a rule is in outside form and has none."""
+    """A value in internal form with its type; a literal of a rule is in external form and has none."""
 
     value: Value
     kind: ValueType | None = None
 
 
 class _PendingList:
-    """The derived list of the events that wait to be recorded."""
+    """The derived list of pending events."""
 
 
 _OperandValue = _TypedValue | _PendingList | Sequence[_TypedValue] | None
-"""What an operand is: a value, a list of values, the derived list, or missing."""
+"""The value of an operand: one value, a list, the list of pending events, or missing."""
 
 
 class RuleEncoder:
-    """Follows automata along the open steps.
+    """Encodes runs of automata over the symbolic steps.
 
     Attributes:
-        unread: why some condition was left open, a sentence each.
+        unsupported: why some condition was left unconstrained, a sentence each.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class RuleEncoder:
         steps: Sequence[SymbolicStep],
         last: State,
     ) -> None:
-        """`last`: the state after the last step, which has every row that there is at any step."""
+        """`last`: the state after the last step, which contains every row of any step."""
         self.unread: dict[str, None] = {}
         self._environment = environment
         self._logic = logic
@@ -124,7 +123,7 @@ class RuleEncoder:
         return self._logic.all(instances)
 
     def _accepted(self, name: str, automaton: Automaton, of: Scalar | None) -> Value:
-        """One truth for each state and step; the truth that the last one accepts."""
+        """The truth that the automaton accepts, with one Boolean for each state and step."""
         here: list[Value] = [state == automaton.initial for state in range(len(automaton.table))]
         for number, step in enumerate(self._steps):
             arrivals: list[list[Value]] = [[] for _ in automaton.table]
@@ -283,7 +282,7 @@ class RuleEncoder:
                     return
 
     def _range(self, parameter: Parameter, value: z3.ExprRef) -> Sequence[str] | None:
-        """The texts that an open argument can be."""
+        """The texts that an open argument can equal."""
         if isinstance(parameter.source, FromLookup):
             entity = parameter.source.entity
             return [str(row.values[entity.key]) for row in self._last.tables[entity.table]]
@@ -311,7 +310,7 @@ def _external_value(given: _TypedValue) -> Any:  # noqa: ANN401 (a JSON value)
 
 
 def _internal_value(kind: ValueType | None, given: _TypedValue) -> Any:  # noqa: ANN401 (a value, a fraction of one, an expression, None)
-    """The other side of a comparison with an open value of that kind; None if the two are not of one kind of JSON."""
+    """The other side of a comparison with an open value of that type; None if the JSON types differ."""
     if z3.is_expr(given.value):
         if given.kind is not kind and not (_is_text(given.kind) and _is_text(kind)):
             raise _Unsupported("open values of different kinds")

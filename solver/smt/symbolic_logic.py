@@ -1,9 +1,8 @@
-"""The logic whose values may be Z3 expressions: what turns a declaration into an encoding.
+"""Symbolic logic: evaluates the terms of a declaration to Z3 expressions.
 
-Connectives fold constants. Python values in give Python values out, so a state that is concrete in most places makes
-small expressions; a Z3 expression anywhere makes the result one. Strings are indices into a finite pool (Z3's string
-theory is slower by orders of magnitude and invents nonsense), so a claim made with this logic holds for that
-vocabulary and no other.
+Connectives fold constants. Concrete operands give concrete results, so a mostly concrete state makes small expressions.
+Strings are indices into a finite pool (Z3's string theory is slower by orders of magnitude and returns arbitrary
+strings), so a claim made with this logic holds for that vocabulary only.
 """
 
 import itertools
@@ -16,9 +15,9 @@ from lawtrace.environments.spec.types import Value
 
 
 class SymbolicLogic:
-    """Folding connectives over Python values and Z3 expressions. Its pool of strings grows with what it meets.
+    """Constant-folding connectives over Python values and Z3 expressions. The pool of strings grows as strings are met.
 
-    Strings compare to open strings by their index in the pool; numbers and truths stand for themselves.
+    Strings are compared with open strings by index; numbers and truths stand for themselves.
     """
 
     def __init__(self, vocabulary: Sequence[str] = ()) -> None:
@@ -28,14 +27,14 @@ class SymbolicLogic:
             self.index(word)
 
     def index(self, text: str) -> int:
-        """The pool's index of the string, added if it is new."""
+        """The index of the string in the pool, added if it is new."""
         return self._indices.setdefault(text, len(self._indices))
 
     def word(self, index: int) -> str:
         return list(self._indices)[index]
 
     def open_text(self, name: str, solver: z3.Solver, words: Sequence[str] | None = None) -> z3.ArithRef:
-        """A string of the present pool, or one of ``words``, left open; the solver learns its range."""
+        """An open string: one of the pool, or of ``words``. The solver is told its range."""
         range_ = tuple(self._indices) if words is None else tuple(dict.fromkeys(words))
         variable = z3.Int(name)
         solver.add(z3.Or([variable == self.index(word) for word in range_]))
@@ -43,11 +42,11 @@ class SymbolicLogic:
         return variable
 
     def is_text(self, variable: z3.ExprRef) -> bool:
-        """Whether the variable stands for a string, by its index."""
+        """Whether the variable is an open string."""
         return variable.decl().name() in self._ranges
 
     def range_of(self, variable: z3.ExprRef) -> Sequence[str] | None:
-        """The strings that an open string can be; None if it is not known."""
+        """The possible values of an open string; None if unknown."""
         return self._ranges.get(variable.decl().name())
 
     def all(self, truths: Iterable[Value]) -> Value:
@@ -90,7 +89,7 @@ class SymbolicLogic:
         return result
 
     def _range(self, text: z3.ExprRef) -> Sequence[str]:
-        """The strings that an open string can be: those of its range, or of the pool if it is no plain variable."""
+        """The possible values of a string expression: its own range for a variable, else the whole pool."""
         is_variable = text.num_args() == 0
         return (self._ranges.get(text.decl().name()) if is_variable else None) or tuple(self._indices)
 

@@ -98,22 +98,25 @@ def _unchanged(environment: Environment, _: object) -> Environment:
 
 BUGS: dict[str, tuple[str, object]] = {
     "rows are not told apart": ("lawtrace.solver.planner.abstract_state.StateAbstraction._class", _alike),
-    "every known row is forgotten": ("lawtrace.solver.planner.abstract_state.StateAbstraction._is_useless", _always),
-    "it is forgotten that new names run out": ("lawtrace.solver.planner.abstract_state.NewValue", _NeverMet),
+    "every known row is forgotten": (
+        "lawtrace.solver.planner.abstract_state.StateAbstraction._is_refused_everywhere",
+        _always,
+    ),
+    "it is forgotten that new names run out": ("lawtrace.solver.planner.abstract_state.UnusedValue", _NeverMet),
     "an empty purse excludes for all": (
         "lawtrace.solver.planner.transition_system._without_abstracted_refusals",
         _unchanged,
     ),
     "what is recorded is forgotten too early": (
-        "lawtrace.solver.planner.spec_automaton.SpecAutomaton._visible",
+        "lawtrace.solver.planner.spec_automaton.SpecAutomaton._observed_mask",
         _little,
     ),
     "nothing ever waits to be recorded": (
-        "lawtrace.solver.smt.environment_encoding.PendingEventsEncoding.follow",
+        "lawtrace.solver.smt.environment_encoding.PendingEventsEncoding.update",
         _little,
     ),
     "refusals are not read": ("lawtrace.solver.smt.bounded_model_checking.BoundedEncoding._forbid_refusals", _little),
-    "everything is known": ("lawtrace.solver.smt.environment_encoding.KnowledgeEncoding.includes", _always),
+    "everything is known": ("lawtrace.solver.smt.environment_encoding.KnowledgeEncoding.is_known", _always),
 }
 
 
