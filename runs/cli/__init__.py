@@ -1,4 +1,4 @@
-"""The command line: one grammar, a file a verb. Exit codes: 0 done, 1 findings, 2 usage, 3 could not be carried out."""
+"""The commands, one module each. Exit codes: 0 done, 1 findings, 2 usage, 3 could not be carried out."""
 
 import sys
 from io import TextIOWrapper
@@ -14,7 +14,7 @@ def main() -> None:
     """The entry point of the command ``lawtrace``."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that has no § shows its number
+            stream.reconfigure(errors="backslashreplace")  # terminals without § show its code point
     try:
         app()
     except LawtraceError as error:

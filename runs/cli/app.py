@@ -1,7 +1,7 @@
-"""The grammar of the command line: which verbs there are, and where each is.
+"""The commands of ``lawtrace``, and the module of each.
 
-A verb's module is imported when the verb is called: what one command needs (AutoGen, Z3, scipy, matplotlib) no other
-command, and no ``--help``, waits for.
+A command's module is imported when the command is called, so that no command and no ``--help`` waits for the
+imports of another one (AutoGen, Z3, scipy, matplotlib).
 """
 
 from importlib import import_module
@@ -13,49 +13,49 @@ from typer.core import TyperCommand, TyperGroup
 
 from lawtrace.runs.plugins import plugin_commands
 
-# Each verb: where it is, and the line that the help shows.
+# Command -> module:attribute, and the line in the help.
 COMMANDS = {
-    "run": ("run:run", "Walk the whole way from a regulation to verdicts and a report."),
-    "resume": ("run:resume", "Go on with an interrupted run; nothing that was answered is asked again."),
-    "report": ("report:report", "Write the report of each run again, and print its table."),
-    "compare": ("compare:compare", "Which attempts flipped between two runs, and why."),
+    "run": ("run:run", "Run the full pipeline."),
+    "resume": ("run:resume", "Continue an interrupted run."),
+    "report": ("report:report", "Write the reports of runs again."),
+    "compare": ("compare:compare", "Compare two runs or two models."),
     "messages": ("messages:messages", "Read the conversations of a run."),
-    "view": ("view:view", "Look at runs in the browser: conversations, verdicts and what caused them."),
-    "audit": ("audit:audit_command", "Judge conversations that already happened."),
-    "doctor": ("doctor:doctor", "Which sandboxes work, which endpoints answer, which versions are here."),
-    "attempt": ("attempt:attempt", "Put a model to each task."),
-    "grade": ("grade:grade", "Judge programs in the jail: goal reached, rules kept?"),
-    "env": ("env:app", "Environments: list them, show what one declares, check it."),
-    "rules": ("rules:app", "Rules: draw them from a regulation, check them."),
-    "ltlf": ("ltlf:app", "LTLf: verdicts on traces, and automata."),
-    "traces": ("traces:app", "Traces: synthesise compliant ones, see what they can cover."),
-    "tasks": ("tasks:app", "Tasks: build, check and release them, import published ones."),
+    "view": ("view:view", "Browse runs in the browser."),
+    "audit": ("audit:audit_command", "Judge recorded conversations against rules."),
+    "doctor": ("doctor:doctor", "Check sandboxes, endpoints and versions."),
+    "attempt": ("attempt:attempt", "Run a model on tasks."),
+    "grade": ("grade:grade", "Judge programs or the attempts of a run."),
+    "env": ("env:app", "List, show, check and serve environments."),
+    "rules": ("rules:app", "Extract, check and review rules."),
+    "ltlf": ("ltlf:app", "Evaluate formulas and show their automata."),
+    "traces": ("traces:app", "Synthesise compliant traces and measure coverage."),
+    "tasks": ("tasks:app", "Build, check, review, release and import tasks."),
     **{name: (command.target, command.help) for name, command in plugin_commands()},
 }
 
 
 class _LazyCommands(TyperGroup):
-    """Lists every verb by its line of help, and loads the one that is called."""
+    """Lists all commands by their help line and loads the one that is called."""
 
     def resolve_command(  # pyright: ignore[reportIncompatibleMethodOverride] -- the context's own class is private
         self, ctx: typer.Context, args: list[str]
     ) -> tuple[str, TyperCommand | TyperGroup, list[str]]:
-        verb, _, rest = super().resolve_command(ctx, args)
-        return str(verb), _load(str(verb)), rest
+        name, _, rest = super().resolve_command(ctx, args)
+        return str(name), _load(str(name)), rest
 
 
-def _load(verb: str) -> TyperCommand | TyperGroup:
-    module, name = COMMANDS[verb][0].split(":")
-    found = getattr(import_module(module if "." in module else f"lawtrace.runs.cli.{module}"), name)
+def _load(name: str) -> TyperCommand | TyperGroup:
+    module, attribute = COMMANDS[name][0].split(":")
+    found = getattr(import_module(module if "." in module else f"lawtrace.runs.cli.{module}"), attribute)
     if not isinstance(found, typer.Typer):
-        alone = typer.Typer(add_completion=False)
-        alone.command(verb)(found)
-        found = alone
+        single = typer.Typer(add_completion=False)
+        single.command(name)(found)
+        found = single
     found.rich_markup_mode = app.rich_markup_mode
     command = cast("TyperCommand | TyperGroup", typer.main.get_command(found))
-    command.name = verb
+    command.name = name
     if isinstance(command, TyperGroup):
-        for part in command.commands.values():  # the whole line: by default it is cut off at 45 characters
+        for part in command.commands.values():  # the whole line: the default cuts it at 45 characters
             part.short_help = part.short_help or (part.help or "").split("\n\n")[0].replace("\n", " ")
     return command
 
@@ -83,12 +83,12 @@ def lawtrace(
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Measures whether an LLM that calls tools keeps the regulations that nobody repeated to it."""
+    """Measure whether tool-calling LLM agents comply with regulations they are not reminded of."""
 
 
 def _placeholder() -> None:
-    """Stands for a verb in the list of verbs; `_LazyCommands` puts the real one in its place."""
+    """An entry in the list of commands; `_LazyCommands` loads the command itself."""
 
 
-for _name, (_place, _line) in COMMANDS.items():
-    app.command(_name, short_help=_line)(_placeholder)
+for _name, (_target, _help) in COMMANDS.items():
+    app.command(_name, short_help=_help)(_placeholder)

@@ -1,4 +1,4 @@
-"""``lawtrace audit``: recorded conversations of any agent, judged against a rule set."""
+"""``lawtrace audit``: judge recorded conversations against a rule set."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_grouped, print_json, print_note, print_result
 from lawtrace.runs.ingest.transcript_audit import AuditRow, audit_transcript
 from lawtrace.runs.ingest.transcripts import SPEAKERS, Transcript, read_transcripts
@@ -21,24 +21,26 @@ from lawtrace.solver.rules import check_rules, load_rules
 def audit_command(
     transcripts: Annotated[
         list[Path],
-        typer.Argument(help="OpenAI messages, logs of Inspect, or JSON lines of events. Several may be given."),
+        typer.Argument(help="OpenAI messages, Inspect logs, or JSON lines of events."),
     ],
     env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
-    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("audit.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    rules: Annotated[Path | None, typer.Option(help="Rule file; default: the curated set.")] = None,
+    out: Annotated[Path, typer.Option(help="Output file (JSON lines).")] = Path("audit.jsonl"),
+    as_json: JsonOption = False,
 ) -> None:
-    """Judge what already happened: which recorded conversations broke which rule, and where."""
-    setting = load_domain(env)
-    chosen = load_rules(rules or setting.rules_file)
-    check_rules(chosen, setting.environment, setting.regulation, beside=SPEAKERS)
+    """Judge recorded conversations against rules."""
+    domain = load_domain(env)
+    chosen = load_rules(rules or domain.rules_file)
+    check_rules(chosen, domain.environment, domain.regulation, beside=SPEAKERS)
     conversations = [
-        conversation for path in transcripts for conversation in _read_transcripts(path, alone=len(transcripts) == 1)
+        conversation
+        for path in transcripts
+        for conversation in _read_transcripts(path, only_file=len(transcripts) == 1)
     ]
     rows: list[AuditRow] = []
     with ProgressBars().stage("conversations", len(conversations)) as step:
         for conversation in conversations:
-            rows.append(audit_transcript(setting.environment, chosen, conversation))
+            rows.append(audit_transcript(domain.environment, chosen, conversation))
             step()
     write_rows(out, rows)
     print_grouped(
@@ -66,11 +68,11 @@ def audit_command(
     raise typer.Exit(1 if outcomes["broken"] or outcomes["invalid"] else 0)
 
 
-def _read_transcripts(path: Path, *, alone: bool) -> list[Transcript]:
-    """The conversations of a file. Of several files, one of which nothing can be read is one that cannot be judged."""
+def _read_transcripts(path: Path, *, only_file: bool) -> list[Transcript]:
+    """The conversations of a file. An unreadable file among several counts as one invalid conversation."""
     try:
         return read_transcripts(path)
     except InputError as error:
-        if alone or not path.exists():
+        if only_file or not path.exists():
             raise
         return [Transcript(str(path), path.name, (), str(error).removeprefix(f"{path}: "))]

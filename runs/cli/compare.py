@@ -1,4 +1,4 @@
-"""``lawtrace compare``: two runs over the same tasks, or two models of one run."""
+"""``lawtrace compare``: compare two runs over the same tasks, or two models of one run."""
 
 from pathlib import Path
 from typing import Annotated, cast
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import print_json, print_note, print_problems, print_result
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.run_comparison import RunComparison, compare_runs, read_side
@@ -20,13 +21,13 @@ MAX_FLIPS = 20
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="The folder of a finished run, or of `grade --compare`.")],
-    second: Annotated[Path | None, typer.Argument(help="Another; by default the same one.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model on the first side.")] = None,
-    against: Annotated[str | None, typer.Option(help="The model on the second side.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    first: Annotated[Path, typer.Argument(help="Folder of a finished run or of `grade --compare`.")],
+    second: Annotated[Path | None, typer.Argument(help="Second folder; default: the first.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of the first run.")] = None,
+    against: Annotated[str | None, typer.Option(help="Model of the second run.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Which attempts flipped and why, and whether the difference is more than chance."""
+    """Compare two runs or two models, attempt by attempt."""
     if (model is None) != (against is None):
         raise InputError("--model and --against go together: the model on each side")
     if second is None and model is None:

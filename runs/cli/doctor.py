@@ -1,16 +1,16 @@
-"""``lawtrace doctor``: can this machine do what lawtrace needs?"""
+"""``lawtrace doctor``: check sandboxes, endpoints and versions."""
 
 import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
 
 import typer
 
 from lawtrace.agents.models.endpoints import check_endpoints
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend, diagnose
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 
 SANDBOXES = ("bwrap", "docker")
@@ -29,13 +29,13 @@ PACKAGES = (
 )
 
 _STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
-"""How an endpoint's line begins, and the word for it. What is not set up is nothing amiss."""
+"""First word of an endpoint's status -> word in the table. An endpoint that is not set up is no error."""
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Which sandboxes work, which endpoints answer, which versions are installed?"""
+    """Check sandboxes, endpoints and versions."""
     sandboxes = {name: diagnose(choose_backend(name)) for name in SANDBOXES}
     jail = sandboxes["bwrap"]
     possible = any(diagnosis.possible for diagnosis in sandboxes.values())

@@ -1,4 +1,4 @@
-"""``lawtrace env``: which environments there are, what one declares, and what is wrong with it."""
+"""``lawtrace env``: list, show and check environments."""
 
 import json
 from collections.abc import Sequence
@@ -13,31 +13,30 @@ from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.cli.env_serve import serve
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
 from lawtrace.solver.lint.cross_references import CrossReferences, cross_reference
 from lawtrace.solver.lint.declarations import DeclarationIssue, lint_declaration
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 
-app = typer.Typer(
-    help="Environments: list them, show what one declares, check it.", no_args_is_help=True, add_completion=False
-)
+app = typer.Typer(help="List, show, check and serve environments.", no_args_is_help=True, add_completion=False)
 
 NONE = "none"
 
 
 @app.command("list")
 def list_command(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Which environments there are."""
-    settings = [load_domain(name) for name in BUILT_IN_DOMAINS]
+    """List the built-in environments."""
+    domains = [load_domain(name) for name in BUILT_IN_DOMAINS]
     if as_json:
-        print_json({"environments": [setting.environment.name for setting in settings]})
+        print_json({"environments": [domain.environment.name for domain in domains]})
         return
     table = make_table("environment", "title", "tools", "regulation")
-    for setting in settings:
-        environment = setting.environment
-        table.add_row(environment.name, environment.title, str(len(environment.tools)), setting.regulation.title)
+    for domain in domains:
+        environment = domain.environment
+        table.add_row(environment.name, environment.title, str(len(environment.tools)), domain.regulation.title)
     print_result(table)
 
 
@@ -46,42 +45,42 @@ app.command("serve")(serve)
 
 @app.command("show")
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
+    as_json: JsonOption = False,
 ) -> None:
-    """What an environment declares: its tools, its rules and the provisions they rest on, both ways."""
-    setting = load_domain(name)
-    rules = load_rules(setting.rules_file)
-    check_rules(rules, setting.environment, setting.regulation)
-    references = cross_reference(setting.environment, setting.regulation, rules)
+    """Show tools, rules and provisions, linked to each other."""
+    domain = load_domain(name)
+    rules = load_rules(domain.rules_file)
+    check_rules(rules, domain.environment, domain.regulation)
+    references = cross_reference(domain.environment, domain.regulation, rules)
     if as_json:
-        print_json(_shown(setting, rules, references))
+        print_json(_shown(domain, rules, references))
         return
-    print_result(_tools(setting, references))
+    print_result(_tools(domain, references))
     print_result(_rules(rules))
-    print_result(_provisions(setting, references))
+    print_result(_provisions(domain, references))
 
 
 @app.command("check")
 def check_command(
-    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
+    as_json: JsonOption = False,
 ) -> None:
-    """What is wrong or suspicious in a declaration, its rules and its initial states, each with a remedy.
+    """Check a declaration, its rules and its initial states.
 
     Exit code 1 where there is a finding.
     """
-    setting = load_domain(name)
-    rules = load_rules(setting.rules_file)
-    check_rules(rules, setting.environment, setting.regulation)
-    with ProgressBars().stage(f"looking through {setting.environment.name}", None):
-        flaws = lint_declaration(setting.environment, rules, setting.regulation)
-        flaws = flaws or tuple(check_phrases(setting.environment, rules))
+    domain = load_domain(name)
+    rules = load_rules(domain.rules_file)
+    check_rules(rules, domain.environment, domain.regulation)
+    with ProgressBars().stage(f"looking through {domain.environment.name}", None):
+        flaws = lint_declaration(domain.environment, rules, domain.regulation)
+        flaws = flaws or tuple(check_phrases(domain.environment, rules))
     if as_json:
         found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
-        print_json({"environment": setting.environment.name, "findings": found})
+        print_json({"environment": domain.environment.name, "findings": found})
     else:
-        print_result(_flaws(flaws) if flaws else f"Nothing found against {setting.environment.name}.")
+        print_result(_flaws(flaws) if flaws else f"Nothing found against {domain.environment.name}.")
     raise typer.Exit(1 if flaws else 0)
 
 
@@ -95,9 +94,9 @@ def _flaws(flaws: Sequence[DeclarationIssue]) -> Table:
     return table
 
 
-def _shown(setting: Domain, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
+def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -> dict[str, Json]:
     return {
-        "documentation": document(setting.environment),
+        "documentation": document(domain.environment),
         "rules": [json.loads(rule.model_dump_json()) for rule in rules],
         "provisions": {
             citation: {"rules": [*linked.rules], "tools": [*linked.targets]}
@@ -110,15 +109,15 @@ def _shown(setting: Domain, rules: Sequence[Rule], references: CrossReferences) 
     }
 
 
-def _tools(setting: Domain, references: CrossReferences) -> Table:
+def _tools(domain: Domain, references: CrossReferences) -> Table:
     table = make_table("tool", "what it takes, who speaks of it", title="Tools")
-    for tool in setting.environment.tools.values():
+    for tool in domain.environment.tools.values():
         kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
         linked = references.tools[tool.name]
         table.add_row(
             tool.name,
             _lines(
-                parameters=setting.environment.signatures[tool.name],
+                parameters=domain.environment.signatures[tool.name],
                 event=[tool.emits] if tool.emits else (),
                 kind=kinds,
                 rules=linked.rules or [NONE],
@@ -143,16 +142,16 @@ def _rules(rules: Sequence[Rule]) -> Table:
     return table
 
 
-def _provisions(setting: Domain, references: CrossReferences) -> Table:
-    table = make_table("provision", "what it says, what rests on it", title=setting.regulation.title)
+def _provisions(domain: Domain, references: CrossReferences) -> Table:
+    table = make_table("provision", "what it says, what rests on it", title=domain.regulation.title)
     for citation, linked in references.provisions.items():
-        words = setting.regulation.by_citation[citation].whole()
+        words = domain.regulation.by_citation[citation].whole()
         resting = _lines(rules=linked.rules or [NONE], tools=linked.targets)
         table.add_row(Text(citation), Text.assemble(words, "\n", resting))
     return table
 
 
 def _lines(**said: Sequence[str]) -> Text:
-    """One line for each thing that there is something to say of; as text, since formulas hold brackets."""
+    """One line for each non-empty value, as Text because formulas contain brackets."""
     lines = [(f"{name}: ", ", ".join(words)) for name, words in said.items() if words]
     return Text("\n").join(Text.assemble((name, "dim"), words) for name, words in lines)

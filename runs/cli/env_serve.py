@@ -1,4 +1,4 @@
-"""``lawtrace env serve``: the tools of an environment for any agent that speaks MCP, while the judge watches."""
+"""``lawtrace env serve``: serve the tools of an environment over MCP and judge the session."""
 
 import difflib
 import importlib.util
@@ -26,35 +26,31 @@ TOKEN_VARIABLE = "LAWTRACE_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 def serve(
-    name: Annotated[str, typer.Argument(metavar="E", help="A built-in environment, or a folder of your own.")],
-    task: Annotated[
-        str | None, typer.Option(help="FILE#ID: the task whose initial state and request to serve.")
-    ] = None,
-    style: Annotated[Style | None, typer.Option(help="Which instruction of the task; by default its first.")] = None,
-    seed: Annotated[int, typer.Option(help="Without a task: the seed of the initial state.")] = 1,
-    transport: Annotated[Literal["stdio", "http"], typer.Option(help="How clients connect.")] = "stdio",
-    host: Annotated[str, typer.Option(help="For http. Away from loopback, clients must send a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 takes a free one.")] = 8766,
-    calls: Annotated[int, typer.Option(min=1, max=10_000, help="How many calls are taken.")] = 1000,
-    shield: Annotated[ShieldMode, typer.Option(help="Let the monitors warn about calls, or refuse them.")] = "off",
-    out: Annotated[Path, typer.Option(help="The folder for events and verdict. Keep it from the agent.")] = Path(
-        "served"
-    ),
+    name: Annotated[str, typer.Argument(metavar="E", help="Built-in environment, or a folder.")],
+    task: Annotated[str | None, typer.Option(help="FILE#ID: task that gives initial state and request.")] = None,
+    style: Annotated[Style | None, typer.Option(help="Instruction style; default: the first of the task.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the initial state without a task.")] = 1,
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="Transport for clients.")] = "stdio",
+    host: Annotated[str, typer.Option(help="For http. Other than loopback needs a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0 picks a free port.")] = 8766,
+    calls: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of calls.")] = 1000,
+    shield: Annotated[ShieldMode, typer.Option(help="Warn about or refuse calls that break a rule.")] = "off",
+    out: Annotated[Path, typer.Option(help="Output folder. Keep it from the agent.")] = Path("served"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object as the last line, once clients can connect to http.")
     ] = False,
 ) -> None:
-    """Serve the tools over the Model Context Protocol; the monitors watch, and a verdict is written after every call.
+    """Serve an environment over MCP and judge the calls.
 
     One server is one session: all of its clients act in the same world. A new attempt is a new server.
     """
     silence_libraries()
-    setting = load_domain(name)
+    domain = load_domain(name)
     _require_extra()
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
     from lawtrace.runs.network import is_loopback
 
-    assignment = replace(_session_setup(setting, name, task, style, seed), calls=calls, shield=shield)
+    assignment = replace(_session_setup(domain, name, task, style, seed), calls=calls, shield=shield)
     watched = JudgedSession(assignment, _new_folder(out))
     server = make_server(watched)
     if transport == "stdio":
@@ -78,24 +74,24 @@ def serve(
         print_json({"calls": len(watched.attempt.events), "out": str(out)})
 
 
-def _session_setup(setting: Domain, name: str, task: str | None, style: Style | None, seed: int) -> SessionSetup:
-    environment = setting.environment
+def _session_setup(domain: Domain, name: str, task: str | None, style: Style | None, seed: int) -> SessionSetup:
+    environment = domain.environment
     if task is None:
-        rules = load_rules(setting.rules_file)
-        check_rules(rules, environment, setting.regulation)
+        rules = load_rules(domain.rules_file)
+        check_rules(rules, environment, domain.regulation)
         initial = environment.populate(Random(seed))
-        return SessionSetup(setting, initial, rules, f"{environment.name}-seed-{seed}")
+        return SessionSetup(domain, initial, rules, f"{environment.name}-seed-{seed}")
     row = _find_task(task, name if is_folder(name) else None)
     if row.environment != environment.name:
         raise InputError(f"--task {task}: it is about the environment {row.environment!r}, not {environment.name!r}")
     chosen = style or row.styles[0]
     if chosen not in row.instructions:
         raise InputError(f"--task {task}: it has no {chosen} instruction; it has {', '.join(row.instructions)}")
-    return SessionSetup(setting, row.initial(environment), row.rules, row.id, row, chosen)
+    return SessionSetup(domain, row.initial(environment), row.rules, row.id, row, chosen)
 
 
 def _find_task(named: str, env: str | None) -> Task:
-    """The task that FILE#ID names."""
+    """Read the task named by FILE#ID."""
     path, _, wanted = named.rpartition("#")
     if not path:
         raise InputError(f"--task {named}: write FILE#ID, the file of tasks and the id of one of them")
@@ -108,7 +104,7 @@ def _find_task(named: str, env: str | None) -> Task:
 
 
 def _new_folder(out: Path) -> Path:
-    """A folder for this session alone: an earlier one is evidence, and is not written over."""
+    """An empty folder for this session; an earlier session is evidence and is not overwritten."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: holds something already; give each session a folder of its own with --out")
     return out

@@ -1,4 +1,4 @@
-"""``lawtrace grade``: verdicts on programs that are given, or on a finished run again."""
+"""``lawtrace grade``: judge programs, or judge the attempts of a run again."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Backend, Jail, JailPool
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentFolderOption, SandboxOption, open_sandbox
+from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption, SandboxOption, open_sandbox
 from lawtrace.runs.cli.output import ProgressBars, print_invalid, print_json, print_note, print_problems, print_result
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -40,64 +40,60 @@ from lawtrace.solver.rules import check_rules, load_rules
 
 
 def grade(
-    run: Annotated[
-        Path | None, typer.Argument(help="The folder of a finished run, to grade its attempts again.")
-    ] = None,
-    tasks: Annotated[Path | None, typer.Option(help="The tasks (JSON lines).")] = None,
+    run: Annotated[Path | None, typer.Argument(help="Folder of a finished run to judge again.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Task file (JSON lines).")] = None,
     programs: Annotated[
         list[Path] | None,
-        typer.Option(
-            help='Programs: JSON lines {"task", "style", "program"}, attempts, or a published record file. Repeatable.'
-        ),
+        typer.Option(help='JSON lines {"task", "style", "program"}, attempts, or published records.'),
     ] = None,
     env: EnvironmentFolderOption = None,
-    rules: Annotated[Path | None, typer.Option(help="Judge by this rule file instead of the tasks' own rules.")] = None,
-    profile: Annotated[GradingProfile, typer.Option(help="How verdicts are reached.")] = "strict",
+    rules: Annotated[Path | None, typer.Option(help="Rule file; default: the rules of the tasks.")] = None,
+    profile: Annotated[GradingProfile, typer.Option(help="Grading profile.")] = "strict",
     compare: Annotated[
         Path | None,
-        typer.Option(help="For imported tasks: judge by every profile, the baselines too; where the comparison goes."),
+        typer.Option(help="Output folder for a comparison of all profiles."),
     ] = None,
     sandbox: SandboxOption = "bwrap",
-    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("verdicts.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    out: Annotated[Path, typer.Option(help="Output file (JSON lines).")] = Path("verdicts.jsonl"),
+    as_json: JsonOption = False,
 ) -> None:
-    """Judge programs in the jail: is the goal reached, and were all rules kept?"""
+    """Judge programs or the attempts of a run."""
     backend = open_sandbox(sandbox)
     if run is not None and (tasks is not None or programs):
-        raise InputError("give either the folder of a run, or --tasks FILE and --programs FILE, not both")
+        raise InputError("give the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:
         folder = RunFolder(run).existing()
-        read, setting = read_usable_tasks(folder.tasks, env)
+        read, domain = read_usable_tasks(folder.tasks, env)
         rows = read.rows
-        sifted = match_to_tasks(rows, read_usable_rows(folder.attempts, Attempt))
-        attempts, recorded = sifted.rows, list[RecordedVerdict]()
-        problems = [*read.problems, *sifted.problems]
+        matched = match_to_tasks(rows, read_usable_rows(folder.attempts, Attempt))
+        attempts, recorded = matched.rows, list[RecordedVerdict]()
+        problems = [*read.problems, *matched.problems]
     elif tasks is None or not programs:
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE")
     else:
-        read, setting = read_usable_tasks(tasks, env)
+        read, domain = read_usable_tasks(tasks, env)
         rows = read.rows
-        wanted, recorded, found = _programs(rows, programs)
+        submitted, recorded, found = _programs(rows, programs)
         problems = [*read.problems, *found]
         if compare is not None:
-            wanted += baseline_programs(setting.environment, rows)
-        with JailPool(backend=backend) as jails, ProgressBars().stage("programs in the jail", len(wanted)) as step:
-            attempts = execute_programs(setting.environment, rows, wanted, jails, step, regulation=setting.regulation)
-    changed: list[RuleChange] = []
+            submitted += baseline_programs(domain.environment, rows)
+        with JailPool(backend=backend) as jails, ProgressBars().stage("programs in the jail", len(submitted)) as step:
+            attempts = execute_programs(domain.environment, rows, submitted, jails, step, regulation=domain.regulation)
+    changed_rules: list[RuleChange] = []
     if rules is not None:
         chosen = load_rules(rules)
-        check_rules(chosen, setting.environment)
+        check_rules(chosen, domain.environment)
         judged_before, rows = rows, [replace_rules(task, chosen) for task in rows]
-        changed = compare_rules(judged_before, rows)
+        changed_rules = compare_rules(judged_before, rows)
     if compare is not None:
-        _compare(setting.environment, rows, attempts, recorded, compare, backend)
-    verdicts = _verdicts(setting.environment, rows, attempts, profile, backend)
+        _compare(domain.environment, rows, attempts, recorded, compare, backend)
+    verdicts = _verdicts(domain.environment, rows, attempts, profile, backend)
     write_rows(out, verdicts)
     earlier = RunFolder(run).verdicts if run is not None else None
     before = read_usable_rows(earlier, Verdict).rows if earlier is not None and earlier.exists() else []
     print_problems(problems)
-    moved = compare_verdicts(before, verdicts)
-    _print_outcomes(verdicts, changed, moved, _cut_short(attempts), problems, out, as_json=as_json)
+    changed_verdicts = compare_verdicts(before, verdicts)
+    _print_outcomes(verdicts, changed_rules, changed_verdicts, _cut_short(attempts), problems, out, as_json=as_json)
     raise typer.Exit(1 if problems else 0)
 
 
@@ -130,7 +126,7 @@ def _compare(
     report = folder / "report.html"
     write_report(load_comparison_content(comparison), report)
     same = len(recorded) - len(comparison.unreproduced)
-    print_note(f"{same} of {len(recorded)} recorded verdicts come out the same by {RECORD_PROFILE}.")
+    print_note(f"{same} of {len(recorded)} recorded verdicts are reproduced by {RECORD_PROFILE}.")
     for rows, sides in ((comparison.unreproduced, "recorded"), (comparison.differences, "strict and published")):
         ours = Counter(row.cause for row in rows if row.model in BASELINES)
         for cause, count in Counter(row.cause for row in rows).most_common():
@@ -142,31 +138,29 @@ def _compare(
 def _require_published(tasks: list[Task], option: str) -> None:
     for task in tasks:
         if task.published is None:
-            raise InputError(
-                f"{option} judges imported tasks, and task {task.id!r} is not one; `lawtrace tasks import` makes them"
-            )
+            raise InputError(f"{option} needs imported tasks, and {task.id!r} is not one; use `lawtrace tasks import`")
 
 
 def _programs(tasks: list[Task], files: list[Path]) -> tuple[list[SubmittedRow], list[RecordedVerdict], list[Problem]]:
-    """The programs to judge, the verdicts recorded beside them, and what could not be used."""
-    everything, recorded = UsableRows[SubmittedRow](), list[RecordedVerdict]()
+    """The programs of all files, the verdicts recorded beside them, and the rows that could not be used."""
+    found_rows, recorded = UsableRows[SubmittedRow](), list[RecordedVerdict]()
     for path in files:
         read = read_programs(path)
-        everything.rows += read.usable.rows
-        everything.places += read.usable.places
-        everything.problems += read.usable.problems
+        found_rows.rows += read.usable.rows
+        found_rows.places += read.usable.places
+        found_rows.problems += read.usable.problems
         recorded += read.recorded
-    sifted = match_to_tasks(tasks, everything)
-    if not sifted.rows:
-        first = f"; {sifted.problems[0]}" if sifted.problems else ""
+    matched = match_to_tasks(tasks, found_rows)
+    if not matched.rows:
+        first = f"; {matched.problems[0]}" if matched.problems else ""
         raise InputError(f"{', '.join(map(str, files))}: no program can be used{first}")
-    kept = {(row.task, row.style, row.model) for row in sifted.rows}
+    kept = {(row.task, row.style, row.model) for row in matched.rows}
     verdicts = {(row.task, row.style, row.model): row for row in reversed(recorded)}
-    return sifted.rows, [row for key, row in verdicts.items() if key in kept][::-1], sifted.problems
+    return matched.rows, [row for key, row in verdicts.items() if key in kept][::-1], matched.problems
 
 
 def _cut_short(attempts: list[Attempt]) -> dict[str, int]:
-    """How many programs did not end by themselves: status -> number. Each has its verdict all the same."""
+    """Programs stopped by a limit or killed: status -> number. They have verdicts like all others."""
     statuses = Counter(attempt.execution.status for attempt in attempts if attempt.execution is not None)
     return {
         status: number for status, number in sorted(statuses.items()) if status.endswith("limit") or status == "killed"
@@ -175,8 +169,8 @@ def _cut_short(attempts: list[Attempt]) -> dict[str, int]:
 
 def _print_outcomes(
     verdicts: list[Verdict],
-    changed: list[RuleChange],
-    moved: list[VerdictChange],
+    changed_rules: list[RuleChange],
+    changed_verdicts: list[VerdictChange],
     cut_short: dict[str, int],
     problems: list[Problem],
     out: Path,
@@ -189,8 +183,8 @@ def _print_outcomes(
             for family in ("ordinary", "denied")
         )
         counts["invalid"] += len(problems)
-        rules: list[Json] = [asdict(rule) for rule in changed]
-        lines: list[Json] = [str(one) for one in moved]
+        rules: list[Json] = [asdict(rule) for rule in changed_rules]
+        lines: list[Json] = [str(one) for one in changed_verdicts]
         unusable: list[Json] = [str(problem) for problem in problems]
         summary: dict[str, Json] = {
             "verdicts": len(verdicts),
@@ -206,24 +200,26 @@ def _print_outcomes(
         return
     print_result(outcome_table(verdicts, unusable=len(problems)))
     print_invalid((row.task, row.reason) for row in verdicts if row.outcome == "invalid")
-    _print_changes(changed, moved)
+    _print_changes(changed_rules, changed_verdicts)
     if cut_short:
         kinds = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in cut_short.items())
-        print_note(f"Programs that did not end by themselves, and were judged by what they did until then: {kinds}.")
+        print_note(f"Stopped programs, judged by their calls until then: {kinds}.")
     print_note(f"Written: {out}")
 
 
 MAX_CHANGES = 20
 
 
-def _print_changes(changed: list[RuleChange], moved: list[VerdictChange]) -> None:
-    """Which rules are not what they were, how many verdicts each moved, and which verdicts."""
-    for rule in changed:
+def _print_changes(changed_rules: list[RuleChange], changed_verdicts: list[VerdictChange]) -> None:
+    """Print the changed rules, how many verdicts each of them changed, and the changed verdicts."""
+    for rule in changed_rules:
         print_note(str(rule))
-    because = Counter((one.change, rule) for one in moved for rule in (*one.now_broken, *one.no_longer_broken))
+    because = Counter(
+        (one.change, rule) for one in changed_verdicts for rule in (*one.now_broken, *one.no_longer_broken)
+    )
     for (change, rule), number in because.most_common():
         print_note(f"  {number} {'verdict' if number == 1 else 'verdicts'} {change} because of {rule}")
-    for one in moved[:MAX_CHANGES]:
+    for one in changed_verdicts[:MAX_CHANGES]:
         print_note(str(one))
-    if len(moved) > MAX_CHANGES:
-        print_note(f"... and {len(moved) - MAX_CHANGES} more; --json lists them all")
+    if len(changed_verdicts) > MAX_CHANGES:
+        print_note(f"... and {len(changed_verdicts) - MAX_CHANGES} more; --json lists them all")

@@ -1,4 +1,4 @@
-"""``lawtrace ltlf``: formulas on traces, and their automata."""
+"""``lawtrace ltlf``: evaluate formulas on traces and show their automata."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +8,12 @@ from pydantic import BaseModel, ConfigDict
 from rich.table import Table
 
 from lawtrace.environments.errors import FormulaError
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.ltlf import Atom, Automaton, compile_formula, parse, to_dot
 
-app = typer.Typer(help="LTLf: verdicts on traces, and automata.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="Evaluate formulas and show their automata.", no_args_is_help=True, add_completion=False)
 
 
 class _Case(BaseModel):
@@ -24,12 +25,10 @@ class _Case(BaseModel):
 
 @app.command("verdicts")
 def verdicts_command(
-    file: Annotated[
-        Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists the atoms that are true.')
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    file: Annotated[Path, typer.Argument(help='JSON lines {"formula", "trace"}; a step lists its true atoms.')],
+    as_json: JsonOption = False,
 ) -> None:
-    """Print each line with "holds": whether the formula holds on the trace."""
+    """Decide for each line whether its formula holds."""
     holding = number = 0
     for number, case in enumerate(read_rows(file, _Case), 1):
         try:
@@ -44,22 +43,22 @@ def verdicts_command(
 
 
 def _atom(text: str) -> Atom:
-    """An atom as formulas write it, with its condition if it has one."""
+    """Parse one atom, with its condition if it has one."""
     atom = parse(text)
     if not isinstance(atom, Atom):
-        raise FormulaError(f"`{text}` is no atom, and a step of a trace lists atoms")
+        raise FormulaError(f"`{text}` is not an atom; a step of a trace lists atoms")
     return atom
 
 
 @app.command("dfa")
 def dfa_command(
-    formula: Annotated[str, typer.Argument(help="A formula, in symbols or in the published words.")],
-    dot: Annotated[bool, typer.Option("--dot", help="Print a picture for Graphviz instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    formula: Annotated[str, typer.Argument(help="Formula, in symbols or in words.")],
+    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz source.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print the states and transitions of the minimal automaton over tool calls.
+    """Show the minimal automaton of a formula.
 
-    Of a quantified formula it is the automaton that each value goes through on its own.
+    For a quantified formula, the automaton of a single value.
     """
     automaton = compile_formula(parse(formula))
     if dot:

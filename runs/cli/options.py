@@ -10,6 +10,8 @@ from lawtrace.runs.recipe import BudgetOptions, CallOptions
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.solver.planner.trace_spec import TraceConstraints
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+
 EnvironmentOption = Annotated[
     str,
     typer.Option(

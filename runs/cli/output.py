@@ -1,6 +1,6 @@
-"""What the command line prints: results to standard output, everything else to standard error.
+"""Output of the commands: results on standard output, everything else on standard error.
 
-Much of it was written by models and found in documents: control characters in it are shown, and never obeyed.
+Printed text may come from models and documents, so its control characters are escaped.
 """
 
 import json
@@ -25,7 +25,7 @@ _STDERR = Console(stderr=True, highlight=False, emoji=False, markup=False)
 
 
 def print_result(what: RenderableType) -> None:
-    """A result, for people."""
+    """Print a result for people."""
     STDOUT.print(_escaped(what))
 
 
@@ -48,7 +48,7 @@ class _EscapedTable(Table):
 
 
 def make_table(*columns: str, title: str | None = None) -> Table:
-    """A table that folds what does not fit, so that nothing in it is cut off."""
+    """A table that wraps long cells instead of cutting them off."""
     table = _EscapedTable(title=title)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -56,18 +56,18 @@ def make_table(*columns: str, title: str | None = None) -> Table:
 
 
 def print_json(result: Mapping[str, Json]) -> None:
-    """The result of a ``--json`` command: one object, on the last line of standard output."""
+    """Print the result of a ``--json`` command: one object, the last line of standard output."""
     sys.stdout.write(json.dumps(result) + "\n")
     sys.stdout.flush()
 
 
 def print_note(text: str) -> None:
-    """A remark, for people, on standard error."""
+    """Print a note on standard error."""
     _STDERR.print(visible(text), soft_wrap=True)
 
 
 def print_problems(problems: Sequence[object]) -> None:
-    """What could not be used, each with its place; it is invalid, and the rest is judged."""
+    """Print the rows that could not be used, each with its place. They count as invalid."""
     for problem in problems:
         print_note(f"invalid: {problem}")
 
@@ -75,34 +75,36 @@ def print_problems(problems: Sequence[object]) -> None:
 MAX_GROUPS = 20
 
 
-def print_grouped(remarks: Iterable[tuple[str, str]]) -> None:
-    """Remarks as (what it is about, what it says): each text once, with how many it is about, the commonest first."""
-    about = defaultdict[str, list[str]](list)
-    for name, text in remarks:
-        about[text].append(name)
-    groups = sorted(about.items(), key=lambda group: -len(group[1]))
+def print_grouped(notes: Iterable[tuple[str, str]]) -> None:
+    """Print notes given as (subject, text): each text once with the number of its subjects, the most frequent first."""
+    subjects = defaultdict[str, list[str]](list)
+    for subject, text in notes:
+        subjects[text].append(subject)
+    groups = sorted(subjects.items(), key=lambda group: -len(group[1]))
     for text, names in groups[:MAX_GROUPS]:
         print_note(f"  {names[0]}: {text}" if len(names) == 1 else f"  {len(names)}, {names[0]} first: {text}")
     if len(groups) > MAX_GROUPS:
-        print_note(f"  ... and {len(groups) - MAX_GROUPS} more kinds of remark; the file written has them all")
+        print_note(f"  ... and {len(groups) - MAX_GROUPS} more kinds of note; the output file has all of them")
 
 
 def print_invalid(verdicts: Iterable[tuple[str, str]]) -> None:
-    """Why no verdict was possible, as (task, reason): a number in a table does not tell what to mend."""
+    """Print why verdicts are invalid, given as (task, reason)."""
     print_grouped((task, f"invalid: {reason}") for task, reason in verdicts)
 
 
 def print_error(text: str) -> None:
-    """One sentence about what went wrong, on standard error."""
+    """Print an error message on standard error."""
     _STDERR.print(f"lawtrace: {visible(text)}", style="red", soft_wrap=True)
 
 
 def silence_libraries() -> None:
-    """Diagnostics to standard error, warnings and worse only; loggers of libraries say nothing, nor does what AutoGen
-    still does in a run that is being left: why it is left has been said."""
+    """Log warnings and errors to standard error, and nothing from libraries.
+
+    AutoGen also logs tasks that are still pending when a run is cancelled; the reason was printed before.
+    """
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
-        # Asked for each line, so that it goes wherever standard error goes by then.
+        # Resolved for each line, so that a redirected standard error is used.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     for name in ("autogen_core", "autogen_agentchat", "httpx", "openai", "pypdf", "matplotlib"):
@@ -111,7 +113,7 @@ def silence_libraries() -> None:
 
 
 class ProgressBars:
-    """Progress bars on standard error, one for each stage, shown only where somebody looks."""
+    """Progress bars on standard error, one for each stage; only in a terminal."""
 
     @contextmanager
     def stage(self, name: str, total: int | None) -> Generator[Callable[[], None]]:

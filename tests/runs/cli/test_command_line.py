@@ -176,7 +176,7 @@ def test_formulas_on_traces_and_as_automata(lawtrace: Shell, tmp_path: Path) -> 
     (tmp_path / "cases.jsonl").write_text(json.dumps(case), encoding="utf-8")
     assert json.loads(lawtrace("ltlf", "verdicts", "cases.jsonl")[1]) == {**case, "holds": True}
     (tmp_path / "cases.jsonl").write_text('{"formula": "F a", "trace": [["a & b"]]}', encoding="utf-8")
-    assert "line 1: `a & b` is no atom" in lawtrace("ltlf", "verdicts", "cases.jsonl")[2]
+    assert "line 1: `a & b` is not an atom" in lawtrace("ltlf", "verdicts", "cases.jsonl")[2]
     assert lawtrace.json("ltlf", "dfa", "G(a -> F b)")["verdicts"] == ["holding", "open"]
     assert "digraph" in lawtrace("ltlf", "dfa", "G(a -> F b)", "--dot")[1]
     code, _, err = lawtrace("ltlf", "dfa", "G(a -> b -> c)")
