@@ -1,4 +1,4 @@
-"""The picture of the outcomes in README.md: the quickstart's report, in a real browser.
+"""Draws the outcome figure of README.md: the default run's report, in a browser.
 
 python docs/pictures/outcomes.py
 """

@@ -1,4 +1,4 @@
-"""The picture of the viewer in docs/why-did-it-fail.md: a real run, in a real browser.
+"""Draws the viewer picture of docs/why-did-it-fail.md: a run, in a browser.
 
 python docs/pictures/viewer.py
 """
