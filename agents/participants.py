@@ -213,11 +213,13 @@ class Role(Generic[Answer]):
     remembers: bool = True
 
     def agent(self, models: RoleModels, context: Context, **inputs: object) -> RoleAgent[Answer]:
-        """A new agent. ``inputs`` fill the role's prompt."""
-        prompt = models.prompt(self.name)
+        """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
+        return self.agent_of(models.client(self.name, context), models.prompt(self.name), **inputs)
+
+    def agent_of(self, client: ChatCompletionClient, prompt: Prompt, **inputs: object) -> RoleAgent[Answer]:
         return RoleAgent(
             self.name,
-            client=models.client(self.name, context),
+            client=client,
             prompt=prompt,
             system=prompt.fill(**inputs),
             answer=self.answer,

@@ -28,7 +28,7 @@ from lawtrace.agents.event_log import Context
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.stack import CallSettings, ModelClients
 from lawtrace.agents.participants import CodeCheck, Objections
-from lawtrace.agents.roles.instruction_roles import Draft, make_instruction_generator
+from lawtrace.agents.roles.instruction_roles import INSTRUCTION_GENERATOR, Draft
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.prompts.loader import load_prompt
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -53,7 +53,9 @@ async def converse(clients: ModelClients, event_log: EventLogFile, number: int, 
 
     said = await run_conversation(
         [
-            make_instruction_generator(client, load_prompt("instruction_generator"), BANKING, [], "goal"),
+            INSTRUCTION_GENERATOR.agent_of(
+                client, load_prompt("instruction_generator"), style="goal", plan="[]", summary=BANKING.summary
+            ),
             CodeCheck("check", Objections, check),
         ],
         opening="Write the request.",

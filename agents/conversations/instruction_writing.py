@@ -1,8 +1,10 @@
-"""Writing one instruction: generator, code, independent reader, code again, evaluator (P 3.4).
+"""The conversation that writes an instruction (P 3.4): generator, wording check, independent reader, reading check,
+evaluator.
 
-Code stands in front of every opinion: what the wording check or the reading check rejects never reaches the evaluator.
+The checks by code come first: a draft that they reject never reaches the evaluator.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,14 +15,16 @@ from lawtrace.agents.conversation import Utterance, run_conversation
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.participants import CodeCheck, Objections, RoleFailure
 from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.roles.extraction_roles import documentation_json
 from lawtrace.agents.roles.instruction_roles import (
+    INDEPENDENT_READER,
+    INSTRUCTION_GENERATOR,
+    MASKING_EVALUATOR,
     Draft,
     MaskingReview,
     RequestReading,
-    make_independent_reader,
-    make_instruction_generator,
-    make_masking_evaluator,
-    plan_of,
+    hidden_tools_json,
+    instruction_plan,
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.masking.goals import goal_calls
@@ -29,12 +33,12 @@ from lawtrace.solver.masking.wording import instruction_variables
 from lawtrace.solver.traces import Trace, literal_calls
 
 Ending = Literal["accepted", "wording", "reading", "evaluator", "failure"]
-"""How the conversation ended: accepted, or who rejected the last draft, or a role that failed."""
+"""How the conversation ended: the draft was accepted, the check that rejected the last draft, or a role failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionResult:
-    """What came of the conversation. ``instruction`` is None unless it ended in acceptance."""
+    """The result of the conversation. ``instruction`` is None unless a draft was accepted."""
 
     instruction: Instruction | None
     rounds: int
@@ -52,14 +56,14 @@ async def write_instruction(
     most_rounds: int,
     evaluator: bool = True,
 ) -> InstructionResult:
-    """Hold the conversation for one style; after ``most_rounds`` drafts that nobody accepts, nothing comes of it.
+    """Write the instruction in one style, in at most ``most_rounds`` drafts.
 
-    Without an ``evaluator`` a draft is accepted that code has nothing against.
+    Without an ``evaluator`` a draft is accepted if code has no objection.
     """
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
     variables = instruction_variables(calls, numbers)
-    plan = plan_of(environment, calls, numbers, style)
+    plan = instruction_plan(environment, calls, numbers, style)
     context = context.at(style=style)
 
     def instruction_of(text: str) -> Instruction:
@@ -73,46 +77,32 @@ async def write_instruction(
         read = content.calls if isinstance(content, RequestReading) else ()
         return Objections(objections=tuple(check_reader_calls(environment, trace, style, read)))
 
-    said = await run_conversation(
+    plan_json, documentation = json.dumps(plan, indent=1), documentation_json(environment)
+    messages = await run_conversation(
         [
-            make_instruction_generator(
-                role_models.client("instruction_generator", context),
-                role_models.prompt("instruction_generator"),
-                environment,
-                plan,
-                style,
-            ),
+            INSTRUCTION_GENERATOR.agent(role_models, context, style=style, plan=plan_json, summary=environment.summary),
             CodeCheck("wording_check", Objections, wording),
-            make_independent_reader(
-                role_models.client("independent_reader", context),
-                role_models.prompt("independent_reader"),
-                environment,
-                style,
-            ),
+            INDEPENDENT_READER.agent(role_models, context, documentation=documentation, style=style),
             CodeCheck("reading_check", Objections, reading),
-            make_masking_evaluator(
-                role_models.client("masking_evaluator", context),
-                role_models.prompt("masking_evaluator"),
-                environment,
-                plan,
-                style,
+            MASKING_EVALUATOR.agent(
+                role_models, context, style=style, plan=plan_json, hidden=hidden_tools_json(environment)
             ),
         ],
         opening="Write the request.",
-        next_speaker=lambda said: _next_speaker(said, most_rounds, evaluator=evaluator),
+        next_speaker=lambda messages: _next_speaker(messages, most_rounds, evaluator=evaluator),
         context=context,
         event_log=event_log,
         most_messages=5 * most_rounds + 2,
     )
-    drafts = [content for _, content in said if isinstance(content, Draft)]
-    ending = _ending(said, evaluator=evaluator)
+    drafts = [content for _, content in messages if isinstance(content, Draft)]
+    ending = _ending(messages, evaluator=evaluator)
     accepted = instruction_of(drafts[-1].text) if ending == "accepted" else None
     return InstructionResult(accepted, len(drafts), ending)
 
 
-def _next_speaker(said: Sequence[Utterance], most_rounds: int, *, evaluator: bool) -> str | None:
-    source, content = said[-1]
-    rounds = sum(isinstance(content, Draft) for _, content in said)
+def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, evaluator: bool) -> str | None:
+    source, content = messages[-1]
+    rounds = sum(isinstance(content, Draft) for _, content in messages)
     again = "instruction_generator" if rounds < most_rounds else None
     match content:
         case Draft():
@@ -131,8 +121,8 @@ def _next_speaker(said: Sequence[Utterance], most_rounds: int, *, evaluator: boo
             return "instruction_generator"
 
 
-def _ending(said: Sequence[Utterance], *, evaluator: bool) -> Ending:
-    source, content = said[-1]
+def _ending(messages: Sequence[Utterance], *, evaluator: bool) -> Ending:
+    source, content = messages[-1]
     match content:
         case MaskingReview(accepted=True):
             return "accepted"
@@ -154,16 +144,16 @@ async def read_instruction(
     context: Context,
     event_log: EventLog,
 ) -> tuple[ReaderCall, ...] | None:
-    """The calls that the reader makes of the text and the documentation; None if the role failed."""
+    """The calls that the independent reader derives from a finished instruction; None if the role failed."""
     context = context.at(role="independent_reader", style=instruction.style)
-    said = await run_conversation(
+    messages = await run_conversation(
         [
             CodeCheck("instruction", Draft, lambda _: Draft(text=instruction.text)),
-            make_independent_reader(
-                role_models.client("independent_reader", context),
-                role_models.prompt("independent_reader"),
-                environment,
-                instruction.style,
+            INDEPENDENT_READER.agent(
+                role_models,
+                context,
+                documentation=documentation_json(environment),
+                style=instruction.style,
             ),
         ],
         opening="Read the request.",
@@ -171,12 +161,12 @@ async def read_instruction(
         context=context,
         event_log=event_log,
     )
-    _, last = said[-1]
+    _, last = messages[-1]
     return last.calls if isinstance(last, RequestReading) else None
 
 
-def _next_reader(said: Sequence[Utterance]) -> str | None:
-    match said[-1][1]:
+def _next_reader(messages: Sequence[Utterance]) -> str | None:
+    match messages[-1][1]:
         case Draft():
             return "independent_reader"
         case RequestReading():

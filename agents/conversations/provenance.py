@@ -1,4 +1,4 @@
-"""What is kept of the way from provisions to rules: the rows of a trail file, so that every step can be checked."""
+"""The rows of a provenance file: how provisions became rules, so that every step can be checked."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -17,7 +17,7 @@ PROVISION_STATUS_LABELS: dict[ProvisionStatusName, str] = {
     "unread": "not read",
 }
 
-RuleStatus = Literal["accepted", "merged", "dropped", "invalid"]
+RuleStatus = Literal["proposed", "accepted", "merged", "dropped", "invalid"]
 
 
 class _Frozen(BaseModel):
@@ -25,11 +25,11 @@ class _Frozen(BaseModel):
 
 
 class ProvisionStatus(_Frozen):
-    """What became of a provision.
+    """The status of a provision.
 
     Attributes:
-        because: why it ended there.
-        scope: what the scope aligner said.
+        because: the reason for the status.
+        scope: the reason that the scope aligner gave.
         refined: whether an obligation was found in it.
     """
 
@@ -41,7 +41,7 @@ class ProvisionStatus(_Frozen):
 
 
 class ProvenanceMessage(_Frozen):
-    """One message, whoever spoke it, with the prompt file that it was asked for with."""
+    """One message, with the prompt file of the role that sent it."""
 
     role: str
     conversation: str
@@ -51,7 +51,7 @@ class ProvenanceMessage(_Frozen):
 
 
 class ProvisionBatch(_Frozen):
-    """Some provisions that were worked on together, and everything that was said over them."""
+    """Provisions that were processed together, with the messages of their conversations."""
 
     kind: Literal["piece"] = "piece"
     piece: int
@@ -60,40 +60,69 @@ class ProvisionBatch(_Frozen):
 
 
 class Quote(_Frozen):
-    """Words of a provision. ``validate_options``: they stand in it, letter by letter."""
+    """Words of a provision. ``checked``: the provision contains them."""
 
     citation: str
     words: str
     checked: bool
 
 
-class RuleProvenance(_Frozen):
-    """A rule that was proposed, and what became of it.
+class StatusChange(_Frozen):
+    """A step of a candidate's history.
 
     Attributes:
-        status: *accepted*; *merged* into another, by proof; *dropped* for what somebody held against it; *invalid*:
-            code could not read it as a rule over these tools.
-        because: what was held against it, or the proof.
+        because: the objection, or the proof.
         into: the rules that it was merged into.
-        piece: where it was proposed.
-        checks: what code found of it.
+    """
+
+    status: RuleStatus
+    because: str = ""
+    into: tuple[str, ...] = ()
+
+
+class RuleCandidate(_Frozen):
+    """A proposed rule and its status history.
+
+    Attributes:
+        rule: the rule; if it is *invalid*, with the formula as it was written.
+        quotes: the words of the provision that it rests on.
+        piece: the batch of provisions in which it was proposed.
+        checks: results of the checks by code.
+        history: from *proposed* to *accepted*, *merged* into another rule by proof, *dropped* after an objection, or
+            *invalid*: not a rule over these tools.
     """
 
     kind: Literal["rule"] = "rule"
     rule: Rule
-    quotes: tuple[Quote, ...]
-    status: RuleStatus
-    because: str = ""
-    into: tuple[str, ...] = ()
-    piece: int
+    quotes: tuple[Quote, ...] = ()
+    piece: int = 0
     checks: tuple[str, ...] = ()
+    history: tuple[StatusChange, ...] = (StatusChange(status="proposed"),)
+
+    @property
+    def status(self) -> RuleStatus:
+        return self.history[-1].status
+
+    @property
+    def because(self) -> str:
+        return self.history[-1].because
+
+    @property
+    def into(self) -> tuple[str, ...]:
+        return self.history[-1].into
+
+    def becomes(self, status: RuleStatus, because: str = "", into: tuple[str, ...] = ()) -> "RuleCandidate":
+        """A copy with one more step in its history."""
+        return self.model_copy(
+            update={"history": (*self.history, StatusChange(status=status, because=because, into=into))}
+        )
 
 
 class ProvisionProvenance(_Frozen):
-    """A provision in its own words, and what became of it.
+    """A provision with its text and status.
 
     Attributes:
-        rules: the accepted rules that rest on it.
+        rules: the accepted rules that cite it.
     """
 
     kind: Literal["provision"] = "provision"
@@ -106,7 +135,7 @@ class ProvisionProvenance(_Frozen):
 
 
 class ExtractionFunnel(_Frozen):
-    """How many were left after each step: provisions first, rules from ``candidates`` on."""
+    """Counts after each step: of provisions, then from ``candidates`` on of rules."""
 
     provisions: int
     in_scope: int
@@ -118,10 +147,10 @@ class ExtractionFunnel(_Frozen):
 
 
 class ProvenanceHeader(_Frozen):
-    """The first row: what was read, for which tools, by whom."""
+    """The first row: the regulation, the environment and the models of the roles."""
 
     kind: Literal["head"] = "head"
-    schema_version: Literal["lawtrace.trail/1"] = "lawtrace.trail/1"
+    schema_version: Literal["lawtrace.trail/2"] = "lawtrace.trail/2"
     regulation: str
     title: str
     source: str
@@ -134,11 +163,11 @@ class ProvenanceHeader(_Frozen):
 
 
 ProvenanceRow = Annotated[
-    ProvenanceHeader | ProvisionProvenance | RuleProvenance | ProvisionBatch, Field(discriminator="kind")
+    ProvenanceHeader | ProvisionProvenance | RuleCandidate | ProvisionBatch, Field(discriminator="kind")
 ]
 
 
-def measure_funnel(fates: Sequence[ProvisionStatus], rules: Sequence[RuleProvenance]) -> ExtractionFunnel:
+def measure_funnel(fates: Sequence[ProvisionStatus], rules: Sequence[RuleCandidate]) -> ExtractionFunnel:
     valid = [rule for rule in rules if rule.status != "invalid"]
     return ExtractionFunnel(
         provisions=len(fates),
@@ -152,17 +181,17 @@ def measure_funnel(fates: Sequence[ProvisionStatus], rules: Sequence[RuleProvena
 
 
 class MessageCollector:
-    """A ledger that also keeps what was said, for the trail."""
+    """An event log that also keeps the messages, for the provenance file."""
 
     def __init__(self, event_log: EventLog) -> None:
-        self._ledger = event_log
+        self._event_log = event_log
         self.messages: list[ProvenanceMessage] = []
 
     async def flush(self) -> None:
-        await self._ledger.flush()
+        await self._event_log.flush()
 
     def record(self, entry: Entry) -> None:
-        self._ledger.record(entry)
+        self._event_log.record(entry)
         if entry.kind == "message":
             self.messages.append(
                 ProvenanceMessage(

@@ -1,19 +1,16 @@
-"""The rules of all pieces together: named apart, merged by proof, freed of what cannot be kept, each with its trail."""
+"""Consolidates the rules of all batches: unique ids, merging by proof, removal of conflicting and redundant rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lawtrace.agents.conversations.provenance import (
     ProvisionProvenance,
     ProvisionStatus,
     ProvisionStatusName,
-    Quote,
-    RuleProvenance,
-    RuleStatus,
+    RuleCandidate,
 )
-from lawtrace.agents.conversations.rule_extraction import BatchCandidate, ExtractionResult
+from lawtrace.agents.conversations.rule_extraction import ExtractionResult
 from lawtrace.agents.conversations.rule_proposal import MERGED_FINDINGS, rule_flaws
-from lawtrace.agents.roles.extraction_roles import quoted_in
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.rule_transforms import RuleMerge, merge_rules, with_provisions_of
@@ -22,147 +19,103 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedRules:
-    """The accepted rules, the trail of every rule proposed, and what became of every provision."""
+    """The accepted rules, every candidate with its history, and every provision with its status."""
 
     rules: tuple[Rule, ...]
-    candidates: tuple[RuleProvenance, ...]
+    candidates: tuple[RuleCandidate, ...]
     provisions: tuple[ProvisionProvenance, ...]
 
 
-@dataclass(slots=True)
-class _Case:
-    """A candidate while it is settled."""
-
-    drawn: BatchCandidate
-    rule: Rule
-    status: RuleStatus
-    because: str = ""
-    into: tuple[str, ...] = ()
-
-
-def consolidate_rules(environment: Environment, regulation: Regulation, drawing: ExtractionResult) -> ConsolidatedRules:
-    """Settle what the pieces left. Rules of different pieces meet here for the first time."""
-    cases = [_case(drawn, id_) for drawn, id_ in zip(drawing.candidates, _names(drawing.candidates), strict=True)]
-    kept = _without_redundant(environment, _without_flawed(environment, cases), cases)
+def consolidate_rules(
+    environment: Environment, regulation: Regulation, extraction: ExtractionResult
+) -> ConsolidatedRules:
+    """Accept, merge or drop every candidate that met no objection in its batch."""
+    candidates = _by_unique_id(extraction.candidates)
+    kept = _without_redundant(environment, _without_flawed(environment, candidates), candidates)
     rules = {rule.id: rule for rule in kept}
-    for case in cases:
-        case.rule = rules.get(case.rule.id, case.rule)
-    trails = tuple(_trail(case, regulation) for case in cases)
-    pieces = {citation: piece.piece for piece in drawing.pieces for citation in piece.citations}
+    for id_, candidate in candidates.items():
+        if id_ in rules:
+            candidates[id_] = candidate.model_copy(update={"rule": rules[id_]}).becomes("accepted")
+    batches = {citation: batch.piece for batch in extraction.batches for citation in batch.citations}
     provisions = tuple(
         ProvisionProvenance(
             citation=provision.citation,
             heading=provision.heading or "",
             words=provision.whole(),
-            fate=_fate(drawing.fates[provision.citation], kept, cases),
+            fate=_status(extraction.provisions[provision.citation], kept, candidates.values()),
             rules=tuple(rule.id for rule in kept if provision.citation in rule.provisions),
-            piece=pieces[provision.citation],
+            piece=batches[provision.citation],
         )
         for provision in regulation.provisions
     )
-    return ConsolidatedRules(tuple(kept), trails, provisions)
+    return ConsolidatedRules(tuple(kept), tuple(candidates.values()), provisions)
 
 
-def _case(drawn: BatchCandidate, name: str) -> _Case:
-    proposed, candidate = drawn.candidate.proposed, drawn.candidate
-    if candidate.rule is None:
-        # Kept in the trail as it was written, whatever it is.
-        shown = Rule(
-            id=name, formula=proposed.formula or "?", provisions=(proposed.citation,), rationale=proposed.rationale
-        )
-        return _Case(drawn, shown, "invalid", candidate.because or "")
-    rule = Rule.model_validate({**candidate.rule.model_dump(), "id": name})
-    if candidate.because is not None:
-        return _Case(drawn, rule, "dropped", candidate.because)
-    return _Case(drawn, rule, "accepted")
+def _by_unique_id(candidates: Iterable[RuleCandidate]) -> dict[str, RuleCandidate]:
+    """The candidates in order, with numbers added to ids that several batches chose."""
+    named: dict[str, RuleCandidate] = {}
+    for candidate in candidates:
+        wanted = candidate.rule.id.strip() or "unnamed"
+        id_, number = wanted, 2
+        while id_ in named:
+            id_, number = f"{wanted}-{number}", number + 1
+        rule = Rule.model_validate({**candidate.rule.model_dump(), "id": id_})
+        named[id_] = candidate.model_copy(update={"rule": rule})
+    return named
 
 
-def _names(drawn: Sequence[BatchCandidate]) -> list[str]:
-    """The ids that were proposed, told apart where two pieces chose the same."""
-    names: list[str] = []
-    for one in drawn:
-        wanted = one.candidate.proposed.id.strip() or "unnamed"
-        name, number = wanted, 2
-        while name in names:
-            name, number = f"{wanted}-{number}", number + 1
-        names.append(name)
-    return names
+def _without_flawed(environment: Environment, candidates: dict[str, RuleCandidate]) -> list[Rule]:
+    """The rules that are compatible, each merged with those that are equivalent or weaker.
 
-
-def _without_flawed(environment: Environment, cases: Sequence[_Case]) -> list[Rule]:
-    """The rules that can be kept together, each merged with those that say the same or less.
-
-    After every rule that gives way the rest is looked at anew: one flaw hides another, and what was merged into the
-    rule because it says less may stand without it.
+    The analysis is repeated after each removal: one flaw can hide another, and a rule that was merged into a removed
+    one because it is weaker may be kept without it.
     """
-    by_id = {case.rule.id: case for case in cases}
-    standing = [case.rule for case in cases if case.status == "accepted"]
-    kept, merges = merge_rules(standing)
+    remaining = [candidate.rule for candidate in candidates.values() if candidate.status == "proposed"]
+    kept, merges = merge_rules(remaining)
     while flaws := rule_flaws(environment, kept, but=MERGED_FINDINGS):
-        for name, finding in flaws.items():
-            by_id[name].status, by_id[name].because = "dropped", f"{finding.message}. {finding.proof}"
+        for id_, finding in flaws.items():
+            candidates[id_] = candidates[id_].becomes("dropped", f"{finding.message}. {finding.proof}")
         same = [merge for merge in merges if merge.into in flaws and merge.because == "equivalent"]
-        _note_merges(same, by_id)
-        gone = flaws.keys() | {merge.rule.id for merge in same}
-        standing = [rule for rule in standing if rule.id not in gone]
-        kept, merges = merge_rules(standing)
-    _note_merges(merges, by_id)
+        _note_merges(same, candidates)
+        removed = flaws.keys() | {merge.rule.id for merge in same}
+        remaining = [rule for rule in remaining if rule.id not in removed]
+        kept, merges = merge_rules(remaining)
+    _note_merges(merges, candidates)
     return list(kept)
 
 
-def _note_merges(merges: Iterable[RuleMerge], by_id: Mapping[str, _Case]) -> None:
+def _note_merges(merges: Iterable[RuleMerge], candidates: dict[str, RuleCandidate]) -> None:
     for merge in merges:
-        case = by_id[merge.rule.id]
-        case.status, case.into = "merged", (merge.into,)
-        case.because = f"proved {merge.because}: no trace of any length keeps {merge.into} and breaks it"
+        proof = f"proved {merge.because}: no trace of any length keeps {merge.into} and breaks it"
+        candidates[merge.rule.id] = candidates[merge.rule.id].becomes("merged", proof, (merge.into,))
 
 
-def _without_redundant(environment: Environment, kept: Sequence[Rule], cases: Sequence[_Case]) -> list[Rule]:
-    """Without rules that several others imply together. What the rules demand stays the same."""
-    by_id = {case.rule.id: case for case in cases}
+def _without_redundant(
+    environment: Environment, kept: Sequence[Rule], candidates: dict[str, RuleCandidate]
+) -> list[Rule]:
+    """Without rules that several others imply together. The demands of the set stay the same."""
     rules = {rule.id: rule for rule in kept}
     while flaws := rule_flaws(environment, list(rules.values())):
-        for name, finding in flaws.items():
-            case, rule = by_id[name], rules.pop(name)
-            merged = finding.kind == "redundant" and finding.reasons
-            case.status, case.into = ("merged", finding.reasons) if merged else ("dropped", ())
-            case.because = f"{finding.message}. {finding.proof}"
+        for id_, finding in flaws.items():
+            rule = rules.pop(id_)
+            proof = f"{finding.message}. {finding.proof}"
+            if finding.kind == "redundant" and finding.reasons:
+                candidates[id_] = candidates[id_].becomes("merged", proof, finding.reasons)
+            else:
+                candidates[id_] = candidates[id_].becomes("dropped", proof)
             rules |= {
                 reason: with_provisions_of(rules[reason], [rule]) for reason in finding.reasons if reason in rules
             }
     return list(rules.values())
 
 
-def _fate(fate: ProvisionStatus, kept: Sequence[Rule], cases: Sequence[_Case]) -> ProvisionStatus:
-    own = [case for case in cases if fate.citation in case.rule.provisions]
-    ids = [rule.id for rule in kept if fate.citation in rule.provisions]
-    name: ProvisionStatusName = "rule" if ids else fate.fate
-    because = fate.because
+def _status(status: ProvisionStatus, kept: Sequence[Rule], candidates: Iterable[RuleCandidate]) -> ProvisionStatus:
+    own = [candidate for candidate in candidates if status.citation in candidate.rule.provisions]
+    ids = [rule.id for rule in kept if status.citation in rule.provisions]
+    name: ProvisionStatusName = "rule" if ids else status.fate
+    because = status.because
     if ids:
         because = f"{', '.join(ids)} rest{'s' if len(ids) == 1 else ''} on it"
-    elif own and fate.fate != "out_of_scope":
-        because = "; ".join(f"{case.rule.id}: {case.because or case.status}" for case in own)
-    return ProvisionStatus(citation=fate.citation, fate=name, because=because, scope=fate.scope, refined=fate.refined)
-
-
-def _trail(case: _Case, regulation: Regulation) -> RuleProvenance:
-    proposed = case.drawn.candidate.proposed
-    provision = regulation.by_citation.get(proposed.citation)
-    stands = provision is not None and quoted_in(case.drawn.quote, provision.whole())
-    checks = [f"cites {proposed.citation}" + ("" if provision else ", which there is not")]
-    if case.status != "invalid":
-        states = len(case.rule.automaton.verdicts)
-        checks += [
-            f"formula parses, names only tools and arguments that there are; {case.rule.template}",
-            f"minimal automaton of {states} states",
-        ]
-    quotes = (Quote(citation=proposed.citation, words=case.drawn.quote, checked=stands),) if case.drawn.quote else ()
-    return RuleProvenance(
-        rule=case.rule,
-        quotes=quotes,
-        status=case.status,
-        because=case.because,
-        into=case.into,
-        piece=case.drawn.piece,
-        checks=tuple(checks),
-    )
+    elif own and status.fate != "out_of_scope":
+        because = "; ".join(f"{candidate.rule.id}: {candidate.because or candidate.status}" for candidate in own)
+    return status.model_copy(update={"fate": name, "because": because})

@@ -1,22 +1,21 @@
-"""From a law to rules: every provision is aligned, refined, mapped and written down as rules, in pieces, each with a
-trail (P 3.2).
+"""Rule extraction: from the provisions of a regulation to rules with provenance (P 3.2).
 
-    scope_aligner          does it concern what these tools can do?
+    scope_aligner          does the provision concern what the tools can do?
     verifiability_refiner  which atomic obligations can a sequence of calls show?
-    tool_mapper            which tools do they speak of?
-    policy_extractor       the formulas; code validates, proves, and the LTL critic objects (extracting.py)
+    tool_mapper            which tools do they refer to?
+    policy_extractor       the formulas; code validates and analyses, the LTL critic objects (`rule_proposal`)
 
-Each step is a conversation with code that checks it. What became of every provision is kept, whatever it is: that calls
-cannot show it is an answer, a piece whose conversation broke off is a gap with its reason, and the rest goes on.
+Provisions are processed in batches. Each step is a conversation with code that checks it. Every provision ends with a
+status: that calls cannot show it is a result, and a batch whose conversation broke off keeps the reason while the
+others continue.
 """
 
 import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import TypeVar
 
-from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import ProposalLoopResult, run_proposal_loop
@@ -25,29 +24,30 @@ from lawtrace.agents.conversations.provenance import (
     ProvisionBatch,
     ProvisionStatus,
     ProvisionStatusName,
+    RuleCandidate,
 )
-from lawtrace.agents.conversations.rule_proposal import ProposedRules, RuleCandidate, propose_rules
+from lawtrace.agents.conversations.rule_proposal import ProposedRules, propose_rules, quotes_of
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.agents.participants import RoleAgent
+from lawtrace.agents.participants import Role
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.roles.extraction_roles import (
+    SCOPE_ALIGNER,
+    TOOL_MAPPER,
+    VERIFIABILITY_REFINER,
     MappedObligation,
     Obligation,
     Refinement,
-    Scoping,
-    ToolMapping,
     check_mapping,
     check_refinement,
     check_scoping,
-    make_scope_aligner,
-    make_tool_mapper,
-    make_verifiability_refiner,
+    documentation_json,
+    obligations_json,
+    provisions_json,
+    regulation_title,
 )
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -55,35 +55,26 @@ BATCH_SIZE = 12
 CONCURRENT_BATCHES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class BatchCandidate:
-    """A rule as one piece's conversation left it, before rules of other pieces are looked at, with the words quoted."""
-
-    candidate: RuleCandidate
-    quote: str
-    piece: int
-
-
 @dataclass(slots=True)
 class ExtractionResult:
-    """What came of all conversations.
+    """The result of all conversations.
 
     Attributes:
-        candidates: all rules proposed, those that stand and those that were dropped or withdrawn.
-        fates: what became of each provision, in the order of the text.
-        pieces: each with its messages.
-        stopped_by: the budget that is spent, if that is why not everything was read.
+        candidates: every proposed rule; those with the status *proposed* met no objection in their batch.
+        provisions: the status of each provision, in the order of the text.
+        batches: the batches with their messages.
+        stopped_by: the budget that is used up, if that is why provisions are unread.
     """
 
-    candidates: list[BatchCandidate] = field(default_factory=list[BatchCandidate])
-    fates: dict[str, ProvisionStatus] = field(default_factory=dict[str, ProvisionStatus])
-    pieces: list[ProvisionBatch] = field(default_factory=list[ProvisionBatch])
+    candidates: list[RuleCandidate] = field(default_factory=list[RuleCandidate])
+    provisions: dict[str, ProvisionStatus] = field(default_factory=dict[str, ProvisionStatus])
+    batches: list[ProvisionBatch] = field(default_factory=list[ProvisionBatch])
     stopped_by: BudgetExhausted | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _ExtractionSettings:
-    """Where the conversations are held."""
+class _Setup:
+    """What all batches share."""
 
     environment: Environment
     regulation: Regulation
@@ -106,103 +97,101 @@ async def extract_rules(
     most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> ExtractionResult:
-    """Work through the regulation, some pieces at once. ``on_provision`` is called for each provision that is done.
+    """Process the regulation, some batches concurrently. ``on_provision`` is called for each finished provision.
 
-    A step that breaks off over an unusable answer is held ``max_common_trials`` times at most, each a trial of its
-    own, so that what a record holds of earlier trials is not asked again.
+    A step that breaks off because of an unusable answer is run ``most_trials`` times at most. Each run is a trial of
+    its own, so that a resumed run does not repeat earlier trials.
     """
-    table = _ExtractionSettings(environment, regulation, role_models, context, most_rounds, critic, most_trials)
-    places = asyncio.Semaphore(CONCURRENT_BATCHES)
-    drawing = ExtractionResult()
+    setup = _Setup(environment, regulation, role_models, context, most_rounds, critic, most_trials)
+    slots = asyncio.Semaphore(CONCURRENT_BATCHES)
+    result = ExtractionResult()
 
-    async def work(
-        number: int, provisions: Sequence[Provision]
-    ) -> tuple[ProvisionBatch, list[BatchCandidate], dict[str, ProvisionStatus]]:
-        async with places:
-            listening = MessageCollector(event_log)
-            piece = _Batch(table, number, provisions, listening)
+    async def process(number: int, provisions: Sequence[Provision]) -> tuple[_Batch, ProvisionBatch]:
+        async with slots:
+            collector = MessageCollector(event_log)
+            batch = _Batch(setup, number, provisions, collector)
             try:
-                await piece.work()
-            except BudgetExhausted as spent:
-                # What was paid for so far is kept, and told of.
-                drawing.stopped_by = spent
-                piece.stop(str(spent))
+                await batch.process()
+            except BudgetExhausted as exhausted:
+                # Results that were paid for are kept.
+                result.stopped_by = exhausted
+                batch.stop(str(exhausted))
             for _ in provisions:
                 on_provision()
-            messages = tuple(listening.messages)
-            whole = ProvisionBatch(piece=number, citations=tuple(p.citation for p in provisions), messages=messages)
-            return whole, piece.candidates, piece.fates
+            citations = tuple(provision.citation for provision in provisions)
+            return batch, ProvisionBatch(piece=number, citations=citations, messages=tuple(collector.messages))
 
-    pieces = [
+    batches = [
         regulation.provisions[start : start + BATCH_SIZE] for start in range(0, len(regulation.provisions), BATCH_SIZE)
     ]
-    results = await asyncio.gather(*(work(number, piece) for number, piece in enumerate(pieces, 1)))
-    for piece, candidates, fates in results:
-        drawing.pieces.append(piece)
-        drawing.candidates += candidates
-        drawing.fates |= fates
-    return drawing
+    for batch, row in await asyncio.gather(*(process(number, batch) for number, batch in enumerate(batches, 1))):
+        result.batches.append(row)
+        result.candidates += batch.candidates
+        result.provisions |= batch.provisions
+    return result
 
 
 class _Batch:
-    """Some provisions that are worked on together."""
+    """A batch of provisions in progress."""
 
-    def __init__(
-        self, table: _ExtractionSettings, number: int, provisions: Sequence[Provision], event_log: EventLog
-    ) -> None:
-        self._table = table
+    def __init__(self, setup: _Setup, number: int, provisions: Sequence[Provision], event_log: EventLog) -> None:
+        self._setup = setup
         self._number = number
         self._provisions = provisions
-        self._ledger = event_log
-        self.candidates: list[BatchCandidate] = []
-        self.fates = {
+        self._event_log = event_log
+        self._documentation = documentation_json(setup.environment)
+        self.candidates: list[RuleCandidate] = []
+        self.provisions = {
             p.citation: ProvisionStatus(citation=p.citation, fate="unread", because="not begun") for p in provisions
         }
 
-    async def work(self) -> None:
-        concerned = await self._align(self._provisions)
-        obligations = await self._refine(concerned) if concerned else []
+    async def process(self) -> None:
+        in_scope = await self._align(self._provisions)
+        obligations = await self._refine(in_scope) if in_scope else []
         mapped = await self._map(obligations) if obligations else []
         if mapped:
             await self._write(mapped)
 
     def stop(self, because: str) -> None:
-        """Nothing more can be asked: provisions that nothing was decided on stay unread."""
+        """Set provisions without a decision to unread."""
         undecided = ("unread", "no_rule")
-        self._break_off([p for p in self._provisions if self.fates[p.citation].fate in undecided], "the run", because)
+        open_ = [p for p in self._provisions if self.provisions[p.citation].fate in undecided]
+        self._break_off(open_, "the run", because)
 
     async def _align(self, provisions: Sequence[Provision]) -> list[Provision]:
+        part = self._part(provisions)
         found = await self._propose(
-            "scope_aligner",
-            lambda place: make_scope_aligner(*self._seated(place), self._table.environment, self._part(provisions)),
-            Scoping,
+            SCOPE_ALIGNER,
             lambda answer: check_scoping(answer, provisions),
-            opening="Align the provisions.",
+            "Align the provisions.",
+            regulation=regulation_title(part),
+            provisions=provisions_json(part, headings=True),
+            documentation=self._documentation,
         )
         if not found.proposals:
             self._break_off(provisions, "scope alignment", found.failure)
             return []
         decided = {decision.citation: decision for decision in found.proposals[-1].decisions}
-        concerned: list[Provision] = []
+        in_scope: list[Provision] = []
         for provision in provisions:
             decision = decided.get(provision.citation)
             if decision is None:
-                self._settle(provision.citation, "unread", "scope alignment left it out, whatever was said to it")
+                self._set(provision.citation, "unread", "scope alignment made no decision on it")
             elif decision.concerns:
-                concerned.append(provision)
-                self._settle(provision.citation, "no_rule", "nothing came of it", decision.because)
+                in_scope.append(provision)
+                self._set(provision.citation, "no_rule", "no obligation was found", decision.because)
             else:
-                self._settle(provision.citation, "out_of_scope", decision.because or "no reason was given")
-        return concerned
+                self._set(provision.citation, "out_of_scope", decision.because or "no reason was given")
+        return in_scope
 
     async def _refine(self, provisions: Sequence[Provision]) -> list[Obligation]:
         part = self._part(provisions)
         found = await self._propose(
-            "verifiability_refiner",
-            lambda place: make_verifiability_refiner(*self._seated(place), part),
-            Refinement,
+            VERIFIABILITY_REFINER,
             lambda answer: check_refinement(answer, part),
-            opening="Refine the provisions.",
+            "Refine the provisions.",
+            regulation=regulation_title(part),
+            provisions=provisions_json(part),
         )
         if not found.proposals:
             self._break_off(provisions, "refinement", found.failure)
@@ -213,30 +202,30 @@ class _Batch:
             for one in last.obligations
             if not check_refinement(Refinement(obligations=(one,)), _only(part, one.citation))
         ]
-        for said in last.not_checkable:
-            if said.citation in part.by_citation:
-                self._settle(said.citation, "not_checkable", said.because)
+        for answer in last.not_checkable:
+            if answer.citation in part.by_citation:
+                self._set(answer.citation, "not_checkable", answer.because)
         invalid = {one.citation for one in last.obligations} - {one.citation for one in obligations}
         for citation in invalid & part.by_citation.keys():
-            self._settle(citation, "not_checkable", "no obligation with words that stand in it was found")
+            self._set(citation, "not_checkable", "no obligation quotes words that it contains")
         for one in obligations:
-            self._settle(one.citation, "no_rule", "an obligation was found, but no tool that shows it", refined=True)
+            self._set(one.citation, "no_rule", "an obligation was found, but no tool that shows it", refined=True)
         return obligations
 
     async def _map(self, obligations: Sequence[Obligation]) -> list[tuple[Obligation, MappedObligation]]:
-        tools = self._table.environment.tools
+        tools = self._setup.environment.tools
         found = await self._propose(
-            "tool_mapper",
-            lambda place: make_tool_mapper(*self._seated(place), self._table.environment, obligations),
-            ToolMapping,
+            TOOL_MAPPER,
             lambda answer: check_mapping(answer, obligations, tools),
-            opening="Map the obligations.",
+            "Map the obligations.",
+            obligations=obligations_json(obligations),
+            documentation=self._documentation,
         )
         if not found.proposals:
             cited = {one.citation for one in obligations}
             self._break_off([p for p in self._provisions if p.citation in cited], "tool mapping", found.failure)
             return []
-        whole: list[tuple[Obligation, MappedObligation]] = []
+        complete: list[tuple[Obligation, MappedObligation]] = []
         for mapped in found.proposals[-1].mapped:
             if not 0 < mapped.obligation <= len(obligations):
                 continue
@@ -248,108 +237,97 @@ class _Batch:
                 }
             )
             if (known.first and known.second) or (one.order == "other" and (known.first or known.second)):
-                whole.append((one, known))
-            elif all(one.citation != other.citation for other, _ in whole):
-                self._settle(one.citation, "no_rule", f"no tool shows it: {known.because or 'no reason was given'}")
-        return whole
+                complete.append((one, known))
+            elif all(one.citation != other.citation for other, _ in complete):
+                self._set(one.citation, "no_rule", f"no tool shows it: {known.because or 'no reason was given'}")
+        return complete
 
     async def _write(self, mapped: Sequence[tuple[Obligation, MappedObligation]]) -> None:
         cited = list(dict.fromkeys(one.citation for one, _ in mapped))
         part = self._part([p for p in self._provisions if p.citation in cited])
         quotes = {one.citation: one.quote for one, _ in reversed(mapped)}
-        extraction = await self._extract(part, _mapped_json(mapped))
-        if extraction.failure is not None:
-            self._break_off(part.provisions, "writing rules", extraction.failure)
+        proposed = await self._propose_rules(part, _mapped_json(mapped))
+        if proposed.failure is not None:
+            self._break_off(part.provisions, "writing rules", proposed.failure)
             return
         for citation in cited:
-            self._settle(citation, "no_rule", "no rule was written for it", refined=True)
-        for said in extraction.not_checkable:
-            if said.citation in part.by_citation:
-                self._settle(said.citation, "not_checkable", said.because, refined=True)
-        for candidate in extraction.candidates:
-            citation = candidate.proposed.citation
-            quote = candidate.proposed.quote or quotes.get(citation, "")
-            self.candidates.append(BatchCandidate(candidate, quote, self._number))
-            if citation in part.by_citation:  # a rule that cites what nobody mapped says nothing of that provision
-                dropped = candidate.because is not None
-                because = f"its rule was dropped: {candidate.because}" if dropped else ""
-                self._settle(citation, "no_rule", because, refined=True)
+            self._set(citation, "no_rule", "no rule was written for it", refined=True)
+        for answer in proposed.not_checkable:
+            if answer.citation in part.by_citation:
+                self._set(answer.citation, "not_checkable", answer.because, refined=True)
+        for candidate in proposed.candidates:
+            (citation,) = candidate.rule.provisions
+            found = candidate.quotes or quotes_of(quotes.get(citation, ""), citation, self._setup.regulation)
+            self.candidates.append(candidate.model_copy(update={"piece": self._number, "quotes": found}))
+            if citation in part.by_citation:  # a rule may cite a provision outside the batch
+                because = "" if candidate.status == "proposed" else f"its rule was dropped: {candidate.because}"
+                self._set(citation, "no_rule", because, refined=True)
 
     async def _propose(
-        self,
-        role: RoleName,
-        seat: Callable[[Context], RoleAgent[Answer]],
-        answer: type[Answer],
-        object_to: Callable[[Answer], Sequence[str]],
-        opening: str,
+        self, role: Role[Answer], object_to: Callable[[Answer], Sequence[str]], opening: str, **inputs: str
     ) -> ProposalLoopResult[Answer]:
         trial = 0
         while True:
-            place = self._place(role).at(trial=trial)
+            context = self._context(role.name, trial)
             found = await run_proposal_loop(
-                seat(place),
-                answer,
+                role.agent(self._setup.role_models, context, **inputs),
+                role.answer,
                 object_to,
                 opening=opening,
-                context=place,
-                event_log=self._ledger,
-                most_rounds=self._table.most_rounds,
+                context=context,
+                event_log=self._event_log,
+                most_rounds=self._setup.most_rounds,
             )
             trial += 1
-            if found.proposals or not found.unusable or trial >= self._table.most_trials:
+            if found.proposals or not found.unusable or trial >= self._setup.most_trials:
                 return found
 
-    async def _extract(self, part: Regulation, obligations: str) -> ProposedRules:
+    async def _propose_rules(self, part: Regulation, obligations: str) -> ProposedRules:
         trial = 0
         while True:
-            extraction = await propose_rules(
-                self._table.environment,
+            proposed = await propose_rules(
+                self._setup.environment,
                 part,
-                role_models=self._table.role_models,
-                context=self._place("policy_extractor").at(trial=trial),
-                event_log=self._ledger,
-                most_rounds=self._table.most_rounds,
-                critic=self._table.critic,
+                role_models=self._setup.role_models,
+                context=self._context("policy_extractor", trial),
+                event_log=self._event_log,
+                most_rounds=self._setup.most_rounds,
+                critic=self._setup.critic,
                 obligations=obligations,
             )
             trial += 1
-            if not extraction.unusable or trial >= self._table.most_trials:
-                return extraction
+            if not proposed.unusable or trial >= self._setup.most_trials:
+                return proposed
 
-    def _settle(
-        self, citation: str, fate: ProvisionStatusName, because: str, scope: str = "", *, refined: bool | None = None
+    def _set(
+        self, citation: str, status: ProvisionStatusName, because: str, scope: str = "", *, refined: bool | None = None
     ) -> None:
-        before = self.fates.get(citation)
+        before = self.provisions.get(citation)
         if before is not None:
-            changes: dict[str, object] = {"fate": fate, "because": because, "scope": scope or before.scope}
+            changes: dict[str, object] = {"fate": status, "because": because, "scope": scope or before.scope}
             if refined is not None:
                 changes["refined"] = refined
-            self.fates[citation] = ProvisionStatus.model_validate({**before.model_dump(), **changes})
+            self.provisions[citation] = before.model_copy(update=changes)
 
     def _break_off(self, provisions: Sequence[Provision], step: str, failure: str | None) -> None:
         for provision in provisions:
-            self._settle(provision.citation, "unread", f"{step} broke off: {failure or 'no answer was usable'}")
+            self._set(provision.citation, "unread", f"{step} broke off: {failure or 'no answer was usable'}")
 
     def _part(self, provisions: Sequence[Provision]) -> Regulation:
-        return self._table.regulation.with_provisions(provisions)
+        return self._setup.regulation.with_provisions(provisions)
 
-    def _place(self, role: RoleName) -> Context:
-        return self._table.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role)
-
-    def _seated(self, place: Context) -> tuple[ChatCompletionClient, Prompt]:
-        """Who plays the role, and the words it is told."""
-        role = cast("RoleName", place.role)
-        return self._table.role_models.client(role, place), self._table.role_models.prompt(role)
+    def _context(self, role: str, trial: int) -> Context:
+        return self._setup.context.at(role=role, unit=f"batch {self._number}", conversation_kind=role, trial=trial)
 
 
 def _only(part: Regulation, citation: str) -> Regulation:
-    """The part with that provision alone; as it is where there is none of the citation."""
+    """The part reduced to that provision; unchanged if the provision is not in it."""
     return part.with_provisions([part.by_citation[citation]]) if citation in part.by_citation else part
 
 
 def _mapped_json(mapped: Sequence[tuple[Obligation, MappedObligation]]) -> str:
-    told = [
+    shown = [
         {**one.model_dump(), "first_tools": tools.first, "second_tools": tools.second, "why": tools.because}
         for one, tools in mapped
     ]
-    return json.dumps(told, indent=1, ensure_ascii=False)
+    return json.dumps(shown, indent=1, ensure_ascii=False)

@@ -1,26 +1,30 @@
-"""Drawing rules from a regulation: the extractor proposes, code validates signatures and proves what speaks against the
-set, the critic objects (P 3.2)."""
+"""The conversation that writes rules for a batch of provisions: the policy extractor proposes, code validates each rule
+and analyses the set, the LTL critic objects (P 3.2)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
 
 from lawtrace.agents.conversation import Utterance, run_conversation
+from lawtrace.agents.conversations.provenance import Quote, RuleCandidate
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.roles.extraction_roles import (
+    LTL_CRITIC,
+    POLICY_EXTRACTOR,
     Candidates,
     Critique,
     NotCheckable,
     Proposal,
     ProposedRule,
     RuleObjection,
-    make_ltl_critic,
-    make_policy_extractor,
+    documentation_json,
+    provisions_json,
     quoted_in,
+    regulation_title,
 )
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation
@@ -30,45 +34,32 @@ from lawtrace.solver.ltlf import InstructionAdherence, OperationalRestriction, a
 from lawtrace.solver.rules import Rule, check_rules
 
 MERGED_FINDINGS: Final[frozenset[RuleFindingKind]] = frozenset({"equivalent", "redundant"})
-"""What is merged afterwards rather than objected to."""
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCandidate:
-    """A rule that was proposed, in the last round or in one before.
-
-    Attributes:
-        rule: None if it is no rule over these tools at all.
-        because: what was held against it; None for one that stands.
-    """
-
-    proposed: ProposedRule
-    rule: Rule | None
-    because: str | None = None
+"""Findings that lead to a merge later rather than to an objection."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedRules:
-    """What came of the conversation.
+    """The result of the conversation.
 
     Attributes:
-        candidates: everything that was proposed, each rule once.
-        rules: the rules that passed the signature validator and that the critic let stand (or did not object to
-            within the rounds allowed).
-        dropped: proposed rules that did not, with the objection.
-        not_checkable: provisions that the extractor says calls cannot show, and why.
-        rounds: how many proposals were made.
+        candidates: every proposed rule once. Those that still have the status *proposed* met no objection, or none
+            that the last round left standing.
+        not_checkable: provisions that tool calls cannot show, with the extractor's reasons.
+        rounds: the number of proposals.
         failure: why the conversation could not be finished, or None.
-        unusable: whether an answer was the reason, and not the want of one.
+        unusable: whether the reason is an answer that did not parse.
     """
 
-    rules: tuple[Rule, ...]
-    dropped: tuple[tuple[ProposedRule, str], ...]
+    candidates: tuple[RuleCandidate, ...]
     not_checkable: tuple[NotCheckable, ...]
     rounds: int
     failure: str | None
-    candidates: tuple[RuleCandidate, ...] = ()
     unusable: bool = False
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules without an objection."""
+        return tuple(candidate.rule for candidate in self.candidates if candidate.status == "proposed")
 
 
 async def propose_rules(
@@ -82,10 +73,11 @@ async def propose_rules(
     critic: bool = True,
     obligations: str = "[]",
 ) -> ProposedRules:
-    """Hold the conversation over all provisions; what is still objected to after the last round is dropped.
+    """Run the conversation over all provisions. Rules with an objection after the last round are dropped.
 
-    Without a ``critic`` only code objects. ``obligations``: what the steps before have made of the provisions, as JSON
-    (`lawtrace.agents.conversations.rule_extraction`).
+    Args:
+        critic: whether the LTL critic takes part; without it only code objects.
+        obligations: the obligations and tools that earlier steps found in the provisions, as JSON.
     """
 
     def validate(content: BaseModel | str) -> Critique:
@@ -97,44 +89,45 @@ async def propose_rules(
         proposal = content if isinstance(content, Proposal) else Proposal(rules=())
         return Candidates(proposal=proposal, findings=find_flaws(proposal, environment, regulation))
 
-    said = await run_conversation(
+    provisions, documentation = provisions_json(regulation), documentation_json(environment)
+    messages = await run_conversation(
         [
-            make_policy_extractor(
-                role_models.client("policy_extractor", context),
-                role_models.prompt("policy_extractor"),
-                environment,
-                regulation,
-                obligations,
+            POLICY_EXTRACTOR.agent(
+                role_models,
+                context,
+                regulation=regulation_title(regulation),
+                provisions=provisions,
+                documentation=documentation,
+                obligations=obligations,
             ),
             CodeCheck("signature_validator", Critique, validate, slow=True),
             CodeCheck("rule_analysis", Candidates, search, about=Proposal, slow=True),
-            make_ltl_critic(
-                role_models.client("ltl_critic", context), role_models.prompt("ltl_critic"), environment, regulation
-            ),
+            LTL_CRITIC.agent(role_models, context, provisions=provisions, documentation=documentation),
         ],
-        opening=f"Draw the rules from {regulation.id}.",
-        next_speaker=lambda said: _next_speaker(said, most_rounds, critic=critic),
+        opening=f"Write the rules of {regulation.id}.",
+        next_speaker=lambda messages: _next_speaker(messages, most_rounds, critic=critic),
         context=context,
         event_log=event_log,
         most_messages=4 * most_rounds + 2,
     )
-    proposals = [content for _, content in said if isinstance(content, Proposal)]
-    broke = said[-1][1] if isinstance(said[-1][1], RoleFailure) else None
-    failure, unusable = (broke.reason, broke.answered) if broke else (None, False)
+    proposals = [content for _, content in messages if isinstance(content, Proposal)]
+    last = messages[-1][1]
+    failure, unusable = (last.reason, last.answered) if isinstance(last, RoleFailure) else (None, False)
     if not proposals:
-        return ProposedRules((), (), (), 0, failure, unusable=unusable)
-    return replace(_settle(proposals, said, environment, regulation, failure), unusable=unusable)
+        return ProposedRules((), (), 0, failure, unusable)
+    candidates = _candidates(proposals, messages, environment, regulation)
+    return ProposedRules(tuple(candidates), proposals[-1].not_checkable, len(proposals), failure, unusable)
 
 
 def validate_signature(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> str | None:
-    """What makes the proposed rule invalid, whatever it means: syntax, names, template, citation, quote; or None.
+    """Why the proposed rule is invalid: syntax, names, template, citation or quote; None if it is valid.
 
-    A rule in the full language is valid if it says why neither template can say it.
+    A rule in the full language is valid if it explains why neither template is sufficient.
     """
     rule = _rule(proposed, regulation)
     try:
         check_rules([rule], environment, regulation)
-        _ = rule.automaton  # compiled here, where a formula that is too large costs one rule and no conversation
+        _ = rule.automaton  # compiled here, where a formula that is too large invalidates one rule
     except InputError as error:
         return str(error)
     match match_template(rule.parsed):
@@ -152,16 +145,16 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
         return "its parts must be plain names of tools, unless beyond_templates says why a condition is needed"
     provision = regulation.by_citation.get(proposed.citation)
     if proposed.quote and provision is not None and not quoted_in(proposed.quote, provision.whole()):
-        return f"the words quoted ({proposed.quote!r}) do not stand in {proposed.citation}"
+        return f"{proposed.citation} does not contain the quoted words ({proposed.quote!r})"
     return None
 
 
 def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulation) -> tuple[RuleObjection, ...]:
-    """What a search over all traces proves against the valid rules of a proposal, each against one rule with its proof.
+    """Objections that the analysis of the valid rules proves, each against one rule.
 
-    Of rules in conflict the last is objected to. A rule that another objection rests on is left alone, so that meeting
-    all of them loses nothing that the set demands. Questions that were not decided are no objections, nor are rules
-    that others say as well: code merges them afterwards, and the rule that stays rests on the provisions of all.
+    Of conflicting rules the last is objected to. A rule that another objection rests on is not, so that meeting all
+    objections loses nothing that the set demands. Undecided questions are no objections, nor are rules that others
+    imply: those are merged later, and the remaining rule cites the provisions of all.
     """
     valid: dict[str, Rule] = {}
     for proposed in proposal.rules:
@@ -174,20 +167,19 @@ def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulat
 def rule_flaws(
     environment: Environment, rules: Sequence[Rule], but: Collection[RuleFindingKind] = ()
 ) -> dict[str, RuleFinding]:
-    """The rules that should give way, each with the finding against it; ``but`` are kinds that do not count."""
+    """The rules to remove, each with the finding against it; findings of the kinds in ``but`` are ignored."""
     flaws: dict[str, RuleFinding] = {}
-    resting: set[str] = set()
+    needed: set[str] = set()
     for finding in analyse_rules(environment, rules).findings if rules else ():
-        blamed = None if finding.kind in but else _blamed(finding, environment)
-        if blamed is None or blamed in resting or blamed in flaws or flaws.keys() & set(finding.reasons):
+        rule = None if finding.kind in but else _rule_to_remove(finding, environment)
+        if rule is None or rule in needed or rule in flaws or flaws.keys() & set(finding.reasons):
             continue
-        resting |= {*finding.rules, *finding.reasons} - {blamed}
-        flaws[blamed] = finding
+        needed |= {*finding.rules, *finding.reasons} - {rule}
+        flaws[rule] = finding
     return flaws
 
 
-def _blamed(finding: RuleFinding, environment: Environment) -> str | None:
-    """The rule that should give way."""
+def _rule_to_remove(finding: RuleFinding, environment: Environment) -> str | None:
     match finding.kind:
         case "conflict" | "equivalent":
             return finding.rules[-1]
@@ -200,9 +192,9 @@ def _blamed(finding: RuleFinding, environment: Environment) -> str | None:
             return None
 
 
-def _next_speaker(said: Sequence[Utterance], most_rounds: int, *, critic: bool) -> str | None:
-    source, content = said[-1]
-    rounds = sum(isinstance(content, Proposal) for _, content in said)
+def _next_speaker(messages: Sequence[Utterance], most_rounds: int, *, critic: bool) -> str | None:
+    source, content = messages[-1]
+    rounds = sum(isinstance(content, Proposal) for _, content in messages)
     match content:
         case Proposal():
             return "signature_validator"
@@ -213,70 +205,78 @@ def _next_speaker(said: Sequence[Utterance], most_rounds: int, *, critic: bool) 
         case Critique(objections=()) if source == "signature_validator":
             return "rule_analysis"
         case Critique(objections=()):
-            agreed = not any(found.findings for found in _since_proposal(said))
+            agreed = not any(found.findings for found in _since_proposal(messages))
             return None if agreed or rounds >= most_rounds else "policy_extractor"
         case Critique() if rounds < most_rounds:
             return "policy_extractor"
         case Critique():
-            # No round is left: what the validator let stand must still be heard by the critic.
+            # In the last round the critic must still see the rules that are valid.
             return "rule_analysis" if source == "signature_validator" else None
         case _:
             return "policy_extractor"
 
 
-def _since_proposal(said: Sequence[Utterance]) -> list[Candidates]:
-    """What code has found in the last proposal."""
-    last = max(number for number, (_, content) in enumerate(said) if isinstance(content, Proposal))
-    return [content for _, content in said[last:] if isinstance(content, Candidates)]
+def _since_proposal(messages: Sequence[Utterance]) -> list[Candidates]:
+    """The findings on the last proposal."""
+    last = max(number for number, (_, content) in enumerate(messages) if isinstance(content, Proposal))
+    return [content for _, content in messages[last:] if isinstance(content, Candidates)]
 
 
-def _settle(
-    proposals: Sequence[Proposal],
-    said: Sequence[Utterance],
-    environment: Environment,
-    regulation: Regulation,
-    failure: str | None,
-) -> ProposedRules:
+def _candidates(
+    proposals: Sequence[Proposal], messages: Sequence[Utterance], environment: Environment, regulation: Regulation
+) -> list[RuleCandidate]:
+    """The rules of the last proposal, then those of earlier ones that it no longer has: neither the id nor the formula
+    for that provision."""
     last = proposals[-1]
-    place = max(number for number, (_, content) in enumerate(said) if content is last)
-    objected = {
+    position = max(number for number, (_, content) in enumerate(messages) if content is last)
+    objections = {
         objection.rule: objection.because
-        for _, content in said[place:]
+        for _, content in messages[position:]
         if isinstance(content, Critique | Candidates)
         for objection in (content.objections if isinstance(content, Critique) else content.findings)
     }
-    kept: dict[str, Rule] = {}
     candidates: list[RuleCandidate] = []
     for proposed in last.rules:
-        invalid = validate_signature(proposed, environment, regulation)
-        why = invalid or objected.get(proposed.id)
-        if why is None and proposed.id in kept:
+        candidate = _candidate(proposed, environment, regulation)
+        why = objections.get(proposed.id)
+        if why is None and any(one.rule.id == candidate.rule.id and one.status == "proposed" for one in candidates):
             why = "another rule has the same id"
-        rule = None if invalid else _rule(proposed, regulation)
-        candidates.append(RuleCandidate(proposed, rule, why))
-        if why is None:
-            kept[proposed.id] = _rule(proposed, regulation)
-    dropped = tuple((one.proposed, one.because) for one in candidates if one.because is not None)
-    candidates += _withdrawn(proposals, environment, regulation)
-    return ProposedRules(tuple(kept.values()), dropped, last.not_checkable, len(proposals), failure, tuple(candidates))
-
-
-def _withdrawn(proposals: Sequence[Proposal], environment: Environment, regulation: Regulation) -> list[RuleCandidate]:
-    """What an earlier round had, and the last one has not: neither the rule nor its formula for that provision."""
-    seen = {(rule.citation, rule.formula) for rule in proposals[-1].rules}
-    ids = {rule.id for rule in proposals[-1].rules}
-    withdrawn: list[RuleCandidate] = []
+        candidates.append(candidate.becomes("dropped", why) if why and candidate.status == "proposed" else candidate)
+    seen = {(rule.citation, rule.formula) for rule in last.rules}
+    ids = {rule.id for rule in last.rules}
     for proposal in reversed(proposals[:-1]):
         for proposed in proposal.rules:
             if proposed.id in ids or (proposed.citation, proposed.formula) in seen:
                 continue
             seen.add((proposed.citation, proposed.formula))
             ids.add(proposed.id)
-            invalid = validate_signature(proposed, environment, regulation)
-            rule = None if invalid else _rule(proposed, regulation)
-            because = invalid or "withdrawn after an objection"
-            withdrawn.append(RuleCandidate(proposed, rule, because))
-    return withdrawn
+            candidate = _candidate(proposed, environment, regulation)
+            is_valid = candidate.status == "proposed"
+            candidates.append(candidate.becomes("dropped", "withdrawn after an objection") if is_valid else candidate)
+    return candidates
+
+
+def _candidate(proposed: ProposedRule, environment: Environment, regulation: Regulation) -> RuleCandidate:
+    rule = _rule(proposed, regulation)
+    provision = regulation.by_citation.get(proposed.citation)
+    checks = [f"cites {proposed.citation}" + ("" if provision else ", which does not exist")]
+    invalid = validate_signature(proposed, environment, regulation)
+    if invalid is None:
+        checks += [
+            f"the formula parses and uses known tools and arguments; {rule.template}",
+            f"minimal automaton of {len(rule.automaton.verdicts)} states",
+        ]
+    candidate = RuleCandidate(
+        rule=rule, quotes=quotes_of(proposed.quote, proposed.citation, regulation), checks=tuple(checks)
+    )
+    return candidate if invalid is None else candidate.becomes("invalid", invalid)
+
+
+def quotes_of(words: str, citation: str, regulation: Regulation) -> tuple[Quote, ...]:
+    """The quote, checked against the provision; none for empty words."""
+    provision = regulation.by_citation.get(citation)
+    checked = provision is not None and quoted_in(words, provision.whole())
+    return (Quote(citation=citation, words=words, checked=checked),) if words else ()
 
 
 def _rule(proposed: ProposedRule, regulation: Regulation) -> Rule:

@@ -1,4 +1,4 @@
-"""Having a model write programs, some at a time, until there are enough: the baseline beside the search (P Table 2)."""
+"""The conversations in which a model writes test programs, the baseline of the trace search (P Table 2)."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from lawtrace.agents.conversation import run_conversation
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.participants import CodeCheck, RoleFailure
-from lawtrace.agents.roles.trace_writer import ProgramBatch, WriteMore, make_trace_writer
+from lawtrace.agents.roles.trace_writer import TRACE_WRITER, ProgramBatch, WriteMore, trace_writer_inputs
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.prompts.loader import Prompt
@@ -22,14 +22,14 @@ MAX_UNUSABLE_ANSWERS = 3
 
 @dataclass(frozen=True, slots=True)
 class WrittenPrograms:
-    """The programs as the model wrote them, and why there are no more; None if there are as many as asked for."""
+    """The programs, verbatim. ``failure``: why there are fewer than requested, or None."""
 
     programs: tuple[str, ...]
     failure: str | None
 
 
 class _Collector:
-    """Keeps what was written and says how many programs are still wanted."""
+    """Collects programs and counts those still wanted."""
 
     def __init__(self, environment: Environment, count: int, on_program: Callable[[], None]) -> None:
         self.programs: list[str] = []
@@ -47,7 +47,7 @@ class _Collector:
         return WriteMore(wanted=min(PROGRAMS_PER_REQUEST, self._count - len(self.programs)), calls_so_far=calls)
 
     def take(self, content: BaseModel | str) -> WriteMore:
-        """The programs of one answer, no more than were asked for."""
+        """Add the programs of one answer, at most as many as requested."""
         if isinstance(content, ProgramBatch):
             for program in content.programs[: self.request().wanted]:
                 self.programs.append(program)
@@ -68,27 +68,28 @@ async def write_programs(
     event_log: EventLog,
     on_program: Callable[[], None] = lambda: None,
 ) -> WrittenPrograms:
-    """Ask for a few programs at a time. Each request tells which tools the earlier programs call, in their order.
+    """Request a few programs at a time. Each request lists the calls of the earlier programs.
 
-    Ends early if the endpoint fails, or if several answers in a row hold no programs.
+    Stops early if the endpoint fails or several consecutive answers contain no programs.
     """
     collector = _Collector(environment, count, on_program)
+    inputs = trace_writer_inputs(environment, rules, initial_state, length)
     unusable = 0
     while not collector.complete:
         before = len(collector.programs)
         place = context.at(unit=f"from program {before + 1}, try {unusable + 1}")
-        said = await run_conversation(
+        messages = await run_conversation(
             [
-                make_trace_writer(client(place), prompt, environment, rules, initial_state, length),
+                TRACE_WRITER.agent_of(client(place), prompt, **inputs),
                 CodeCheck("counter", WriteMore, collector.take),
             ],
             opening=collector.request().request(),
-            next_speaker=lambda said: _next_speaker(said[-1][1]),
+            next_speaker=lambda messages: _next_speaker(messages[-1][1]),
             context=place,
             event_log=event_log,
         )
         unusable = unusable + 1 if len(collector.programs) == before else 0
-        last = said[-1][1]
+        last = messages[-1][1]
         if isinstance(last, RoleFailure) and (not last.answered or unusable == MAX_UNUSABLE_ANSWERS):
             return WrittenPrograms(tuple(collector.programs), last.reason)
     return WrittenPrograms(tuple(collector.programs), None)

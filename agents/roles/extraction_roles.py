@@ -1,24 +1,22 @@
-"""The policy extractor: proposes rules from provisions (P 3.2)."""
+"""The roles of rule extraction (P 3.2): their structured answers, the checks of these, and the table of roles."""
 
 import json
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
-from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.participants import RoleAgent, read_objections
+from lawtrace.agents.participants import Role
 from lawtrace.environments.regulations.regulation import Provision, Regulation
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.prompts.loader import Prompt
 
 
 class ProposedRule(BaseModel):
-    """One rule as proposed, with the provision and the words that it rests on.
+    """A proposed rule with the provision and the words that it rests on.
 
-    ``beyond_templates``: why neither template can say it, for a rule in the full language.
+    ``beyond_templates``: why neither template is sufficient, for a rule in the full language.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -32,7 +30,7 @@ class ProposedRule(BaseModel):
 
 
 class NotCheckable(BaseModel):
-    """A provision that tool calls cannot show to be kept, and why."""
+    """A provision whose compliance tool calls cannot show, and why."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,53 +39,12 @@ class NotCheckable(BaseModel):
 
 
 class Proposal(BaseModel):
-    """The extractor's whole list. Later turns give the whole list again."""
+    """The complete list of rules, in every turn."""
 
     model_config = ConfigDict(frozen=True)
 
     rules: tuple[ProposedRule, ...]
     not_checkable: tuple[NotCheckable, ...] = ()
-
-
-def provisions_json(regulation: Regulation) -> str:
-    return json.dumps(
-        [{"citation": provision.citation, "text": provision.whole()} for provision in regulation.provisions],
-        indent=1,
-        ensure_ascii=False,
-    )
-
-
-def make_policy_extractor(
-    client: ChatCompletionClient,
-    prompt: Prompt,
-    environment: Environment,
-    regulation: Regulation,
-    obligations: str = "[]",
-) -> RoleAgent[Proposal]:
-    """``obligations``: what the steps before have made of the provisions, as JSON."""
-    system = prompt.fill(
-        regulation=f"{regulation.title} ({regulation.source})",
-        provisions=provisions_json(regulation),
-        documentation=json.dumps(document(environment), indent=1),
-        obligations=obligations,
-    )
-    return RoleAgent(
-        "policy_extractor",
-        client=client,
-        prompt=prompt,
-        system=system,
-        answer=Proposal,
-        attend=_read_rule_objections,
-        remembers=True,
-    )
-
-
-def _read_rule_objections(content: BaseModel | str) -> str | None:
-    if isinstance(content, str):
-        return content
-    # The critic's and the validator's objections, and what the analysis has proved.
-    objections: Sequence[BaseModel] = getattr(content, "objections", None) or getattr(content, "findings", ())
-    return "Objections:\n" + "\n".join(objection.model_dump_json() for objection in objections) if objections else None
 
 
 class ScopeDecision(BaseModel):
@@ -101,7 +58,7 @@ class ScopeDecision(BaseModel):
 
 
 class Scoping(BaseModel):
-    """A decision on every provision. Later turns give all of them again."""
+    """A decision on every provision, in every turn."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -109,11 +66,11 @@ class Scoping(BaseModel):
 
 
 def check_scoping(answer: Scoping, provisions: Sequence[Provision]) -> list[str]:
-    """What is wrong with it: each provision is decided on exactly once, and a *no* says why."""
+    """Objections: each provision must be decided on once, and a *no* must say why."""
     given = [decision.citation for decision in answer.decisions]
     wanted = [provision.citation for provision in provisions]
     return [
-        *(f"{citation}: there is no such provision here" for citation in given if citation not in wanted),
+        *(f"{citation}: unknown provision" for citation in given if citation not in wanted),
         *(
             f"{citation}: decided on {given.count(citation)} times, not once"
             for citation in wanted
@@ -127,44 +84,18 @@ def check_scoping(answer: Scoping, provisions: Sequence[Provision]) -> list[str]
     ]
 
 
-def make_scope_aligner(
-    client: ChatCompletionClient, prompt: Prompt, environment: Environment, regulation: Regulation
-) -> RoleAgent[Scoping]:
-    system = prompt.fill(
-        regulation=f"{regulation.title} ({regulation.source})",
-        provisions=json.dumps(
-            [
-                {"citation": provision.citation, "heading": provision.heading or "", "text": provision.whole()}
-                for provision in regulation.provisions
-            ],
-            indent=1,
-            ensure_ascii=False,
-        ),
-        documentation=json.dumps(document(environment), indent=1),
-    )
-    return RoleAgent(
-        "scope_aligner",
-        client=client,
-        prompt=prompt,
-        system=system,
-        answer=Scoping,
-        attend=read_objections,
-        remembers=True,
-    )
-
-
 ObligationOrder = Literal["before", "after", "other"]
-"""*before*: the first must come before the second. *after*: the second must follow the first. *other*: neither."""
+"""*before*: the first event must precede the second. *after*: the second must follow the first. *other*: neither."""
 
 
 class Obligation(BaseModel):
-    """One thing that a provision demands.
+    """One atomic obligation of a provision.
 
     Attributes:
-        quote: the words that oblige, as they stand in the provision.
-        statement: the obligation as one sentence about what happens.
-        first: the check, or the occasion; the tools are named in the next step.
-        second: the action that waits for the check, or what must follow the occasion.
+        quote: the words of the provision that create it.
+        statement: the obligation as one sentence.
+        first: the check, or the trigger; the next step names the tools.
+        second: the action that requires the check, or the duty that follows the trigger.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -178,7 +109,7 @@ class Obligation(BaseModel):
 
 
 class Refinement(BaseModel):
-    """All obligations of all provisions. Later turns give the whole list again."""
+    """The obligations of all provisions, in every turn."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -187,7 +118,7 @@ class Refinement(BaseModel):
 
 
 def quoted_in(quote: str, words: str) -> bool:
-    """Whether the quote stands in the words, whatever the spaces, quotation marks and capitals."""
+    """Whether the words contain the quote, ignoring white space, case and the kind of quotation marks."""
     return bool(plain := _plain(quote)) and plain in _plain(words)
 
 
@@ -197,17 +128,17 @@ def _plain(text: str) -> str:
 
 
 def check_refinement(answer: Refinement, regulation: Regulation) -> list[str]:
-    """What is wrong with it: quotes that are not there, provisions that nothing was said of."""
+    """Objections: quotes that the provision does not contain, provisions without an answer."""
     objections: list[str] = []
     for obligation in answer.obligations:
         provision = regulation.by_citation.get(obligation.citation)
         if provision is None:
-            objections.append(f"{obligation.citation}: there is no such provision here")
+            objections.append(f"{obligation.citation}: unknown provision")
         elif not quoted_in(obligation.quote, provision.whole()):
-            objections.append(f"{obligation.citation}: the words quoted ({obligation.quote!r}) do not stand in it")
+            objections.append(f"{obligation.citation}: it does not contain the quoted words ({obligation.quote!r})")
         elif obligation.order != "other" and not (obligation.first.strip() and obligation.second.strip()):
             objections.append(f"{obligation.citation}: an obligation with an order needs both first and second")
-    answered = {said.citation for said in (*answer.obligations, *answer.not_checkable)}
+    answered = {one.citation for one in (*answer.obligations, *answer.not_checkable)}
     objections += [
         f"{provision.citation}: give an obligation, or say why calls cannot show one"
         for provision in regulation.provisions
@@ -216,29 +147,13 @@ def check_refinement(answer: Refinement, regulation: Regulation) -> list[str]:
     return objections
 
 
-def make_verifiability_refiner(
-    client: ChatCompletionClient, prompt: Prompt, regulation: Regulation
-) -> RoleAgent[Refinement]:
-    return RoleAgent(
-        "verifiability_refiner",
-        client=client,
-        prompt=prompt,
-        system=prompt.fill(
-            regulation=f"{regulation.title} ({regulation.source})", provisions=provisions_json(regulation)
-        ),
-        answer=Refinement,
-        attend=read_objections,
-        remembers=True,
-    )
-
-
 class MappedObligation(BaseModel):
-    """The tools that an obligation speaks of. No tools: calls cannot show it, and why.
+    """The tools that an obligation refers to; without tools, the reason.
 
     Attributes:
         obligation: its number, from 1.
-        first: the tools that are the check or the occasion; any of them counts.
-        second: the tools that wait for the check, or of which one must follow the occasion.
+        first: the tools that are the check or the trigger; any of them counts.
+        second: the tools that require the check, or of which one must follow the trigger.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -250,7 +165,7 @@ class MappedObligation(BaseModel):
 
 
 class ToolMapping(BaseModel):
-    """Every obligation once. Later turns give all of them again."""
+    """Every obligation once, in every turn."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -258,47 +173,26 @@ class ToolMapping(BaseModel):
 
 
 def check_mapping(answer: ToolMapping, obligations: Sequence[Obligation], tools: Collection[str]) -> list[str]:
-    """What is wrong with it: tools that there are not, with the nearest; obligations that are left out."""
+    """Objections: unknown tools, with the nearest known one, and obligations that are missing."""
     objections: list[str] = []
     for mapped in answer.mapped:
         for name in (*mapped.first, *mapped.second):
             if name not in tools:
                 near = get_close_matches(name, tools, 1, 0.4)
-                remedy = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(tools))}"
-                objections.append(f"obligation {mapped.obligation}: there is no tool {name!r}; {remedy}")
+                remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(tools))}"
+                objections.append(f"obligation {mapped.obligation}: unknown tool {name!r}; {remedy}")
         if not (mapped.first or mapped.second or mapped.because.strip()):
             objections.append(f"obligation {mapped.obligation}: name its tools, or say why none shows it")
     given = [mapped.obligation for mapped in answer.mapped]
     return [
         *objections,
         *(f"obligation {n}: map it exactly once" for n in range(1, len(obligations) + 1) if given.count(n) != 1),
-        *(f"obligation {n}: there is none of that number" for n in given if not 0 < n <= len(obligations)),
+        *(f"obligation {n}: there is no obligation of that number" for n in given if not 0 < n <= len(obligations)),
     ]
 
 
-def obligations_json(obligations: Sequence[Obligation]) -> str:
-    numbered = [{"obligation": n, **one.model_dump()} for n, one in enumerate(obligations, 1)]
-    return json.dumps(numbered, indent=1, ensure_ascii=False)
-
-
-def make_tool_mapper(
-    client: ChatCompletionClient, prompt: Prompt, environment: Environment, obligations: Sequence[Obligation]
-) -> RoleAgent[ToolMapping]:
-    return RoleAgent(
-        "tool_mapper",
-        client=client,
-        prompt=prompt,
-        system=prompt.fill(
-            obligations=obligations_json(obligations), documentation=json.dumps(document(environment), indent=1)
-        ),
-        answer=ToolMapping,
-        attend=read_objections,
-        remembers=True,
-    )
-
-
 class RuleObjection(BaseModel):
-    """What speaks against a rule, or (rule None) what is missing."""
+    """An objection to a rule, or (rule None) a missing rule."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -307,7 +201,7 @@ class RuleObjection(BaseModel):
 
 
 class Critique(BaseModel):
-    """The objections of the critic, or of the signature validator; none means agreement."""
+    """Objections of the critic or the signature validator; none means agreement."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -315,7 +209,7 @@ class Critique(BaseModel):
 
 
 class Candidates(BaseModel):
-    """A proposal as the critic reads it: with what code has proved against the set of its valid rules."""
+    """A proposal with the findings that the analysis of its valid rules proved, as the critic reads it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -323,18 +217,50 @@ class Candidates(BaseModel):
     findings: tuple[RuleObjection, ...]
 
 
-def make_ltl_critic(
-    client: ChatCompletionClient, prompt: Prompt, environment: Environment, regulation: Regulation
-) -> RoleAgent[Critique]:
-    system = prompt.fill(
-        provisions=provisions_json(regulation), documentation=json.dumps(document(environment), indent=1)
-    )
-    return RoleAgent(
-        "ltl_critic",
-        client=client,
-        prompt=prompt,
-        system=system,
-        answer=Critique,
-        attend=lambda content: content.model_dump_json() if isinstance(content, Candidates) else None,
-        remembers=False,
-    )
+def regulation_title(regulation: Regulation) -> str:
+    return f"{regulation.title} ({regulation.source})"
+
+
+def provisions_json(regulation: Regulation, *, headings: bool = False) -> str:
+    shown = [
+        {
+            "citation": provision.citation,
+            **({"heading": provision.heading or ""} if headings else {}),
+            "text": provision.whole(),
+        }
+        for provision in regulation.provisions
+    ]
+    return json.dumps(shown, indent=1, ensure_ascii=False)
+
+
+def documentation_json(environment: Environment) -> str:
+    return json.dumps(document(environment), indent=1)
+
+
+def obligations_json(obligations: Sequence[Obligation]) -> str:
+    numbered = [{"obligation": n, **one.model_dump()} for n, one in enumerate(obligations, 1)]
+    return json.dumps(numbered, indent=1, ensure_ascii=False)
+
+
+def _read_rule_objections(content: BaseModel | str) -> str | None:
+    """The opening, and the objections of the critic, the validator or the analysis."""
+    if isinstance(content, str):
+        return content
+    objections: Sequence[BaseModel] = getattr(content, "objections", None) or getattr(content, "findings", ())
+    return "Objections:\n" + "\n".join(objection.model_dump_json() for objection in objections) if objections else None
+
+
+def _read_candidates(content: BaseModel | str) -> str | None:
+    return content.model_dump_json() if isinstance(content, Candidates) else None
+
+
+SCOPE_ALIGNER = Role("scope_aligner", Scoping)
+"""Decides for each provision whether it concerns what the tools can do."""
+VERIFIABILITY_REFINER = Role("verifiability_refiner", Refinement)
+"""Splits provisions into atomic obligations that a sequence of calls can show."""
+TOOL_MAPPER = Role("tool_mapper", ToolMapping)
+"""Names the tools that each obligation refers to."""
+POLICY_EXTRACTOR = Role("policy_extractor", Proposal, attend=_read_rule_objections)
+"""Writes rules from provisions and mapped obligations."""
+LTL_CRITIC = Role("ltl_critic", Critique, attend=_read_candidates, remembers=False)
+"""Objects to rules that the provisions do not require or that mean something else."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast, get_args
 
-from lawtrace.agents.roles.instruction_roles import RequestReading, plan_of
+from lawtrace.agents.roles.instruction_roles import RequestReading, instruction_plan
 from lawtrace.agents.scripted.request_parser import read_lines
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.environments.spec.declaration import Environment
@@ -55,7 +55,7 @@ def _said(environment: Environment, trace: Trace, style: Style) -> list[tuple[st
     """The tool and the words of each line of the request for the trace."""
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
-    plan = cast("Sequence[Mapping[str, str]]", plan_of(environment, calls, numbers, style))
+    plan = cast("Sequence[Mapping[str, str]]", instruction_plan(environment, calls, numbers, style))
     return [(entry["tool"], entry["in_words"]) for entry in plan]
 
 

@@ -85,7 +85,7 @@ async def run_extraction(
         stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
         doubts=tuple(doubts),
     )
-    trail = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.pieces))
+    trail = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
     failure = trail.unread[0].fate.because if trail.unread else None
     return ExtractedRules(settled.rules, trail, failure, drawing.stopped_by)
 

@@ -13,7 +13,7 @@ from lawtrace.agents.conversations.provenance import (
     ProvenanceRow,
     ProvisionBatch,
     ProvisionProvenance,
-    RuleProvenance,
+    RuleCandidate,
 )
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Provision, Regulation
@@ -40,7 +40,7 @@ class ExtractionProvenance:
 
     head: ProvenanceHeader
     provisions: tuple[ProvisionProvenance, ...]
-    rules: tuple[RuleProvenance, ...]
+    rules: tuple[RuleCandidate, ...]
     pieces: tuple[ProvisionBatch, ...]
 
     @property
@@ -94,6 +94,6 @@ def provenance_of(lines: Iterable[ProvenanceLine]) -> ExtractionProvenance:
     return ExtractionProvenance(
         head,
         tuple(row for row in rows if isinstance(row, ProvisionProvenance)),
-        tuple(row for row in rows if isinstance(row, RuleProvenance)),
+        tuple(row for row in rows if isinstance(row, RuleCandidate)),
         tuple(row for row in rows if isinstance(row, ProvisionBatch)),
     )

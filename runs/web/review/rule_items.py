@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from lawtrace.agents.conversations.provenance import RuleProvenance
+from lawtrace.agents.conversations.provenance import RuleCandidate
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
@@ -97,7 +97,7 @@ class RuleReview:
         self._rules = {rule.id: rule for rule in rules}
         self._setting = setting
         self._words = {p.citation: p.whole() for p in setting.regulation.provisions}
-        self._trails: tuple[RuleProvenance, ...] = trail.rules if trail else ()
+        self._trails: tuple[RuleCandidate, ...] = trail.rules if trail else ()
         if trail is not None:
             self._words |= {p.citation: p.words for p in trail.provisions}
         self._examples = lru_cache(maxsize=512)(self._find_examples)

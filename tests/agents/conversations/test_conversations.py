@@ -7,7 +7,8 @@ import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.conversations.instruction_writing import write_instruction
-from lawtrace.agents.conversations.rule_proposal import find_flaws, propose_rules
+from lawtrace.agents.conversations.provenance import RuleCandidate
+from lawtrace.agents.conversations.rule_proposal import ProposedRules, find_flaws, propose_rules
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.roles import RoleName
@@ -184,6 +185,10 @@ async def extract(cast: Cast, setting: Domain = SETTING):
     )
 
 
+def dropped(extraction: ProposedRules) -> list[RuleCandidate]:
+    return [one for one in extraction.candidates if one.status != "proposed"]
+
+
 def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
     return json.dumps({"rules": [{"id": "r1", "formula": formula, "citation": citation, "quote": "", "rationale": ""}]})
 
@@ -203,7 +208,7 @@ async def test_the_signature_validator_drops_what_is_invalid(formula: str, citat
     cast = Cast(policy_extractor=lambda messages: proposal(formula, citation))
     extraction = await extract(cast)
     assert extraction.rules == ()
-    assert why in extraction.dropped[0][1]
+    assert why in dropped(extraction)[0].because
     assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
 
 
@@ -219,7 +224,7 @@ async def test_valid_rules_beside_an_invalid_one_are_still_criticised() -> None:
     )
     extraction = await extract(cast)
     assert extraction.rules == ()
-    reasons = {rule.id: why for rule, why in extraction.dropped}
+    reasons = {one.rule.id: one.because for one in dropped(extraction)}
     assert "the same call" in reasons["bad"]
     assert reasons["good"] == "the article does not demand it"
 
@@ -232,7 +237,7 @@ async def test_the_critic_can_have_a_rule_dropped() -> None:
     )
     extraction = await extract(cast)
     assert (extraction.rules, extraction.rounds) == ((), 3)
-    assert extraction.dropped[0][1] == "the article does not demand it"
+    assert dropped(extraction)[0].because == "the article does not demand it"
 
 
 def rule(name: str, formula: str) -> dict[str, str]:
@@ -279,7 +284,7 @@ async def test_the_offline_critic_says_what_was_proved_and_leaves_repetitions_al
         most_rounds=1,
     )
     assert [kept.id for kept in extraction.rules] == ["one", "same"]
-    assert "forbid" in extraction.dropped[0][1]
+    assert "forbid" in dropped(extraction)[0].because
     said = [entry for entry in event_log.entries if entry.kind == "message"]
     assert [entry.source for entry in said][-3:] == ["signature_validator", "rule_analysis", "ltl_critic"]
     assert "Proved for" in said[-1].content

@@ -122,7 +122,7 @@ async def test_every_provision_has_a_fate_and_every_rule_a_trail() -> None:
         True,
     )
     assert {"scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor", "ltl_critic"} <= {
-        message.role for message in drawing.pieces[0].messages if message.prompt_hash
+        message.role for message in drawing.batches[0].messages if message.prompt_hash
     }
     assert funnel(settled) == ExtractionFunnel(
         provisions=5, in_scope=3, refined=3, candidates=3, valid=3, distinct=2, accepted=2
@@ -153,7 +153,7 @@ async def test_a_duplicate_that_code_proves_lends_its_provision_to_the_rule_that
         (
             "verifiability_refiner",
             {"obligations": [{"citation": "Article 1", "quote": "must always pay", "statement": "", "order": "other"}]},
-            "do not stand in it",
+            "does not contain the quoted words",
         ),
         ("scope_aligner", {"decisions": []}, "times, not once"),
     ],

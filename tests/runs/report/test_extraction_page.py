@@ -10,7 +10,7 @@ from lawtrace.agents.conversations.provenance import (
     ProvisionProvenance,
     ProvisionStatus,
     Quote,
-    RuleProvenance,
+    RuleCandidate,
 )
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS, ExtractionProvenance
 from lawtrace.runs.web.extraction_page import draw_funnel, render_extraction
@@ -36,7 +36,7 @@ def trail(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNN
             doubts=(words,),
         ),
         (ProvisionProvenance(citation=words, words=words, fate=settled, rules=(words,), piece=1),),
-        (RuleProvenance(rule=rule, quotes=quotes, status="dropped", because=words, piece=1, checks=(words,)),),
+        (RuleCandidate(rule=rule, quotes=quotes, piece=1, checks=(words,)).becomes("dropped", words),),
         (
             ProvisionBatch(
                 piece=1, citations=(words,), messages=(ProvenanceMessage(role=words, conversation="x", content=words),)

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 from autogen_core.models import AssistantMessage, LLMMessage, SystemMessage, UserMessage
 
-from lawtrace.agents.roles import RoleName
 from lawtrace.agents.scripted.offline_roles import OFFLINE_ROLES
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
+from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES
 from lawtrace.runs.store.provenance_file import read_provenance
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.openai_server import serving
+from tests.support.playing import role_of
 from tests.support.shell import Shell
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "regulations"
@@ -36,13 +37,6 @@ Article 2
 Interest
 Interest shall be fair.
 """
-PROMPTS: Mapping[str, RoleName] = {
-    "say of each provision whether": "scope_aligner",
-    "You turn provisions into atomic": "verifiability_refiner",
-    "You say which tools each": "tool_mapper",
-    "You write rules over tool calls": "policy_extractor",
-    "You criticise rules": "ltl_critic",
-}
 
 
 @pytest.fixture
@@ -64,8 +58,7 @@ def played(request: Mapping[str, Any]) -> str:
                 messages.append(UserMessage(content=text, source="user"))
             case _:
                 messages.append(AssistantMessage(content=text, source="role"))
-    roles: list[RoleName] = [role for words, role in PROMPTS.items() if words in str(messages[0].content)]
-    return OFFLINE_ROLES[roles[0]](messages)
+    return OFFLINE_ROLES[role_of(request)](messages)
 
 
 def test_a_law_as_published_becomes_rules_with_their_trail(lawtrace: Shell, tmp_path: Path) -> None:
@@ -132,7 +125,7 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
         asked = len(server.requests)
-        assert asked >= len(PROMPTS)
+        assert asked >= len(EXTRACTION_ROLES)
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
         assert len(server.requests) == asked  # nothing is paid for twice
     assert set(read_provenance(tmp_path / "rules.trail.jsonl").head.models.values()) == {"openai:some"}
