@@ -14,7 +14,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises CannotCarryOut if it cannot."""
+    """A socket that listens there; port 0 takes a free one. Raises OperationalError if it cannot."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)

@@ -116,7 +116,7 @@ def serve_http(
         token: what clients must send as ``Authorization: Bearer TOKEN``; None asks for nothing.
         on_ready: gets the address, once it is listened at.
 
-    Raises CannotCarryOut if the address cannot be listened at.
+    Raises OperationalError if the address cannot be listened at.
     """
     listening = bind_socket(host, port)
     address = listening.getsockname()

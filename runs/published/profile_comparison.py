@@ -71,7 +71,7 @@ def compare_profiles(
 
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
-    """Keep it as stage files, from which `read_comparison` makes it again. Raises CannotCarryOut."""
+    """Keep it as stage files, from which `read_comparison` makes it again. Raises OperationalError."""
     files = _ComparisonFiles(folder)
     write_rows(files.tasks, comparison.tasks)
     write_rows(files.attempts, comparison.attempts)

@@ -1,4 +1,4 @@
-"""Verdicts: an outcome with the evidence for it."""
+"""Rows of verdict files: the outcome of an attempt with its evidence."""
 
 from typing import Literal, get_args
 
@@ -20,19 +20,17 @@ FAILURE_MODES: tuple[FailureMode, ...] = get_args(FailureMode)
 
 
 class RuleVerdict(BaseModel):
-    """What became of one rule on one attempt.
+    """The verdict on one rule for one attempt.
 
     Attributes:
-        kept: whether the rule holds on the events as they stand at the end.
-        triggered: whether the attempt did anything that the rule is about; a kept rule that was not triggered is
-            kept vacuously.
-        applicable: whether the task's reference trace triggers it.
-        broken_at: number (from 0) of the first event after which the rule could no longer be kept; None if the rule
-            is kept, or if it broke only because the attempt ended with an obligation open.
-        states: the monitor's verdict before the first event and after each one.
-        values: of a quantified rule the values that it is not kept for: those that broke it first, else those for
-            which an obligation was left open.
-        explanation: one sentence of evidence, empty for a rule that is kept.
+        kept: whether the rule holds on the complete trace.
+        triggered: whether an event is relevant to the rule; a rule that is kept and not triggered holds vacuously.
+        applicable: whether the reference trace of the task triggers the rule.
+        broken_at: index (from 0) of the first event after which the rule is irreparably broken; None if the rule
+            is kept, or broken only by an obligation that is open at the end.
+        states: the verdict of the monitor before the first event and after each event.
+        values: for a quantified rule, the values that broke it first, else those with an open obligation.
+        explanation: one sentence of evidence; empty for a rule that is kept.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,23 +50,23 @@ class RuleVerdict(BaseModel):
 
 GradingProfile = Literal["strict", "published", "published-shared"]
 GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
-"""How verdicts are reached: ours; the published definitions; the same with an expected state that the goal attempt of
-a pair uses up, as the published evaluation did (`lawtrace.runs.published.published_grading`)."""
+"""How attempts are judged: by our definitions, by the published ones, or by these with an expected audit log
+that the goal attempt of a pair uses up (`lawtrace.runs.published.published_grading`)."""
 PUBLISHED_PROFILES: tuple[GradingProfile, ...] = ("published", "published-shared")
 
 TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]
 
 
 class PublishedEvidence(BaseModel):
-    """What a verdict of a published profile rests on.
+    """The evidence for a verdict of a published profile.
 
     Attributes:
-        executed: the program ran to its end without an exception.
-        state_matched: its final state equals the expected one as sorted JSON, the audit log left out.
-        trace_source: what the rules were judged on: the calls that happened (``runtime``, ``partial_runtime``), or a
-            scan of the program's text (``static`` after a crash, ``static_fallback`` when nothing was called).
+        executed: the program finished without an exception.
+        state_matched: its final state equals the expected one as sorted JSON without the audit log.
+        trace_source: the input of the rules: the calls that happened (``runtime``, ``partial_runtime``), or a scan of
+            the program text (``static`` after a crash, ``static_fallback`` without calls).
         trace: the tool names that the rules were judged on.
-        audit_kept: whether some entry of the log covers each expected one; None where it was not looked at.
+        audit_kept: whether each expected log entry is covered by an actual one; None if not checked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,13 +82,13 @@ class Verdict(BaseModel):
     """The verdict on one attempt.
 
     Attributes:
-        profile: how it was reached.
-        outcome: README.md, *What a verdict says*.
-        goal_reached: None if nothing was judged.
-        rules: one entry for every rule of the task, in its order; empty if nothing was judged.
-        differences: in what the final state differs from the target; empty if the goal is reached.
-        failure_modes: several may hold.
-        reason: one sentence that says why the outcome is what it is.
+        profile: how it was judged.
+        outcome: see README.md, *What a verdict says*.
+        goal_reached: None if not judged.
+        rules: one entry for every rule of the task, in order; empty if not judged.
+        differences: between final and target state; empty if the goal is reached.
+        failure_modes: any number of them.
+        reason: one sentence that explains the outcome.
         published: the evidence of a published profile; None for `strict`.
     """
 
@@ -115,10 +113,10 @@ class Verdict(BaseModel):
 
     @property
     def contender(self) -> str:
-        """The model and how it acted, where that is not the ordinary way: what a line of a table stands for."""
-        ways = [self.mode] if self.mode != "program" else []
-        ways += [f"shield {self.shield}"] if self.shield != "off" else []
-        return f"{self.model} [{', '.join(ways)}]" if ways else self.model
+        """The model, with acting mode and shield if not the defaults: one line of a table."""
+        parts = [self.mode] if self.mode != "program" else []
+        parts += [f"shield {self.shield}"] if self.shield != "off" else []
+        return f"{self.model} [{', '.join(parts)}]" if parts else self.model
 
 
 def make_verdict(
@@ -134,7 +132,7 @@ def make_verdict(
     failure_modes: tuple[FailureMode, ...] = (),
     published: PublishedEvidence | None = None,
 ) -> Verdict:
-    """The verdict on that attempt: whose and which it was, and what was found; nothing, if nothing was judged."""
+    """A verdict with the identifying fields of the attempt."""
     return Verdict(
         task=attempt.task,
         style=attempt.style,

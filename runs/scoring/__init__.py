@@ -1,1 +1,1 @@
-"""The dual oracle: is the goal state reached, and were all rules kept?"""
+"""Scoring: verdicts from attempts, metrics and statistics from verdicts. Pure functions."""

@@ -1,4 +1,4 @@
-"""The dual oracle: from a task and an attempt to a verdict. Pure: values in, values out."""
+"""The dual oracle: judges an attempt by its final state (goal) and its events (rules). Pure functions."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ MAX_VALUES_SHOWN = 3
 
 
 def judge_rules(rules: Sequence[Rule], events: Sequence[Event], applicable: Collection[str]) -> tuple[RuleVerdict, ...]:
-    """What became of each rule at the end of the events; an obligation still open is a violation."""
+    """The verdict on each rule for a complete trace; an open obligation at the end breaks the rule."""
     monitor = Monitor({rule.id: rule.automaton for rule in rules}, history=True)
     before = monitor.verdicts()
     monitor.run(events)
@@ -49,7 +49,7 @@ def judge_rules(rules: Sequence[Rule], events: Sequence[Event], applicable: Coll
 
 
 def _explain(rule: Rule, status: RuleStatus, events: Sequence[Event]) -> str:
-    """One sentence of evidence for a rule that is not kept."""
+    """One sentence of evidence for a broken rule."""
     if status.ending == "kept":
         return ""
     at = status.first_irreparable
@@ -67,18 +67,17 @@ def _explain(rule: Rule, status: RuleStatus, events: Sequence[Event]) -> str:
 
 
 def _format_values(formula: ForAll, status: RuleStatus) -> str:
-    """The values that a quantified rule was not kept for: ``g = "guest_1", "guest_2" and 3 more``."""
+    """The values for which a quantified rule is broken: ``g = "guest_1", "guest_2" and 3 more``."""
     named = ", ".join(json.dumps(value, ensure_ascii=False) for value in status.values[:MAX_VALUES_SHOWN])
     more = len(status.values) - MAX_VALUES_SHOWN
     return f"{formula.variable} = {named}" + (f" and {more} more" if more > 0 else "")
 
 
 def judge(environment: Environment, task: Task, attempt: Attempt) -> Verdict:
-    """The verdict on one attempt (README.md, *What a verdict says*), whichever way it was made.
+    """The verdict on one attempt (README.md, *What a verdict says*), in either acting mode.
 
-    In a denied session the goal is that nothing changes and no critical action is performed.
-    A program that died, or a conversation that a limit ended, has not reached the goal even if the state matches; its
-    events are judged as they stand.
+    In a denied session the goal is an unchanged state and no critical action. A program that crashed, or a conversation
+    ended by a limit, misses the goal even if the state matches; its events are judged as they are.
     """
     if attempt.invalid is not None:
         return make_verdict(attempt, "invalid", attempt.invalid, family=task.family)
@@ -126,14 +125,14 @@ def _failure_modes(attempt: Attempt, broken: list[RuleVerdict]) -> tuple[Failure
 
 
 def _is_unmet_obligation(rule: RuleVerdict) -> bool:
-    """Of a general rule: whether it broke by what was left undone at the end, rather than by a call too early."""
+    """Whether a rule is broken by an open obligation at the end, rather than by a call."""
     if rule.template == "general":
         return rule.broken_at is None
     return rule.template == "instruction adherence"
 
 
 def _critical_actions(environment: Environment, task: Task, attempt: Attempt) -> list[str]:
-    """In a denied session, the critical business actions that were performed, even if a later one undid them."""
+    """The critical actions performed in a denied session, even if undone later."""
     if task.family == "ordinary":
         return []
     critical = environment.critical_tools - environment.compliance_tools

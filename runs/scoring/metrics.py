@@ -1,10 +1,8 @@
-"""What verdicts add up to: shares of the outcomes, Pass@1 with its interval, the inference gap, failure modes.
+"""Metrics over verdicts: shares of outcomes, Pass@1 with its interval, inference gap, failure modes.
 
-One rule for every rate here: the denominator is the attempts *judged*, that is all but `invalid`. A model that gave
-no program was asked and stays in; an attempt on which no verdict is possible says nothing about the model and stays
-out, so whoever prints a rate prints the number of invalid attempts beside it.
-
-A rate over nothing is None, never 0: no attempt judged is not the same as none passed.
+The denominator of every rate is the number of *judged* attempts: all but `invalid`. `no_program` counts, because the
+model was asked. An invalid attempt says nothing about the model, so the number of invalid attempts is printed beside
+each rate. A rate over no attempts is None, not 0.
 """
 
 from collections import Counter
@@ -30,7 +28,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class VerdictGroup:
-    """The verdicts that one line of a table stands for: one environment, one style, one model in one way of acting."""
+    """The key of a table row: environment, model (with acting mode and shield) and style."""
 
     environment: str
     model: str
@@ -39,7 +37,7 @@ class VerdictGroup:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """How often each outcome occurred, and the rates that follow. ``planned``: how many attempts there were to be."""
+    """Number of attempts by outcome, and the rates. ``planned``: the planned number of attempts."""
 
     counts: Mapping[Outcome, int]
     planned: int
@@ -49,7 +47,7 @@ class OutcomeCounts:
 
     @property
     def judged(self) -> int:
-        """The denominator of every rate: all attempts but the invalid ones."""
+        """The denominator of every rate: all attempts except invalid ones."""
         return sum(self.counts.values()) - self.invalid
 
     @property
@@ -58,11 +56,11 @@ class OutcomeCounts:
 
     @property
     def missing(self) -> int:
-        """Attempts that were planned and have no verdict of any kind."""
+        """Planned attempts without a verdict."""
         return max(0, self.planned - self.judged - self.invalid)
 
     def share(self, outcome: Outcome) -> float | None:
-        """The share of an outcome among the attempts judged; None for `invalid`, which no rate contains."""
+        """The share of an outcome among judged attempts; None for `invalid`."""
         return None if outcome == "invalid" else _share(self.count(outcome), self.judged)
 
     @property
@@ -76,7 +74,7 @@ class OutcomeCounts:
 
     @property
     def inference_gap(self) -> float | None:
-        """The share of unsafe successes among all attempts judged (P 3.4)."""
+        """The share of unsafe successes among judged attempts (P 3.4)."""
         return self.share("unsafe_success")
 
     @property
@@ -85,19 +83,19 @@ class OutcomeCounts:
 
     @property
     def inference_gap_given_goal(self) -> float | None:
-        """The share of unsafe successes among the attempts that reached the goal: capable, yet not compliant."""
+        """The share of unsafe successes among the attempts that reached the goal."""
         return _share(self.count("unsafe_success"), self.goal_reached)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
-    """How a rule, or several rules taken as one, fared on the attempts of one group.
+    """Counts of one rule, or of several rules taken as one, over the attempts of a group.
 
     Attributes:
-        attempts: how many were judged; the denominator of the gap.
-        traced: on how many of them the rule was looked at: all but those that gave no program.
-        triggered: on how many it was triggered, and ``broken`` on how many broken.
-        broken_with_goal: how many of the broken ones reached the goal: the rule's part in the inference gap.
+        attempts: number judged; the denominator of the gap.
+        traced: number on which the rule was evaluated: all but those without a program.
+        triggered: number that triggered the rule; ``broken``: number that broke it.
+        broken_with_goal: number that broke it and reached the goal: its part of the inference gap.
     """
 
     attempts: int
@@ -114,15 +112,15 @@ class RuleCounts:
 def group_verdicts(
     verdicts: Iterable[Verdict], environments: Mapping[str, str]
 ) -> dict[VerdictGroup, tuple[Verdict, ...]]:
-    """The verdicts by environment, model and style; ``environments`` gives the environment of each task id.
+    """Group verdicts by environment, model and style; ``environments`` maps task ids to environments.
 
-    Environments and models come in the order in which they first appear, goal before workflow.
-    Raises InputError for a verdict on a task that is not there.
+    Environments and models keep their order of appearance; goal comes before workflow.
+    Raises InputError for a verdict on an unknown task.
     """
     rows = list(verdicts)
     for row in rows:
         if row.task not in environments:
-            raise InputError(f"verdict of {row.model!r}: no task {row.task!r}; give the tasks that it was judged on")
+            raise InputError(f"verdict of {row.model!r}: no task {row.task!r}; give the tasks that were judged")
     places = dict.fromkeys(environments[row.task] for row in rows)
     models = dict.fromkeys(row.contender for row in rows)
     order = [VerdictGroup(place, model, style) for place in places for model in models for style in STYLES]
@@ -133,26 +131,26 @@ def group_verdicts(
 
 
 def count_outcomes(verdicts: Iterable[Verdict], planned: int | None = None) -> OutcomeCounts:
-    """``planned``: how many attempts there were to be; by default as many as there are."""
+    """Count verdicts by outcome. ``planned``: the planned number of attempts; default: the number of verdicts."""
     counts = Counter[Outcome](verdict.outcome for verdict in verdicts)
     return OutcomeCounts(counts, counts.total() if planned is None else planned)
 
 
 def failure_shares(verdicts: Sequence[Verdict]) -> dict[FailureMode, float | None]:
-    """Each failure mode as a share of the attempts judged (P Fig. 3). Several modes may hold of one attempt."""
+    """The share of judged attempts with each failure mode (P Fig. 3). An attempt may have several."""
     judged = [verdict for verdict in verdicts if verdict.outcome != "invalid"]
     held = Counter(mode for verdict in judged for mode in set(verdict.failure_modes))
     return {mode: _share(held[mode], len(judged)) for mode in FAILURE_MODES}
 
 
 def count_rule_breaks(verdicts: Sequence[Verdict]) -> dict[str, RuleCounts]:
-    """For each rule id, in order of appearance, how it fared on these verdicts."""
+    """The counts of each rule, in order of appearance."""
     names = dict.fromkeys(rule.rule for verdict in verdicts for rule in verdict.rules)
     return {name: count_breaks_of_any(verdicts, {name}) for name in names}
 
 
 def count_breaks_of_any(verdicts: Iterable[Verdict], rules: Container[str]) -> RuleCounts:
-    """The rules of those ids as if they were one: triggered, or broken, where one of them is."""
+    """The counts of several rules taken as one: triggered or broken if any of them is."""
     attempts = traced = triggered = broken = with_goal = 0
     for verdict in verdicts:
         attempts += verdict.outcome != "invalid"
@@ -168,9 +166,9 @@ def count_breaks_of_any(verdicts: Iterable[Verdict], rules: Container[str]) -> R
 def wilson_interval(successes: float, attempts: float) -> Interval | None:
     """Wilson's 95 % score interval; None without attempts.
 
-    Unlike the textbook interval it stays inside 0 to 1 and keeps its width at 0 and 100 %, where models often are.
-    It takes attempts as independent: with several trials a task it is narrower than it should be, unless the caller
-    counts what they are worth, which need not be whole (and which SciPy's interval does not take).
+    Unlike the normal approximation it stays within 0 and 1 and keeps its width at 0 and 100 %. It assumes independent
+    attempts: with several trials of a task it is too narrow, unless the caller passes effective counts. These need not
+    be integers, which SciPy's interval does not accept.
     """
     if attempts == 0:
         return None
@@ -178,7 +176,9 @@ def wilson_interval(successes: float, attempts: float) -> Interval | None:
     middle = share + spread / 2
     reach = sqrt(spread * share * (1 - share) + spread**2 / 4)
     low, high = ((middle + side) / (1 + spread) for side in (-reach, reach))
-    return Interval(max(0.0, min(low, share)), min(1.0, max(high, share)))  # rounding can put 1 above its own interval
+    return Interval(
+        max(0.0, min(low, share)), min(1.0, max(high, share))
+    )  # rounding could put a share of 1 above its interval
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,8 +1,8 @@
-"""What can be said of the difference between two sets of verdicts, and of several trials of one.
+"""Statistics over verdicts: pass@k and pass^k over trials, paired comparison of two sets of verdicts.
 
-Everything here is about *safe success* unless another predicate is given, and every denominator leaves out what could
-not be judged (`invalid`), as `lawtrace.runs.scoring.metrics` does. Two instructions over one reference trace are not
-independent, nor are several trials of one, so what resamples here resamples whole pairs of tasks.
+Functions count *safe success* unless another predicate is given. Denominators leave out invalid attempts, as in
+`lawtrace.runs.scoring.metrics`. Two instructions from one reference trace are not independent, and neither are several
+trials of one, so the bootstrap resamples whole pairs of tasks.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from lawtrace.solver.masking.instructions import Style
 
 RESAMPLES = 2000
 SEED = 20_260_101
-"""Resampling has a seed of its own, so that a report is the same bytes each time."""
+"""Seed of the bootstrap, so that reports are reproducible byte for byte."""
 
 Predicate = Callable[[Verdict], bool]
 FloatArray = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -46,7 +46,7 @@ def pass_at_k(verdicts: Iterable[Verdict], k: int, holds: Predicate = is_safe_su
 def pass_hat_k(verdicts: Iterable[Verdict], k: int, holds: Predicate = is_safe_success) -> float | None:
     """The probability that all of k trials of a task pass (pass^k): mean over tasks of C(c, k) / C(n, k).
 
-    What matters where one slip is too many. None unless every task has k judged trials.
+    None unless every task has k judged trials.
     """
     return _mean_over_tasks(verdicts, k, holds, lambda n, c: comb(c, k) / comb(n, k))
 
@@ -66,7 +66,7 @@ def _mean_over_tasks(
 
 
 def _trials(verdicts: Iterable[Verdict], holds: Predicate) -> Mapping[tuple[str, Style], list[bool]]:
-    """For each task and style the judged trials; one whose trials are all invalid has an empty list."""
+    """The judged trials of each task and style; an empty list if all are invalid."""
     trials = defaultdict[tuple[str, Style], list[bool]](list)
     for verdict in verdicts:
         judged = trials[verdict.task, verdict.style]
@@ -77,14 +77,14 @@ def _trials(verdicts: Iterable[Verdict], holds: Predicate) -> Mapping[tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """Two sets of verdicts on the same attempts (task, style, trial), of which both are judged.
+    """Paired comparison of two sets of verdicts on the same attempts (task, style, trial).
 
     Attributes:
-        pairs: how many attempts both sides have a verdict on; what only one side has is left out.
-        first_only: of those, how many pass on the first side alone, and ``second_only`` on the second alone.
-        first: share that passes on the first side, and ``second`` on the second.
+        pairs: number of attempts judged on both sides; the others are left out.
+        first_only: number that pass on the first side only; ``second_only``: on the second only.
+        first: share that passes on the first side; ``second``: on the second.
         interval: of the difference second minus first, by bootstrap over tasks; None with fewer than two tasks.
-        p_value: McNemar's exact test, two-sided: how likely so uneven a split of the flips is if neither is better.
+        p_value: McNemar's exact two-sided test.
     """
 
     pairs: int
@@ -103,16 +103,16 @@ class PairedComparison:
 def compare_paired(
     first: Iterable[Verdict], second: Iterable[Verdict], holds: Predicate = is_safe_success
 ) -> PairedComparison | None:
-    """Compare what both sides were judged on. None if that is nothing."""
+    """Compare two sides on the attempts that both have. None without such attempts."""
     return compare_pooled([(first, second)], holds)
 
 
 def compare_pooled(
     parts: Iterable[tuple[Iterable[Verdict], Iterable[Verdict]]], holds: Predicate = is_safe_success
 ) -> PairedComparison | None:
-    """Compare two sides that met several times, each time over the same attempts. None if they share no attempt.
+    """Compare two sides over several sets of attempts. None without common attempts.
 
-    The interval resamples tasks with all that was done on them; the test takes each pair for itself.
+    The interval resamples tasks with all their attempts; the test treats pairs as independent.
     """
     shared: list[AttemptKey] = []
     flips: list[tuple[bool, bool]] = []
@@ -156,16 +156,15 @@ def _clustered_interval(attempts: Sequence[AttemptKey], flips: Sequence[tuple[bo
 
 
 def exact_mcnemar(first_only: int, second_only: int) -> float:
-    """McNemar's exact test, two-sided, from what only one of two sides passed; 1 if that is nothing."""
+    """The p-value of McNemar's exact two-sided test from the discordant pairs; 1 without any."""
     flips = first_only + second_only
     return float(binomtest(first_only, flips).pvalue) if flips else 1.0
 
 
 def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interval | None:
-    """95 % percentile interval of a mean over all members, resampling whole clusters of them.
+    """95 % bootstrap percentile interval of a mean, resampling whole clusters.
 
-    ``sums`` and ``sizes`` give each cluster's sum and number of members, or both weighted. None with fewer than two
-    clusters.
+    ``sums`` and ``sizes`` are the (weighted) sum and size of each cluster. None with fewer than two clusters.
     """
     if len(sums) < 2:
         return None
@@ -186,7 +185,7 @@ def clustered_interval(sums: Sequence[float], sizes: Sequence[float]) -> Interva
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment, in the order given: the chance of any false alarm stays below the level.
+    """Holm's step-down adjusted p-values, in the given order; controls the family-wise error rate.
 
     The i-th smallest of m values is multiplied by m - i + 1; no value falls below a smaller one's, none exceeds 1.
     """

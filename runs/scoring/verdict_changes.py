@@ -1,4 +1,4 @@
-"""Grading finished attempts again under other rules: no model is asked, and what moved is named with its rule."""
+"""Judging attempts again with other rules: changed rules and changed verdicts. No model is called."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule that is not what it was: its formula ``before`` and ``after``, None where there was or is no such rule."""
+    """A changed rule: its formula ``before`` and ``after``; None for an added or removed rule."""
 
     rule: str
     before: str | None
@@ -21,17 +21,19 @@ class RuleChange:
 
     def __str__(self) -> str:
         if self.before is None:
-            return f"{self.rule} is new: {self.after}"
-        return f"{self.rule} is gone" if self.after is None else f"{self.rule} was {self.before} and is {self.after}"
+            return f"{self.rule} added: {self.after}"
+        return (
+            f"{self.rule} removed" if self.after is None else f"{self.rule} changed from {self.before} to {self.after}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictChange:
-    """An attempt whose outcome changed, or that breaks other rules than before with the same outcome.
+    """An attempt whose outcome or set of broken rules changed.
 
     Attributes:
-        now_broken: ids of rules that are broken now and were not, or did not exist.
-        no_longer_broken: ids of rules that were broken and are not now, or are gone.
+        now_broken: ids of rules that are broken now and were not before.
+        no_longer_broken: ids of rules that were broken and are not now.
     """
 
     task: str
@@ -47,7 +49,7 @@ class VerdictChange:
         parts = [f"now broken: {', '.join(self.now_broken)}"] if self.now_broken else []
         parts += [f"no longer broken: {', '.join(self.no_longer_broken)}"] if self.no_longer_broken else []
         trial = f", trial {self.trial + 1}" if self.trial else ""
-        return f"{self.task}, {self.style}, {self.model}{trial}: {self.change}, {'; '.join(parts) or 'by no rule'}"
+        return f"{self.task}, {self.style}, {self.model}{trial}: {self.change}, {'; '.join(parts) or 'no rule'}"
 
     @property
     def change(self) -> str:
@@ -55,10 +57,10 @@ class VerdictChange:
 
 
 def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
-    """The task judged by these rules; the applicable ones are those that its reference trace triggers.
+    """The task with these rules; the applicable ones are those that its reference trace triggers.
 
-    A denied session is judged by their stricter forms too. An imported task keeps no reference trace: of its applicable
-    rules those stay that still exist.
+    A denied session also gets their strengthened forms. An imported task has no reference trace, so it keeps those of
+    its applicable rules that still exist.
     """
     rules = (*rules, *strengthen_authorization_rules(rules)) if task.family == "denied" else rules
     if task.calls:
@@ -70,7 +72,7 @@ def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
 
 
 def compare_rules(before: Sequence[Task], after: Sequence[Task]) -> list[RuleChange]:
-    """What differs between the rules of the tasks as they were and as they are judged now."""
+    """The rules that differ between two versions of the tasks."""
     was, now = _formulas(before), _formulas(after)
     return [
         RuleChange(rule, was.get(rule), now.get(rule))
@@ -84,7 +86,7 @@ def _formulas(tasks: Iterable[Task]) -> dict[str, str]:
 
 
 def compare_verdicts(before: Iterable[Verdict], after: Iterable[Verdict]) -> list[VerdictChange]:
-    """The attempts whose verdict changed, in the order of the new verdicts."""
+    """The changed verdicts, in the order of the new ones."""
     earlier = {(verdict.task, verdict.style, verdict.model, verdict.trial): verdict for verdict in before}
     moved: list[VerdictChange] = []
     for verdict in after:

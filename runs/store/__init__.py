@@ -1,1 +1,1 @@
-"""The record of a run: everything that happened in it, in one append-only file. Start with ``store.py``."""
+"""What a run stores: its event log, stage files, and the content-addressed stage store."""

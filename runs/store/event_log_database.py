@@ -1,4 +1,4 @@
-"""The file beneath a record: its tables, how it is opened, who may write, and what its errors mean."""
+"""The SQLite database of an event log: tables, connections, the lock of the writer, error messages."""
 
 import sqlite3
 from collections.abc import Generator
@@ -10,7 +10,7 @@ from lawtrace.environments.errors import InputError, OperationalError
 EVENT_LOG_FILE = "events.sqlite"
 SCHEMA_VERSION = 3
 _APPLICATION_ID = 0x4C617754
-"""Tells a record from any other SQLite file."""
+"""Marks an SQLite file as an event log."""
 
 _LOCK_FILE = "events.lock"
 
@@ -18,9 +18,9 @@ SCHEMA = f"""
 BEGIN;
 PRAGMA application_id = {_APPLICATION_ID};
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
--- What anybody said, each text once.
+-- All texts, each stored once.
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, text TEXT NOT NULL) STRICT;
--- What was asked, as a tree: a request is its last message and the request before it (0: none).
+-- Requests as a tree: a request is its last message and the preceding request (0: none).
 CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
     before INTEGER NOT NULL,
@@ -58,10 +58,10 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_conversation ON entries (conversation, kind);
 CREATE INDEX entries_by_kind ON entries (kind, role);
 CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE request_hash IS NOT NULL;
--- The words of what was said, by the number of its entry.
+-- Full-text index of messages, by entry number.
 CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, tokenize = 'unicode61');
 """
-"""Leaves its transaction open, so that the facts about the run arrive together with the tables."""
+"""Leaves its transaction open, so that tables and metadata are committed together."""
 
 
 def event_log_path(directory: Path) -> Path:
@@ -69,9 +69,9 @@ def event_log_path(directory: Path) -> Path:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """Read only; works beside a writer. Raises InputError if there is no record, or something else in its place."""
+    """Open for reading, also while another process writes. Raises InputError if it is not an event log."""
     if not path.is_file():
-        raise InputError(f"{path.parent} holds no record ({path.name} is missing); give the directory of a run")
+        raise InputError(f"{path.parent} has no event log ({path.name} is missing); give the folder of a run")
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
         with translate_errors(path):
@@ -83,9 +83,9 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def check_can_create(path: Path) -> None:
-    """Makes sure that a record can begin here: nothing is in its place, or one that was killed before it began.
+    """Check that a new event log can be created: no file, or an empty one left by a killed process.
 
-    Raises InputError for a record, and for a file that is none, which is left as it is.
+    Raises InputError for any other file, which is left unchanged.
     """
     if not path.exists() or path.stat().st_size == 0:
         return
@@ -98,11 +98,11 @@ def check_can_create(path: Path) -> None:
     if empty:
         return
     connect_reader(path).close()
-    raise InputError(f"{path.parent} holds the record of a run; `lawtrace resume {path.parent}` goes on with it")
+    raise InputError(f"{path.parent} has the event log of a run; `lawtrace resume {path.parent}` continues it")
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Commits each statement by itself, unless a transaction is begun.
+    """Open for writing, with autocommit outside transactions.
 
     WAL lets readers in while we write. ``synchronous=NORMAL`` hands a commit to the operating system without waiting
     for the disk: a process that is killed loses nothing. Against the loss of power the log is flushed once a turn,
@@ -118,15 +118,15 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def write_ahead_path(path: Path) -> Path:
-    """Where commits are until SQLite moves them into the file itself, which it flushes by itself."""
+    """The write-ahead log, which holds commits until SQLite checkpoints them into the database."""
     return path.with_name(path.name + "-wal")
 
 
 def take_lock(directory: Path) -> sqlite3.Connection:
-    """The right to write, held until the connection returned is closed, or its process ends in whatever way.
+    """Take the lock of the writer. It is held until the returned connection is closed or the process ends.
 
-    The lock is an exclusive transaction on an empty database beside the record: SQLite knows how to lock a file on
-    every system, and a transaction held on the record itself would commit nothing.
+    The lock is an exclusive transaction on an empty database beside the event log: SQLite can lock files on every
+    system, and a transaction held on the event log itself would prevent commits.
     """
     lock = sqlite3.connect(directory / _LOCK_FILE, isolation_level=None, timeout=0.2, check_same_thread=False)
     try:
@@ -136,14 +136,14 @@ def take_lock(directory: Path) -> sqlite3.Connection:
         if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
             raise
         raise OperationalError(
-            f"the record in {directory} is being written by another process; wait for it, or read with "
+            f"the event log in {directory} is being written by another process; wait for it, or read with "
             f"`lawtrace messages {directory}`"
         ) from error
     return lock
 
 
 def is_being_written(directory: Path) -> bool:
-    """Whether a process has the right to write, by now."""
+    """Whether a process holds the lock of the writer."""
     path = directory / _LOCK_FILE
     if not path.exists():
         return False
@@ -159,34 +159,34 @@ def is_being_written(directory: Path) -> bool:
 
 @contextmanager
 def translate_errors(path: Path) -> Generator[None]:
-    """Turns SQLite's errors into ours: a file that is no record is the user's, a full disk the machine's."""
+    """Turn SQLite errors into InputError (wrong or damaged file) or OperationalError (full disk, no access)."""
     try:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith("SQLITE_NOTADB"):
-            raise InputError(f"{path} is not a record of lawtrace ({error}); give the directory of a run") from error
+            raise InputError(f"{path} is not an event log of lawtrace ({error}); give the folder of a run") from error
         if name.startswith("SQLITE_CORRUPT"):
             raise InputError(
-                f"{path} is damaged, perhaps cut short in copying ({error}); nothing was changed in it: copy it again, "
-                "with events.sqlite-wal if there is one"
+                f"{path} is damaged, perhaps cut short in copying ({error}); it was not changed: copy it again, "
+                "together with events.sqlite-wal if there is one"
             ) from error
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise OperationalError(
                 f"cannot write {path} ({error}); free some space, then `lawtrace resume {path.parent}`"
             ) from error
-        raise OperationalError(f"cannot use the record {path}: {error}") from error
+        raise OperationalError(f"cannot use the event log {path}: {error}") from error
 
 
 def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION_ID,):
         if {"meta", "entries"} <= tables:
-            raise InputError(f"{path} was written by an earlier lawtrace, before its first release; run it again")
-        raise InputError(f"{path} is not a record of lawtrace; give the directory of a run")
+            raise InputError(f"{path} was written by lawtrace before its first release; start a new run")
+        raise InputError(f"{path} is not an event log of lawtrace; give the folder of a run")
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
-        raise InputError(f"{path} does not say which lawtrace wrote it; it is not a record of lawtrace")
+        raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
     if int(about["schema_version"]) > SCHEMA_VERSION:
         raise InputError(
             f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "

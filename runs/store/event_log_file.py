@@ -1,7 +1,7 @@
-"""A record: the entries of one run in the order in which they happened, never changed and never taken out.
+"""The event log of a run in a file: all entries in order, append-only.
 
-A record that is written keeps the run's entries (`lawtrace.agents.event_log.EventLog`); any record can stand in for the
-models that were asked (`lawtrace.agents.models.replay.ReplaySource`).
+It implements `lawtrace.agents.event_log.EventLog` for the run that writes it, and
+`lawtrace.agents.models.replay.ReplaySource` for a run that replays or continues it.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def utc_now() -> datetime:
 
 
 class EventLogFile:
-    """Made by `create`, `resume` or `open`, never directly. Closes itself at the end of a ``with`` block."""
+    """Open with `create`, `resume` or `open`, best in a ``with`` block."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, writing: "_Writer | None" = None) -> None:
         self.path = path
@@ -59,16 +59,16 @@ class EventLogFile:
 
     @classmethod
     def create(cls, directory: Path, *, recipe: Json, clock: Clock = utc_now) -> Self:
-        """Begins the record of a new run in `directory`, which is made if it is missing.
+        """Start the event log of a new run in `directory`, which is made if missing.
 
         Raises:
-            InputError: there is a record already, or another file in its place.
-            CannotCarryOut: another process is just writing it, or the directory cannot be written.
+            InputError: the directory has an event log already, or another file in its place.
+            OperationalError: another process is writing it, or the directory cannot be written.
         """
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OperationalError(f"cannot make {directory}: {error.strerror}; choose another place") from error
+            raise OperationalError(f"cannot make {directory}: {error.strerror}; choose another folder") from error
         event_log = cls._for_writing(directory, clock, resumed=False)
         with translate_errors(event_log.path):
             event_log._connection.executescript(SCHEMA)
@@ -84,11 +84,11 @@ class EventLogFile:
 
     @classmethod
     def resume(cls, directory: Path, *, clock: Clock = utc_now) -> Self:
-        """Opens the record of an interrupted run to go on writing it, and writes down which calls were in flight.
+        """Open the event log of an interrupted run to append to it, and record which calls were in flight.
 
         Raises:
-            InputError: there is none, or something else in its place.
-            CannotCarryOut: another process is just writing it.
+            InputError: the directory has no event log.
+            OperationalError: another process is writing it.
         """
         event_log = cls._for_writing(directory, clock, resumed=True)
         event_log.record(RunResumed(in_flight=tuple(event_log.in_flight())))
@@ -96,32 +96,32 @@ class EventLogFile:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Opens a record to read it, finished or not.
+        """Open an event log for reading, finished or not.
 
         Raises:
-            InputError: there is none, the file is something else, or a newer lawtrace wrote it.
+            InputError: no event log, not an event log, or written by a newer lawtrace.
         """
         path = event_log_path(directory)
         return cls(path, connect_reader(path))
 
     def record(self, entry: Entry) -> None:
-        """Appends an entry and returns when it is committed. May be called from any thread."""
+        """Append an entry and return when it is committed. Thread-safe."""
         if self._writing is None:
-            raise OperationalError(f"the record {self.path} is open for reading only; resume the run to write")
+            raise OperationalError(f"{self.path} is open for reading only; resume the run to write")
         with self._one_at_a_time, translate_errors(self.path):
             self._writing.write(entry)
 
     async def flush(self) -> None:
-        """Returns once all that was recorded so far is on the disk. Those who wait together share one flush."""
+        """Return once all entries so far are on disk. Concurrent callers share one flush."""
         if self._writing is not None:
             await self._writing.flush()
 
     def entries(
         self, *, kind: EntryKind | Sequence[EntryKind] = (), task: str | None = None, role: str | None = None
     ) -> Iterator[Entry]:
-        """The entries in order: all of them, or those of some kinds, of a task, of a role.
+        """The entries in order, filtered by kind, task and role.
 
-        Reads page by page, so that a record of any size fits and one that grows meanwhile is read to its end.
+        They are read in pages, so memory stays bounded and entries appended meanwhile are included.
         """
         kinds = (kind,) if isinstance(kind, str) else tuple(kind)
         of_task = "conversation IN (SELECT id FROM conversations WHERE task = ?)"
@@ -139,7 +139,7 @@ class EventLogFile:
             after = rows[-1][0]
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        """What came of a request: its answer, else its failure, else None."""
+        """The answer to a request, else its failure, else None."""
         rows = self.rows(
             f"SELECT {_COLUMNS_OF_ENTRIES} FROM entries JOIN conversations ON conversations.id = conversation"  # noqa: S608
             " WHERE request_hash = ? AND occurrence = ? AND kind IN ('model_call', 'failure')"
@@ -168,8 +168,7 @@ class EventLogFile:
         return self.rows("SELECT count(*) FROM entries WHERE kind = 'asked'")[0][0]
 
     def in_flight(self) -> Sequence[Context]:
-        """Where calls left and brought nothing back, since the run was begun or last resumed: of a run that stopped or
-        was stopped, those it was waiting for."""
+        """The contexts of calls sent and not answered since the run began or was last resumed."""
         rows = self.rows(
             "SELECT min(payload) FROM entries AS asked WHERE kind = 'asked' AND NOT EXISTS (SELECT 1 FROM entries AS"
             " came WHERE came.request_hash = asked.request_hash AND came.occurrence = asked.occurrence"
@@ -182,7 +181,7 @@ class EventLogFile:
 
     @property
     def recipe(self) -> Json:
-        """The resolved recipe that the run was started with."""
+        """The resolved recipe of the run."""
         try:
             return json.loads(self._meta("recipe"))
         except ValueError as error:
@@ -190,33 +189,32 @@ class EventLogFile:
 
     @property
     def created(self) -> str:
-        """When it was begun, as ISO 8601."""
+        """When the run began (ISO 8601)."""
         return self._meta("created")
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Asks the file. For the modules of this package, which know its tables. Raises InputError for a number that no
-        row can have."""
+        """The result of a query. For the modules of this package. Raises InputError for an integer beyond 64 bits."""
         try:
             with self._one_at_a_time, translate_errors(self.path):
                 return self._connection.execute(query, values).fetchall()
         except OverflowError as error:
-            raise InputError(f"{self.path}: nothing in it has a number that large") from error
+            raise InputError(f"{self.path}: no entry has a number that large") from error
 
     def entry(self, row: tuple[Any, ...]) -> Entry:
-        """The entry in a row of `lawtrace.runs.store.event_log_rows.COLUMNS`."""
+        """The entry of a row with the columns `lawtrace.runs.store.event_log_rows.COLUMNS`."""
         try:
             with self._one_at_a_time, translate_errors(self.path):
                 return self._reader.entry(row)
         except ValidationError as error:
             raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error.errors()[0]['msg']})") from error
-        except (ValueError, TypeError, KeyError) as error:  # nothing that was ever written as an entry
+        except (ValueError, TypeError, KeyError) as error:  # not written by lawtrace
             raise InputError(f"{self.path}, entry {row[0]}: cannot be read ({error})") from error
 
     def close(self) -> None:
-        """Ends writing. A finished record becomes a single file, which can be read where nothing can be written."""
+        """Close the file. A finished log becomes a single file, readable on a read-only file system."""
         if self._writing is not None:
             self._connection.execute("PRAGMA busy_timeout=0")
-            with suppress(sqlite3.OperationalError):  # Somebody is reading: complete as it is, but in two files.
+            with suppress(sqlite3.OperationalError):  # Another process reads: the log stays complete in two files.
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
         if self._writing is not None:
@@ -234,7 +232,7 @@ class EventLogFile:
     def _for_writing(cls, directory: Path, clock: Clock, *, resumed: bool) -> Self:
         path = event_log_path(directory)
         with translate_errors(path):
-            # Looked at before it is opened to write, since that alone would change a file that is no record.
+            # Checked before opening for writing, which would already change a foreign file.
             if resumed:
                 connect_reader(path).close()
             lock = take_lock(directory)
@@ -250,12 +248,12 @@ class EventLogFile:
     def _meta(self, key: str) -> str:
         rows = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         if not rows:
-            raise InputError(f"{self.path} does not say its {key}; it is not a record of lawtrace")
+            raise InputError(f"{self.path} has no {key}; it is not an event log of lawtrace")
         return rows[0][0]
 
 
 class _Writer:
-    """The writing side of a record: one transaction an entry, one flush for all who wait for the disk."""
+    """The writing side: one transaction for each entry, one flush for all concurrent callers."""
 
     def __init__(
         self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection, clock: Clock, *, resumed: bool
@@ -275,7 +273,7 @@ class _Writer:
             self._writer.write(entry, self._clock().isoformat())
             self._connection.execute("COMMIT")
         except BaseException:
-            if self._connection.in_transaction:  # some errors of SQLite end it themselves
+            if self._connection.in_transaction:  # some errors of SQLite roll back by themselves
                 self._connection.execute("ROLLBACK")
             self._writer = RowWriter(self._connection, resumed=self._resumed)
             raise
@@ -295,7 +293,7 @@ class _Writer:
 
 
 def _fsync(path: Path) -> None:
-    """Waits until the disk has the file."""
+    """Wait until the file is on disk."""
     try:
         file = os.open(path, os.O_RDWR)
         try:

@@ -1,4 +1,4 @@
-"""The conversations of a record, and what was said in them: found by place, speaker, turn and words, page by page."""
+"""Queries on an event log: conversations and messages by conversation key, role, turn and text, with paging."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class ConversationKey:
 
 @dataclass(frozen=True, slots=True)
 class LoggedConversation:
-    """What was said about one thing in one stage. ``id`` is its number in the record, ``lines`` how many there are."""
+    """A conversation of the log: row id, key and number of messages."""
 
     id: int
     place: ConversationKey
@@ -39,7 +39,7 @@ class LoggedConversation:
 
 @dataclass(frozen=True, slots=True)
 class LoggedMessage:
-    """A line with its number in the record, the number of its conversation, and when it was recorded (ISO 8601)."""
+    """A message or failure: entry number, conversation id, time (ISO 8601) and the entry."""
 
     number: int
     conversation: int
@@ -49,11 +49,11 @@ class LoggedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageQuery:
-    """What is looked for: conversations that are in such a place and hold such a line. None: any.
+    """A filter on conversations and messages. None matches everything.
 
     Attributes:
-        text: words that the line has, each as the beginning of a word, in any order and case.
-        among: the numbers of the conversations to look in.
+        text: words of the message, each matched as a prefix, in any order and case.
+        among: ids of the conversations to search.
     """
 
     stage: str | None = None
@@ -80,7 +80,7 @@ _Clauses = tuple[list[str], list[object]]
 def find_conversations(
     event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedConversation]:
-    """The conversations in the order in which they began. Raises InputError for a text without a word in it."""
+    """The conversations in the order in which they began. Raises InputError for a text without words."""
     clauses, values = _conversation_clauses(wanted)
     rows = event_log.rows(
         f"SELECT id, {_KEY_COLUMNS}, (SELECT count(*) FROM entries"  # noqa: S608
@@ -92,7 +92,7 @@ def find_conversations(
 
 
 def find_conversation(event_log: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
-    """The conversation that was held there, if one was."""
+    """The conversation with this key, if there is one."""
     found = event_log.rows(
         "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
         " AND kind IN ('message', 'failure')) FROM conversations"
@@ -104,7 +104,7 @@ def find_conversation(event_log: EventLogFile, place: ConversationKey) -> Logged
 
 
 def count_messages(event_log: EventLogFile, conversation: int, *, before: int) -> int:
-    """How many lines of a conversation come before the one of that number."""
+    """Number of messages of a conversation before an entry number."""
     query = "SELECT count(*) FROM entries WHERE conversation = ? AND kind IN ('message', 'failure') AND seq < ?"
     return event_log.rows(query, (conversation, before))[0][0]
 
@@ -118,7 +118,7 @@ def count_conversations(event_log: EventLogFile, wanted: MessageQuery = ANY_MESS
 def conversation_messages(
     event_log: EventLogFile, conversation: int, wanted: MessageQuery = ANY_MESSAGE, *, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
-    """What was said in a conversation, in order; of that what is wanted of role, turn and text."""
+    """The messages of a conversation in order, filtered by role, turn and text."""
     clauses, values = _message_clauses(wanted)
     return _select_messages(event_log, ["conversation = ?", *clauses], [conversation, *values], limit, offset)
 
@@ -126,7 +126,7 @@ def conversation_messages(
 def find_messages(
     event_log: EventLogFile, wanted: MessageQuery = ANY_MESSAGE, *, after: int = 0, limit: int = -1, offset: int = 0
 ) -> Sequence[LoggedMessage]:
-    """What was said anywhere, in the order in which it was recorded, after the line of that number."""
+    """The messages of all conversations in recorded order, after an entry number."""
     clauses, values = _message_clauses(wanted)
     of_place, place_values = _key_clauses(wanted)
     if of_place:
@@ -164,10 +164,10 @@ def _conversation_clauses(wanted: MessageQuery) -> _Clauses:
     clauses, values = _key_clauses(wanted)
     of_line, line_values = _message_clauses(wanted)
     if wanted.text is not None and wanted.role is None and wanted.turn is None:
-        # From the words to where they were said: they are few, conversations may be many.
+        # Start from the matching messages: they are few, conversations may be many.
         clauses.append(f"id IN (SELECT conversation FROM entries WHERE {of_line[0]})")  # noqa: S608
         return clauses, [*values, *line_values]
-    # Said there at all: a call that came to nothing yet has a conversation, too.
+    # A conversation may have calls only, and no message yet.
     said = " AND ".join(["conversation = conversations.id", "kind IN ('message', 'failure')", *of_line])
     return [*clauses, f"EXISTS (SELECT 1 FROM entries WHERE {said})"], [*values, *line_values]  # noqa: S608
 
@@ -202,8 +202,8 @@ def _message_clauses(wanted: MessageQuery) -> _Clauses:
 
 
 def _fts_query(text: str) -> str:
-    """The words in the language of SQLite's index, quoted, so that none of them is an operator of it."""
+    """An FTS5 query for all words as prefixes, quoted so that no word is read as an operator."""
     words = re.findall(r"[^\W_]+", text)
     if not words:
-        raise InputError(f"there is no word to look for in {text!r}: give letters or digits")
+        raise InputError(f"no word to search for in {text!r}: give letters or digits")
     return " AND ".join(f'"{word}"*' for word in words)

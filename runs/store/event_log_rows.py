@@ -1,7 +1,7 @@
-"""From entries to the rows of the record and back. Every text is kept once, and a request as a path in a tree.
+"""Entries as database rows, and back. Each text is stored once, and a request as a path in a tree.
 
-A conversation of n turns asks n requests, each the one before and something new. Kept whole they would grow with the
-square of n; here a turn adds what is new, and the entry comes back as it went in, byte for byte.
+A conversation of n turns has n requests, each of which extends the previous one. Stored in full they would take
+O(n^2) space; here a turn adds only its new messages, and the entry is restored byte for byte.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from lawtrace.agents.event_log import (
 )
 
 COLUMNS = "seq, kind, text, request, payload"
-"""What `RowReader.entry` needs of a row of ``entries``, in order."""
+"""The columns of ``entries`` that `RowReader.entry` expects, in order."""
 
 _TEXT_FIELDS: dict[EntryKind, str] = {
     "message": "content",
@@ -36,22 +36,24 @@ _MAX_CACHED = 20_000
 
 
 class RowWriter:
-    """Writes entries inside the caller's transaction. Forget it if that transaction is rolled back.
+    """Writes entries in the caller's transaction. Make a new writer after a rollback.
 
     Args:
-        resumed: the record holds an earlier part of the run, so what is said now may be in it already.
+        resumed: the log has an earlier part of the run, so a message may be in it already.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, resumed: bool) -> None:
         self._connection = connection
         self._resumed = resumed
-        # Short cuts past SQL for what comes again and again; bounded, since a run may say anything.
+        # Bounded caches of row ids, to save queries.
         self._requests: dict[tuple[int, str, str], int] = {}
         self._conversations: dict[tuple[object, ...], int] = {}
 
     def write(self, entry: Entry, at: str) -> None:
-        """A message that the record holds in the same place of the same conversation is not written again: a resumed
-        run says everything once more, up to where it stopped."""
+        """Write an entry, except a message that the log already has at the same turn of the same conversation.
+
+        A resumed run repeats its messages up to the point where it was interrupted.
+        """
         context = None if isinstance(entry, StageFinished | RunResumed) else entry.context
         asked = entry if isinstance(entry, RequestSent | ModelCalled | RoleFailed) else None
         field = _TEXT_FIELDS.get(entry.kind)
@@ -142,13 +144,13 @@ class RowWriter:
 
 
 class RowReader:
-    """Puts entries together again."""
+    """Restores entries from rows."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def entry(self, row: tuple[int, EntryKind, int | None, int | None, str]) -> Entry:
-        """The entry in a row of `COLUMNS`. Raises pydantic's ``ValidationError`` if it is none."""
+        """The entry of a row with `COLUMNS`. Raises pydantic's ``ValidationError`` if the row is invalid."""
         _, kind, text, request, payload = row
         fields: dict[str, Any] = json.loads(payload)
         if text is not None:

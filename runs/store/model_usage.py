@@ -1,6 +1,6 @@
-"""What a run used of models, added up from its record: calls, tokens, seconds, retries, failures, kept answers.
+"""Model usage of a run by role and model: calls, tokens, seconds, retries, failures and cost.
 
-Added up by SQLite from the entries alone, without their texts, so that it is quick for a record of any size.
+Computed by SQLite from the entries without their texts, so it is fast for a log of any size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """One role played by one model.
+    """Usage of one model in one role.
 
     Attributes:
-        asked: answers that an endpoint gave in this run; what follows is about these alone, but for the counts.
+        asked: answers from an endpoint in this run; tokens, seconds and money count these only.
         replayed: answers from another event log; no model was called.
-        retries: tries that met a transport fault and were followed by another one.
-        failures: calls that brought no answer, and answers that stayed unusable.
-        seconds: of waiting for answers, retries included; ``queued`` of waiting for a free slot.
-        money: by the recipe's prices; None for a model without one.
+        retries: tries that failed with a transport error and were repeated.
+        failures: calls without an answer, and answers that stayed unusable.
+        seconds: spent waiting for answers, with retries; ``queued``: spent waiting for a free slot.
+        money: by the prices of the recipe; None for a model without a price.
     """
 
     role: str
@@ -50,12 +50,14 @@ _COUNTS = f"""
     SELECT {_GROUP_COLUMNS}, count(*) FROM entries WHERE kind = ? AND coalesce(payload ->> '$.reason', '') <>
     'cancelled' GROUP BY 1, 2 ORDER BY min(seq)
 """  # noqa: S608
-"""What was given up when the run was stopped is no failure: it is asked again."""
+"""Calls cancelled when the run stopped are not failures: they are sent again."""
 
 
 def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple[ModelUsage, ...]:
-    """A line for each role and model that anybody was asked for, in the order of their first calls. Offline roles and
-    built-in models are functions of ours and have none, unless one failed."""
+    """Usage by role and model, in the order of their first calls.
+
+    Offline roles and baseline policies have no usage, unless one failed.
+    """
     lines: dict[tuple[str, str], ModelUsage] = {}
     for role, model, asked, replayed, prompt, completion, seconds, queued in event_log.rows(_CALLS):
         price = prices.get(model or "")
@@ -74,7 +76,7 @@ def measure_usage(event_log: EventLogFile, prices: Mapping[str, Price]) -> tuple
 
 
 def total_usage(lines: Sequence[ModelUsage]) -> ModelUsage:
-    """All lines together; ``money`` is None if none has a price."""
+    """The sum of all lines; ``money`` is None if no line has a price."""
     priced = [line.money for line in lines if line.money is not None]
     return ModelUsage(
         role="all",

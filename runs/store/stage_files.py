@@ -1,7 +1,7 @@
-"""Stage files: JSON lines, one object a line, each with its schema version. Rows come out in the order they went in.
+"""Stage files: JSON lines, one row with its schema version on each line, in order.
 
-What a stage of ours hands to the next is read strictly: a broken line stops it. What people hand in, or read after a
-machine has failed, is read as far as it goes: what cannot be used is named with file and line, and the rest is used.
+Files passed between stages are read strictly: an invalid line is an error. Files from users, and files read for a
+report, are read leniently: invalid lines are reported with file and line, and the other rows are used.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 @dataclass(slots=True)
 class UsableRows(Generic[Row]):
-    """The rows of a file that can be used, where each stands (``file, line N``), and what cannot be used."""
+    """The valid rows of a file, the place of each (``file, line N``), and the problems of the others."""
 
     rows: list[Row] = field(default_factory=list[Row])
     places: list[str] = field(default_factory=list[str])
@@ -33,21 +33,20 @@ class UsableRows(Generic[Row]):
 
 
 def read_rows(path: Path, model: type[Row], *, empty: bool = False) -> list[Row]:
-    """The rows of a stage file. Raises InputError naming the line and the field, or, unless it may be ``empty``, that
-    the file holds none."""
+    """The rows of a stage file. Raises InputError with line and field, or if there are no rows and not ``empty``."""
     rows = list(_rows(path, model))
     if not rows and not empty:
-        raise InputError(f"{path}: holds no row; run the stage that writes it first")
+        raise InputError(f"{path}: no rows; run the stage that writes it first")
     return rows
 
 
 def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:
-    """The rows of a stage file that can be read. Raises InputError if the file cannot, or holds no line at all."""
+    """The valid rows of a stage file. Raises InputError if it cannot be read or has no lines."""
     return read_usable_lines(path, model.model_validate_json)
 
 
 def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row]:
-    """The same, of lines that need not all be of one kind. ``parse`` raises ValidationError."""
+    """Like `read_usable_rows`, with a function that parses a line or raises ValidationError."""
     usable = UsableRows[Row]()
     for number, line in _numbered_lines(path):
         place = f"{path}, line {number}"
@@ -56,12 +55,12 @@ def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row
         except ValidationError as error:
             usable.problems.append(Problem(place, _first_error(error)))
     if not usable.rows and not usable.problems:
-        raise InputError(f"{path}: holds no row; run the stage that writes it first")
+        raise InputError(f"{path}: no rows; run the stage that writes it first")
     return usable
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises InputError."""
+    """The text of a UTF-8 file. Raises InputError."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -71,7 +70,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
-    """The entries of a JSON list, as far as the text goes, and where and why it breaks off if it does."""
+    """The entries of a JSON list up to the first syntax error, and that error."""
     with suppress(ValueError, RecursionError):
         whole = json.loads(text)
         if isinstance(whole, list):
@@ -86,7 +85,7 @@ def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
             entry, place = decoder.raw_decode(text, place)
             entries.append(entry)
     except (ValueError, RecursionError) as error:
-        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, and so is whatever follows: {error}")
+        broken = Problem(f"{path}, row {len(entries) + 1}", f"broken JSON, here and after: {error}")
         return entries, [broken]
 
 
@@ -96,7 +95,7 @@ def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
 
 
 def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that say anything, counted from 1."""
+    """The non-blank lines with their numbers, from 1."""
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -122,7 +121,7 @@ def _first_error(error: ValidationError) -> str:
 
 
 def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
-    """Write the rows and return how many there were. The file appears whole or not at all. Raises CannotCarryOut."""
+    """Write the rows atomically and return their number. Raises OperationalError."""
     reject_device(path)
     partial = path.with_name(path.name + ".partial")
     count = 0
@@ -142,9 +141,9 @@ def write_rows(path: Path, rows: Iterable[BaseModel]) -> int:
 
 
 def reject_device(path: Path) -> None:
-    """What appears whole takes the place of what was there: done to ``/dev/null``, that harms the whole machine."""
+    """Refuse a device or pipe: the atomic write would replace ``/dev/null`` with a file."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise OperationalError(f"{path}: cannot be written: it is a device or a pipe; name a file")
+        raise OperationalError(f"{path}: cannot be written: it is a device or pipe; give a file")
 
 
 def file_digest(path: Path) -> str:

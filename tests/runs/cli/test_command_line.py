@@ -137,7 +137,7 @@ def test_traces_as_wished_and_tasks_straight_from_them(lawtrace: Shell, tmp_path
 
 def test_an_empty_and_a_broken_stage_file(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "traces.jsonl").write_text("")
-    assert "holds no row" in lawtrace("tasks", "build", "--traces", "traces.jsonl")[2]
+    assert "no rows" in lawtrace("tasks", "build", "--traces", "traces.jsonl")[2]
     (tmp_path / "traces.jsonl").write_text("{\n")
     code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl")
     assert (code, "line 1" in err) == (2, True)

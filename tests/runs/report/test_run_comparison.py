@@ -134,7 +134,7 @@ def test_rules_that_are_not_what_they_were_are_named() -> None:
         return task("1").model_copy(update={"rules": rules})
 
     changed = compare_rules([judged_by(a="F x", b="F y", c="F z")], [judged_by(a="F x", b="G y", d="F w")])
-    assert [str(rule) for rule in changed] == ["b was F y and is G y", "c is gone", "d is new: F w"]
+    assert [str(rule) for rule in changed] == ["b changed from F y to G y", "c removed", "d added: F w"]
 
 
 def test_a_side_that_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -75,9 +75,7 @@ def call(context: Context, answer: str, *, occurrence: int = 0, request_hash: st
     )
 
 
-def test_every_kind_of_entry_comes_back_as_it_went_in(
-    event_log: EventLogFile, context: Context, message: MessageSent
-) -> None:
+def test_entries_round_trip(event_log: EventLogFile, context: Context, message: MessageSent) -> None:
     entries: list[Entry] = [
         message,
         call(context.at(model="openai:a", turn=1), "answer \ufffd ✓"),
@@ -96,7 +94,7 @@ def test_every_kind_of_entry_comes_back_as_it_went_in(
         assert again.recipe == {"seed": 7, "models": ["openai:a"]}
 
 
-def test_entries_are_chosen_by_kind_task_and_role(
+def test_entries_are_filtered_by_kind_task_and_role(
     event_log: EventLogFile, context: Context, message: MessageSent
 ) -> None:
     other = message.model_copy(update={"context": context.at(task="task-2", role="masking_evaluator")})
@@ -110,14 +108,14 @@ def test_entries_are_chosen_by_kind_task_and_role(
     assert list(event_log.entries(role="nobody")) == []
 
 
-def test_the_time_comes_from_the_clock_that_was_given(event_log: EventLogFile, message: MessageSent) -> None:
+def test_timestamps_come_from_the_clock(event_log: EventLogFile, message: MessageSent) -> None:
     event_log.record(message)
     with sqlite3.connect(event_log.path) as connection:
         assert connection.execute("SELECT at FROM entries").fetchall() == [("2025-06-01T12:00:00+00:00",)]
     connection.close()
 
 
-def test_a_record_can_be_read_while_it_is_written(event_log: EventLogFile, message: MessageSent) -> None:
+def test_reading_during_writing(event_log: EventLogFile, message: MessageSent) -> None:
     event_log.record(message)
     with EventLogFile.open(event_log.path.parent) as reader:
         entries = reader.entries()
@@ -131,9 +129,7 @@ def test_a_record_can_be_read_while_it_is_written(event_log: EventLogFile, messa
         assert len(list(reader.entries())) == 601
 
 
-def test_a_closed_record_is_one_file_that_needs_no_company(
-    event_log: EventLogFile, message: MessageSent, tmp_path: Path
-) -> None:
+def test_a_closed_log_is_a_single_file(event_log: EventLogFile, message: MessageSent, tmp_path: Path) -> None:
     event_log.record(message)
     event_log.close()
     archive = tmp_path / "archive"
@@ -165,7 +161,7 @@ def test_a_reader_cannot_write(event_log: EventLogFile, message: MessageSent) ->
         reader.record(message)
 
 
-def test_threads_may_write_together(event_log: EventLogFile, message: MessageSent) -> None:
+def test_concurrent_writers(event_log: EventLogFile, message: MessageSent) -> None:
     threads = [threading.Thread(target=lambda: [event_log.record(message) for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -174,7 +170,7 @@ def test_threads_may_write_together(event_log: EventLogFile, message: MessageSen
     assert len(list(event_log.entries())) == 200
 
 
-def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> None:
+def test_a_killed_writer_loses_no_committed_entry(tmp_path: Path) -> None:
     run = tmp_path / "run"
     writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(run)], stdout=subprocess.PIPE, text=True)
     assert writer.stdout
@@ -196,7 +192,7 @@ def test_a_killed_writer_loses_nothing_that_was_committed(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files through the operating system")
-def test_a_full_disk_is_said_with_a_remedy_and_leaves_the_record_whole(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_keeps_the_log_intact(tmp_path: Path) -> None:
     run = tmp_path / "run"
     filler = subprocess.run([sys.executable, "-c", _FILLER, str(run)], capture_output=True, text=True)
     assert "free some space, then `lawtrace resume" in filler.stdout, filler.stderr
@@ -206,53 +202,51 @@ def test_a_full_disk_is_said_with_a_remedy_and_leaves_the_record_whole(tmp_path:
         assert len(list(event_log.entries())) == written
 
 
-def test_a_run_is_begun_once(event_log: EventLogFile) -> None:
+def test_create_refuses_an_existing_log(event_log: EventLogFile) -> None:
     event_log.close()
     with pytest.raises(InputError, match="lawtrace resume"):
         EventLogFile.create(event_log.path.parent, recipe=None)
 
 
-def test_a_run_that_was_killed_while_it_began_can_begin_again(tmp_path: Path) -> None:
+def test_create_after_a_kill_during_creation(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / EVENT_LOG_FILE).close()
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.resume(tmp_path)
     with EventLogFile.create(tmp_path, recipe=None) as event_log:
         assert event_log.recipe is None
 
 
-def test_what_is_no_record_is_refused(tmp_path: Path, event_log: EventLogFile) -> None:
-    with pytest.raises(InputError, match="holds no record"):
+def test_other_files_are_refused(tmp_path: Path, event_log: EventLogFile) -> None:
+    with pytest.raises(InputError, match="has no event log"):
         EventLogFile.open(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="holds no record"):
+    with pytest.raises(InputError, match="has no event log"):
         EventLogFile.resume(tmp_path)
     (tmp_path / EVENT_LOG_FILE).write_text("some notes of mine, much longer than a header\n" * 100)
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.open(tmp_path)
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.resume(tmp_path)
     with pytest.raises(OperationalError, match="cannot make"):
         EventLogFile.create(tmp_path / EVENT_LOG_FILE / "below", recipe=None)
 
 
-def test_a_file_that_is_no_record_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_refused_file_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / EVENT_LOG_FILE
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE meta (key TEXT, value TEXT)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.open(tmp_path)
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.resume(tmp_path)
-    with pytest.raises(InputError, match="not a record"):
+    with pytest.raises(InputError, match="not an event log"):
         EventLogFile.create(tmp_path, recipe=None)
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
-def test_a_record_cut_short_is_said_and_not_touched(
-    event_log: EventLogFile, message: MessageSent, share: float
-) -> None:
+def test_a_truncated_log_is_reported_and_unchanged(event_log: EventLogFile, message: MessageSent, share: float) -> None:
     for turn in range(200):
         event_log.record(message.model_copy(update={"content": f"{turn} " * 200}))
     event_log.close()
@@ -265,7 +259,7 @@ def test_a_record_cut_short_is_said_and_not_touched(
     assert event_log.path.read_bytes() == before
 
 
-def test_a_newer_record_asks_for_an_upgrade(event_log: EventLogFile) -> None:
+def test_a_newer_schema_asks_for_an_upgrade(event_log: EventLogFile) -> None:
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema_version'")
@@ -275,16 +269,16 @@ def test_a_newer_record_asks_for_an_upgrade(event_log: EventLogFile) -> None:
 
 
 @pytest.mark.parametrize("edited", ["DELETE FROM meta", "UPDATE meta SET value = 'soon' WHERE key = 'schema_version'"])
-def test_a_record_that_does_not_say_who_wrote_it_is_none(event_log: EventLogFile, edited: str) -> None:
+def test_a_log_without_version_is_refused(event_log: EventLogFile, edited: str) -> None:
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
         connection.execute(edited)
     connection.close()
-    with pytest.raises(InputError, match="which lawtrace wrote it"):
+    with pytest.raises(InputError, match="no lawtrace version"):
         EventLogFile.open(event_log.path.parent)
 
 
-def test_a_recipe_that_cannot_be_read_is_said(event_log: EventLogFile) -> None:
+def test_an_unreadable_recipe_is_reported(event_log: EventLogFile) -> None:
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
         connection.execute("UPDATE meta SET value = '{' WHERE key = 'recipe'")
@@ -297,7 +291,7 @@ def test_a_recipe_that_cannot_be_read_is_said(event_log: EventLogFile) -> None:
 
 
 @pytest.mark.parametrize("payload", ['{"kind": "dream"}', "{", "[]", "7"])
-def test_an_entry_that_cannot_be_read_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
+def test_an_unreadable_entry_is_named(event_log: EventLogFile, message: MessageSent, payload: str) -> None:
     event_log.record(message)
     event_log.close()
     with sqlite3.connect(event_log.path) as connection:
@@ -310,7 +304,7 @@ def test_an_entry_that_cannot_be_read_is_named(event_log: EventLogFile, message:
         list(damaged.entries())
 
 
-def test_answers_are_found_by_seat_request_and_occurrence(event_log: EventLogFile, context: Context) -> None:
+def test_answers_are_found_by_conversation_request_and_occurrence(event_log: EventLogFile, context: Context) -> None:
     a = context.at(model="openai:a")
     failed = RoleFailed(context=a, reason="deadline", text="late", request_hash="h", occurrence=0)
     event_log.record(failed)
@@ -337,7 +331,7 @@ REQUESTS = st.lists(
 # The first text that is drawn looks at every character there is, which takes a busy machine long.
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(REQUESTS, TEXTS), max_size=8))
-def test_calls_come_back_as_they_went_in_whatever_they_share(calls: list[tuple[list[RequestMessage], str]]) -> None:
+def test_calls_round_trip_with_shared_prefixes(calls: list[tuple[list[RequestMessage], str]]) -> None:
     context = Context(stage="s", role="r")
     entries = [
         call(context.at(turn=turn), answer).model_copy(update={"request": tuple(request)})
@@ -350,9 +344,7 @@ def test_calls_come_back_as_they_went_in_whatever_they_share(calls: list[tuple[l
         assert [entry.model_dump_json() for entry in event_log.entries()] == [one.model_dump_json() for one in entries]
 
 
-def test_a_long_conversation_is_kept_in_its_length_not_in_the_square_of_it(
-    event_log: EventLogFile, context: Context
-) -> None:
+def test_storage_grows_linearly_with_conversation_length(event_log: EventLogFile, context: Context) -> None:
     said: list[RequestMessage] = []
     for turn in range(300):
         said.append(RequestMessage(role="user", content=f"{turn} " + "x" * 1000))
@@ -363,16 +355,14 @@ def test_a_long_conversation_is_kept_in_its_length_not_in_the_square_of_it(
     assert event_log.path.stat().st_size < 300 * 1000 * 4  # whole requests would be 45 MB
 
 
-def test_calls_that_were_given_up_when_the_run_was_stopped_were_in_flight(
-    event_log: EventLogFile, context: Context
-) -> None:
+def test_cancelled_calls_are_in_flight(event_log: EventLogFile, context: Context) -> None:
     for reason in ("cancelled", "deadline"):
         event_log.record(RequestSent(context=context, request_hash=reason, occurrence=0))
         event_log.record(RoleFailed(context=context, reason=reason, text="", request_hash=reason, occurrence=0))
     assert len(event_log.in_flight()) == 1
 
 
-def test_calls_that_brought_nothing_back_were_in_flight(event_log: EventLogFile, context: Context) -> None:
+def test_unanswered_calls_are_in_flight(event_log: EventLogFile, context: Context) -> None:
     def asked(turn: int) -> RequestSent:
         return RequestSent(context=context.at(turn=turn), request_hash=f"h{turn}", occurrence=0)
 
@@ -393,7 +383,7 @@ def test_calls_that_brought_nothing_back_were_in_flight(event_log: EventLogFile,
         assert [place.turn for place in resumed.in_flight()] == [1]
 
 
-async def test_those_who_wait_together_share_a_flush(
+async def test_concurrent_callers_share_a_flush(
     event_log: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed: list[int] = []
@@ -415,7 +405,7 @@ async def test_those_who_wait_together_share_a_flush(
     assert len(flushed) == 2
 
 
-async def test_a_disk_that_fails_to_flush_stops_the_run(
+async def test_a_failed_flush_stops_the_run(
     event_log: EventLogFile, message: MessageSent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(file: int) -> None:

@@ -37,7 +37,7 @@ def talked(event_log: EventLogFile, context: Context) -> EventLogFile:
     return event_log
 
 
-def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -> None:
+def test_interleaved_messages_are_separated_by_conversation(talked: EventLogFile) -> None:
     goal, workflow = find_conversations(talked, MessageQuery(stage="tasks"))
     assert goal.place == ConversationKey("tasks", "task-1", style="goal")
     assert [said.line.context.role for said in conversation_messages(talked, goal.id)] == ["generator", "evaluator"]
@@ -45,7 +45,7 @@ def test_interleaved_messages_become_conversations_again(talked: EventLogFile) -
     assert [goal.lines, workflow.lines] == [2, 2]
 
 
-def test_models_and_trials_have_conversations_of_their_own(talked: EventLogFile) -> None:
+def test_models_and_trials_have_separate_conversations(talked: EventLogFile) -> None:
     found = find_conversations(talked, MessageQuery(stage="attempts"))
     assert [(one.place.tested_model, one.place.trial) for one in found] == [
         ("openai:a", 0),
@@ -76,12 +76,14 @@ def test_models_and_trials_have_conversations_of_their_own(talked: EventLogFile)
         (MessageQuery(conversations=[]), 0, 0),
     ],
 )
-def test_what_is_wanted_is_found(talked: EventLogFile, wanted: MessageQuery, conversations: int, lines: int) -> None:
+def test_queries_filter_conversations_and_messages(
+    talked: EventLogFile, wanted: MessageQuery, conversations: int, lines: int
+) -> None:
     assert len(find_conversations(talked, wanted)) == count_conversations(talked, wanted) == conversations
     assert len(find_messages(talked, wanted)) == lines
 
 
-def test_pages_add_up(talked: EventLogFile) -> None:
+def test_pages_cover_all_results(talked: EventLogFile) -> None:
     whole = find_conversations(talked)
     assert [page for n in range(0, 6, 2) for page in find_conversations(talked, limit=2, offset=n)] == whole
     said = find_messages(talked)
@@ -89,7 +91,7 @@ def test_pages_add_up(talked: EventLogFile) -> None:
     assert find_messages(talked, after=said[4].number) == said[5:]
 
 
-def test_what_a_resumed_run_says_again_is_kept_once(event_log: EventLogFile, context: Context) -> None:
+def test_repeated_messages_of_a_resumed_run_are_stored_once(event_log: EventLogFile, context: Context) -> None:
     def say(writer: EventLogFile) -> None:
         writer.record(message(context, "generator", "please pay"))
         writer.record(message(context.at(turn=1), "evaluator", "no"))
@@ -103,13 +105,13 @@ def test_what_a_resumed_run_says_again_is_kept_once(event_log: EventLogFile, con
         assert [said.line.context.turn for said in conversation_messages(resumed, conversation.id)] == [0, 1, 2]
 
 
-def test_a_search_without_a_word_is_refused(talked: EventLogFile) -> None:
-    with pytest.raises(InputError, match="no word to look for"):
+def test_a_search_without_words_is_refused(talked: EventLogFile) -> None:
+    with pytest.raises(InputError, match="no word to search for"):
         find_messages(talked, MessageQuery(text=" ?! "))
 
 
 @given(st.text())
-def test_no_search_is_an_error_of_the_file(talked_once: EventLogFile, text: str) -> None:
+def test_any_search_text_is_valid_syntax(talked_once: EventLogFile, text: str) -> None:
     with suppress(InputError):  # which says that there is no word in it
         assert len(find_messages(talked_once, MessageQuery(text=text))) <= 1
 

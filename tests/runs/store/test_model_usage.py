@@ -34,7 +34,7 @@ def record(tmp_path: Path) -> EventLogFile:
     return EventLogFile.create(tmp_path / "run", recipe={})
 
 
-def test_only_what_was_asked_is_paid_for(event_log: EventLogFile) -> None:
+def test_only_endpoint_answers_are_paid(event_log: EventLogFile) -> None:
     with event_log:
         event_log.record(call())
         event_log.record(call())
@@ -54,13 +54,13 @@ def test_only_what_was_asked_is_paid_for(event_log: EventLogFile) -> None:
     assert (whole.asked, whole.retries, whole.prompt_tokens, whole.money) == (3, 1, 300, 0.4)
 
 
-def test_a_run_without_models_used_nothing(event_log: EventLogFile) -> None:
+def test_a_run_without_models_has_no_usage(event_log: EventLogFile) -> None:
     with event_log:
         event_log.record(call(paid=False))
         assert measure_usage(event_log, {}) == ()
 
 
-def test_a_role_that_only_failed_has_a_line(event_log: EventLogFile) -> None:
+def test_a_role_with_only_failures_is_listed(event_log: EventLogFile) -> None:
     with event_log:
         event_log.record(RoleFailed(context=HERE, reason="endpoint", text="gone", request_hash="g", occurrence=0))
         (line,) = measure_usage(event_log, {})

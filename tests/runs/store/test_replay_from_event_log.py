@@ -54,7 +54,7 @@ async def replayed(run: Path, into: Path, spec: str | None = None) -> list[list[
             return [await converse(clients.client_for(parsed, context)) for context in reversed(contexts())][::-1]
 
 
-async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
+async def test_a_replay_of_a_replay_equals_the_run(tmp_path: Path) -> None:
     numbers = count()
     with (
         serving(lambda request: f"answer {next(numbers)}") as server,
@@ -77,7 +77,7 @@ async def test_a_replay_of_a_replay_is_the_run(tmp_path: Path) -> None:
     assert {key: call.model_copy(update={"replayed": True}) for key, call in live_calls.items()} == third_calls
 
 
-async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: OpenAIServer) -> None:
+async def test_replay_fails_on_an_unknown_request(tmp_path: Path, server: OpenAIServer) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
         async with ModelClients(event_log, environment=server.environment) as clients:
             await converse(clients.client_for(SPEC, contexts()[0]))
@@ -94,12 +94,12 @@ async def test_what_was_not_recorded_is_not_made_up(tmp_path: Path, server: Open
                 await client.create(said("again"))
             with pytest.raises(OperationalError, match="holds no answer of role 'executor'"):
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'run'}"), contexts()[0].at(role="executor"))
-            with pytest.raises(InputError, match="holds no record"):
+            with pytest.raises(InputError, match="has no event log"):
                 clients.client_for(ModelSpec.parse(f"replay:{tmp_path / 'nowhere'}"), contexts()[0])
 
 
 @pytest.mark.slow
-async def test_a_role_that_several_models_played_needs_to_say_which(tmp_path: Path, server: OpenAIServer) -> None:
+async def test_replay_of_several_models_needs_a_choice(tmp_path: Path, server: OpenAIServer) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
         async with ModelClients(event_log, environment=server.environment) as clients:
             for name in ("openai:a", "openai:b"):
@@ -113,7 +113,7 @@ async def test_a_role_that_several_models_played_needs_to_say_which(tmp_path: Pa
     assert len(await replayed(run, tmp_path / "z", f"replay:{run}#openai:b")) == 4
 
 
-async def test_an_interrupted_run_asks_nothing_twice(tmp_path: Path) -> None:
+async def test_an_interrupted_run_repeats_no_call(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def answer(request: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ def test_rows_come_back_in_order(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "deep" / "rows.jsonl", Pebble) == rows
 
 
-def test_a_failure_halfway_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     write_rows(path, [Pebble(weight=1)])
 
@@ -46,7 +46,7 @@ def test_a_device_or_pipe_is_never_replaced(tmp_path: Path) -> None:
         lambda path: write_page("a page", path),
     ]
     for write in writers:
-        with pytest.raises(OperationalError, match="it is a device or a pipe"):
+        with pytest.raises(OperationalError, match="it is a device or pipe"):
             write(tmp_path / "pipe.jsonl")
     assert (tmp_path / "pipe.jsonl").is_fifo()
 
@@ -54,7 +54,7 @@ def test_a_device_or_pipe_is_never_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "holds no row"),
+        ("", "no rows"),
         ('{"weight": 1}\n{"weight": \n', "line 2: Invalid JSON"),
         ('{"weight": 1}\n\n{"weight": "much"}\n', "line 3: field 'weight'"),
         ('{"weight": 1, "colour": "red"}\n', "line 1: field 'colour'"),
@@ -67,14 +67,14 @@ def test_bad_rows_are_named(tmp_path: Path, text: str, complaint: str) -> None:
         read_rows(path, Pebble)
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):
         read_rows(path, Pebble)
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+def test_an_unwritable_path(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OperationalError, match="cannot be written"):
         write_rows(tmp_path / "file" / "rows.jsonl", [Pebble(weight=1)])

@@ -123,7 +123,7 @@ def test_search_finds_words_and_says_when_there_are_none(browse: TestClient) -> 
     page = browse.get("/runs/small/search", params={"text": "checkauth"}).text
     assert "<mark>CheckAuth</mark>" in page
     assert "Nobody said that" in browse.get("/runs/small/search", params={"text": "xylophone"}).text
-    assert "no word to look for" in browse.get("/runs/small/search", params={"text": "?!"}).text
+    assert "no word to search for" in browse.get("/runs/small/search", params={"text": "?!"}).text
 
 
 def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: TestClient) -> None:
