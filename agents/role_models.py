@@ -1,4 +1,4 @@
-"""Who plays which role: the one place where roles meet model clients."""
+"""Role models: which model plays which role, with which prompt."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -14,7 +14,7 @@ from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompt, Prompts
 
 
 class RoleModels(Protocol):
-    """Gives a conversation the client for a role, and the words that the role is told."""
+    """The client and the prompt of each role."""
 
     def client(self, role: str, context: Context) -> ChatCompletionClient: ...
 
@@ -53,12 +53,12 @@ class ConfiguredRoleModels:
         return self._prompts[role]
 
     def name_of(self, role: str) -> str:
-        """What the model in that role is called in rows and records."""
+        """The name of the role's model in rows and event logs."""
         return self._clients.name_of(self._models[role], role)
 
 
 class OfflineRoleModels:
-    """Every role played by its deterministic stand-in, with nothing to be paid for and nothing to be recorded."""
+    """Every role played by its offline stand-in; nothing is recorded."""
 
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(OFFLINE_ROLES[role])

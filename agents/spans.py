@@ -1,8 +1,7 @@
-"""OpenTelemetry spans around what takes time: a model call, a stage. AutoGen makes spans of its own for its agents.
+"""OpenTelemetry spans for model calls and stages. AutoGen makes spans of its own for its agents.
 
-Only the API is used here, which AutoGen brings along and which does nothing until somebody installs an SDK
-(``pip install 'lawtrace[otel]'``; `lawtrace.runs.cli.stage_runs` sets it up). What was said is in the record, never in
-a span.
+Only the API is used, which AutoGen depends on and which does nothing without an SDK (``pip install 'lawtrace[otel]'``,
+set up by `lawtrace.runs.cli`). Message texts are in the event log, never in a span.
 """
 
 from collections.abc import Generator, Mapping
@@ -24,7 +23,7 @@ def span(name: str, attributes: Mapping[str, Attribute]) -> Generator[Span]:
 
 @contextmanager
 def call_span(context: Context) -> Generator[Span]:
-    """Around one call of a model; named and described by the conventions for generative AI, with our place beside."""
+    """The span of one model call, with the conventions for generative AI and the fields of the context."""
     place = {f"lawtrace.{name}": value for name, value in context.model_dump(exclude_none=True).items()}
     model = context.model or "unnamed"
     with span(f"chat {model}", {"gen_ai.operation.name": "chat", "gen_ai.request.model": model, **place}) as current:

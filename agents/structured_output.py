@@ -1,7 +1,7 @@
-"""From what a model wrote to a typed answer: tolerant about the wrapping and the spelling, strict about the content.
+"""Parses structured answers: tolerant about wrapping and syntax, strict about content.
 
-Read as JSON first; failing that as JSON5, which forgives trailing commas, comments, single quotes and bare keys.
-Neither completes what was cut off: half an answer, made whole by a guess, would be an answer that nobody gave.
+Text is read as JSON, then as JSON5, which accepts trailing commas, comments, single quotes and bare keys. Truncated
+answers are not completed: the model did not give the rest.
 """
 
 import json
@@ -19,19 +19,19 @@ _DECODER = json.JSONDecoder(strict=False)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _MOST_OBJECTS = 50
 _MOST_FORGIVEN = 50_000
-"""Characters that are read as JSON5, which takes a thousand times as long."""
+"""JSON5 parsing takes a thousand times as long as JSON, so longer texts are not tried."""
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class UnusableAnswer(Exception):
-    """The text holds no answer of the wanted type; the message says what is wrong, for the record."""
+    """The text contains no answer of the requested type; the message says why."""
 
 
 def parse_answer(text: str, answer: type[Answer]) -> Answer:
-    """The typed answer in the text: a JSON object, bare or in a fence or with words around it; of several, the last.
+    """The answer in the text: a JSON object, alone, in a fence or within other text; if there are several, the last.
 
-    Raises UnusableAnswer. Nothing is ever filled in: an answer that lacks a field is not an answer.
+    Raises UnusableAnswer. Missing fields are never filled in.
     """
     error: Exception | None = None
     for value in _values(text):
@@ -45,7 +45,7 @@ def parse_answer(text: str, answer: type[Answer]) -> Answer:
 
 
 def _values(text: str) -> Iterator[object]:
-    """What may be the answer, likeliest first, as values."""
+    """Candidate values, most likely first."""
     for candidate in _candidates(text):
         with suppress(json.JSONDecodeError, RecursionError):
             yield _DECODER.decode(candidate)
@@ -62,9 +62,9 @@ def _fenced(text: str) -> list[str]:
 
 
 def _candidates(text: str) -> list[str]:
-    """What may be the answer, likeliest first: fenced blocks from the last, the whole text, objects from the last.
+    """Candidate texts, most likely first: fenced blocks from the last, the whole text, objects from the last.
 
-    What a model thinks aloud before it answers is left out; it often holds objects of its own.
+    Reasoning in ``<think>`` is left out; it often contains objects of its own.
     """
     text = _THOUGHT.sub("", text)
     return [*_fenced(text)[::-1], text.strip(), *_objects(text)[::-1]]

@@ -1,1 +1,1 @@
-"""Model clients: a name in a recipe becomes a client that is recorded, limited, timed and retried."""
+"""The client stack: from a model spec to a client that is logged, limited, timed and retried."""

@@ -1,7 +1,7 @@
-"""What a run may use of models, and what it has used: the layer that says when it is enough.
+"""The budget of a run and what it has used.
 
-A run that reaches a budget stops cleanly. Nothing new is asked; what is in flight comes back and is recorded; then
-every conversation that wants to ask gets `BudgetExhausted`.
+A run that reaches a budget stops cleanly: no new request is sent, calls in flight finish and are recorded, and every
+further call raises `BudgetExhausted`.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ _A_MILLION = 1_000_000
 
 
 class BudgetExhausted(OperationalError):
-    """A budget of the run is used up; the whole run stops, and can go on with a higher one."""
+    """A budget of the run is used up. The run stops and can be resumed with a higher one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens, in whatever currency the recipe means."""
+    """Money for a million tokens, in the currency of the recipe."""
 
     input: float
     output: float
@@ -56,7 +56,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that a run may use; None: as much as it takes. ``prices`` by the model's spec."""
+    """Limits of a run; None means no limit. ``prices`` are keyed by model spec."""
 
     messages: int | None = None
     tokens: int | None = None
@@ -75,7 +75,7 @@ class Budget:
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     def cost(self, model: str, prompt_tokens: int, completion_tokens: int) -> float:
-        """In money; 0 for a model without a price. Raises InputError if a budget of money needs one."""
+        """The cost in money; 0 for a model without a price. Raises InputError if a money budget needs the price."""
         price = self.prices.get(model)
         if price is None and self.money is not None:
             raise InputError(f'budget.money: what does {model!r} cost? Give its price in [prices."{model}"]')
@@ -83,13 +83,13 @@ class Budget:
 
 
 class BudgetTracker:
-    """What one run has used and may still use. For calls in flight what they will probably use is set aside, so that a
-    thousand conversations do not run past a budget together."""
+    """Tracks what a run has used. Reserves the expected use of calls in flight, so that a thousand concurrent
+    conversations do not exceed a budget together."""
 
     def __init__(
         self, budget: Budget, event_log: EventLog, earlier: Iterable[ModelCalled] = (), earlier_calls: int = 0
     ) -> None:
-        """``earlier``: what was answered before the run was interrupted, of ``earlier_calls`` that had left."""
+        """``earlier``: the calls answered before the run was interrupted, of ``earlier_calls`` that were sent."""
         self._budget = budget
         self._ledger = event_log
         self._reserved = Spending()
@@ -103,7 +103,8 @@ class BudgetTracker:
         self.spent = replace(self.spent, messages=max(self.spent.messages, earlier_calls))
 
     async def reserve(self, call: ModelCall) -> Spending:
-        """When the call may leave, what is set aside for it. Raises BudgetSpent once nothing is in flight."""
+        """Wait until the call may be sent, and reserve its expected use. Raises BudgetExhausted once no call is in
+        flight."""
         while True:
             wanted = self._expected(call)
             reached = self._reached(self.spent)
@@ -117,7 +118,7 @@ class BudgetTracker:
         return wanted
 
     def settle(self, set_aside: Spending, used: Spending) -> None:
-        """The call came back."""
+        """Replace the reservation by what the call used."""
         self._in_flight -= 1
         self._reserved -= set_aside
         self.spent += used
@@ -139,7 +140,7 @@ class BudgetTracker:
         return Spending(1, prompt_tokens + completion_tokens, seconds, money)
 
     def _expected(self, call: ModelCall) -> Spending:
-        """The prompt by its length; the answer, its time and its cost by the mean of those so far."""
+        """The prompt is estimated by its length; the answer, its time and its cost by the mean so far."""
         prompt = sum(len(line.content) for line in plain_messages(call.request.messages)) // _CHARACTERS_A_TOKEN
         answers = max(1, self.spent.messages)
         model = call.context.model or ""
@@ -158,7 +159,8 @@ class BudgetTracker:
         return next((name for name, limit in limits.items() if getattr(spending, name) >= limit), None)
 
     def _is_safe(self, wanted: Spending) -> bool:
-        """Whether the call may join those in flight. Until one has come back, nobody knows what an answer uses."""
+        """Whether the call may be sent while others are in flight. Before the first answer the use of a call is
+        unknown."""
         limits = self._budget.limits
         if not self.spent.messages and limits.keys() - {"messages"}:
             return False
@@ -177,7 +179,7 @@ class BudgetTracker:
 
 
 class BudgetLayer:
-    """The layer."""
+    """The budget layer."""
 
     def __init__(self, inner: Layer, purse: BudgetTracker) -> None:
         self._inner = inner

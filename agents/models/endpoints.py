@@ -1,4 +1,5 @@
-"""Where each provider's endpoint is and what opens it: from the environment, and from nowhere else."""
+"""Endpoint addresses and keys, read from environment variables only; and the check of endpoints for ``lawtrace
+doctor``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ _LOCAL: Mapping[EndpointProvider, tuple[str, str]] = {
     "ollama": ("OLLAMA_BASE_URL", "http://localhost:11434/v1"),
     "llamacpp": ("LLAMACPP_BASE_URL", "http://localhost:8080/v1"),
 }
-"""Servers of one's own: the variable with the address, and the address where they listen by default."""
+"""Local servers: the variable with the address, and the default address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Access:
 
 
 def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: ModelSpec | None = None) -> Access:
-    """Address and key. Raises InputError naming the variable, or the package, that is missing."""
+    """The address and key of a provider. Raises InputError that names the missing variable or package."""
     who = f"model '{spec}'" if spec else f"provider {provider!r}"
     if trouble := missing_package(provider):
         raise InputError(f"{who}: {trouble}")
@@ -54,7 +55,7 @@ def access_to(provider: EndpointProvider, environment: Mapping[str, str], spec: 
 
 
 def missing_package(provider: EndpointProvider) -> str | None:
-    """What is to be installed before the provider can be asked; None if nothing is."""
+    """The package that must be installed first; None if none is missing."""
     if provider != "anthropic":
         return None
     remedy = "pip install 'lawtrace[anthropic]'"
@@ -79,14 +80,14 @@ _REQUIRED_VARIABLES: Mapping[EndpointProvider, tuple[str, ...]] = {
     "azure": ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"),
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
 }
-"""One of these makes a provider worth asking."""
+"""A provider is checked if one of these is set."""
 
 _ADDRESS_VARIABLES: Mapping[EndpointProvider, str] = {"ollama": "OLLAMA_BASE_URL", "llamacpp": "LLAMACPP_BASE_URL"}
-"""Servers of one's own are asked in any case: without the variable, at the address where they usually are."""
+"""Local servers are checked without the variable too, at their default address."""
 
 
 def check_endpoints(environment: Mapping[str, str]) -> dict[str, str]:
-    """For each provider: whether it answers, or what is missing, in a few words.
+    """The state of each provider: whether it answers, or what is missing.
 
     Asks for the list of models, which costs nothing.
     """

@@ -1,4 +1,4 @@
-"""No more calls at once than the endpoint should see."""
+"""The concurrency limit and the deadline of model calls."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -11,7 +11,7 @@ from lawtrace.agents.models.model_call import CallFailed, Layer, ModelCall
 
 
 class ConcurrencyLayer:
-    """Lets a call through when the semaphore has a slot, and notes how long that took."""
+    """Sends a call when the semaphore has a slot, and records the wait."""
 
     def __init__(self, inner: Layer, slots: asyncio.Semaphore, clock: Callable[[], float]) -> None:
         self._inner = inner
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class DeadlineLayer:
-    """Gives the layers beneath, retries and their waits included, a number of seconds for each call."""
+    """Limits the seconds of each call, including its retries and their waits."""
 
     def __init__(self, inner: Layer, seconds: float) -> None:
         self._inner = inner
@@ -50,11 +50,11 @@ class DeadlineLayer:
 async def run_cancellable(
     work: Coroutine[Any, Any, T], *, seconds: float | None = None, token: CancellationToken | None = None
 ) -> T:
-    """The result of `work`, unless time or patience runs out first.
+    """The result of `work`, unless it exceeds the time or is cancelled.
 
-    Cancelling a task only asks it to stop; a client that swallows the request would hold its caller for as long as it
-    likes. So the work is cancelled and left behind rather than waited for. Raises ``TimeoutError`` after `seconds`,
-    ``CancelledError`` when `token` is cancelled.
+    Cancelling a task only asks it to stop, and a client that swallows the cancellation would block its caller. So the
+    work is cancelled and abandoned rather than awaited. Raises ``TimeoutError`` after `seconds` and ``CancelledError``
+    when `token` is cancelled.
     """
     if token is not None and token.is_cancelled():
         work.close()
@@ -77,7 +77,6 @@ async def run_cancellable(
 
 
 def _consume_exception(task: "asyncio.Task[Any]") -> None:
-    """Looks at the exception of an abandoned task, so that asyncio does not complain that nobody did: one may have come
-    in the very moment in which it was abandoned."""
+    """Retrieve the exception of an abandoned task, so that asyncio does not log it as never retrieved."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""One call of a model as a value that the layers hand on, and the hash that tells requests apart."""
+"""A model call as the layers pass it on, and the hash that identifies its request."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ ToolChoice = Tool | Literal["auto", "required", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What AutoGen's ``create`` is given, under one name."""
+    """The arguments of AutoGen's ``create``."""
 
     messages: Sequence[LLMMessage]
     tools: Sequence[Tool | ToolSchema] = ()
@@ -33,7 +33,7 @@ class Request:
 
 @dataclass(slots=True)
 class CallProgress:
-    """What the layers learn on the way in; the outermost one writes it down. The one mutable part of a call."""
+    """What the layers add to a call; `RecordedClient` records it. The only mutable part of a call."""
 
     queued_seconds: float = 0.0
     tries: int = 0
@@ -43,7 +43,7 @@ class CallProgress:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A request with its place in the run: who asks, and the how-manieth time the same is asked from that seat."""
+    """A request with its context. ``occurrence``: 0-based index of identical requests by the same role."""
 
     request: Request
     context: Context
@@ -54,18 +54,18 @@ class ModelCall:
 
 
 class Layer(Protocol):
-    """A layer of the stack: answers a call itself, or hands it to the layer beneath."""
+    """A layer of the stack: answers a call or passes it to the layer below."""
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        """Raises `lawtrace.agents.models.model_call.CallFailed` if no answer came."""
+        """Raises `CallFailed` if no answer came."""
         ...
 
 
 def hash_request(request: Request, model: str, parameters: ModelParameters, trial: int) -> str:
-    """SHA-256 over everything that may change the answer.
+    """SHA-256 of everything that may change the answer.
 
-    The model and its parameters are part of it, or a second model would be given the first one's answers; the trial
-    is, or k trials would collapse into one. Ids and times of AutoGen's messages are not: they change with every run.
+    It includes the model and its parameters, or a second model would be given the first one's answers, and the trial,
+    or k trials would collapse into one. It excludes ids and times of AutoGen's messages, which change with every run.
     """
     schema = request.json_output
     identity = {
@@ -91,7 +91,7 @@ def _tool_schema(tool: Tool | ToolSchema) -> ToolSchema:
 
 
 def plain_messages(messages: Sequence[LLMMessage]) -> tuple[RequestMessage, ...]:
-    """The messages in the endpoint's own roles, one for each tool result."""
+    """The messages with the endpoint's roles, one for each tool result."""
     lines: list[RequestMessage] = []
     for message in messages:
         match message:
@@ -114,7 +114,7 @@ def _plain_content(content: str | Sequence[object]) -> str:
 
 
 class CallFailed(OperationalError):
-    """A model call brought no answer. The caller decides what that means; the ledger already knows."""
+    """A model call was not answered. The event log already has the failure; the caller decides what follows."""
 
     def __init__(self, reason: FailureReason, message: str) -> None:
         super().__init__(message)

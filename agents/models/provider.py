@@ -1,4 +1,4 @@
-"""The innermost layer: the client that really asks, and the corners of AutoGen's that we go around."""
+"""The innermost layer: endpoints, and workarounds for AutoGen's clients."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ EMPTY_MESSAGE_PLACEHOLDER = "(nothing)"
 
 @dataclass(frozen=True, slots=True)
 class Passthrough:
-    """Hands a call to any AutoGen client just as it is."""
+    """Passes a call to any AutoGen client unchanged."""
 
     client: ChatCompletionClient
 
@@ -43,7 +43,7 @@ class _Closable(Protocol):
 
 
 class RemoteEndpoint(Protocol):
-    """An endpoint on the network: an innermost layer whose calls cost something.
+    """The protocol of an innermost layer whose calls cost money.
 
     Attributes:
         client: the connection, to be closed with the run.
@@ -63,12 +63,12 @@ class RemoteEndpoint(Protocol):
 
 
 Connect = Callable[[ModelSpec, Mapping[str, str]], RemoteEndpoint]
-"""Opens the endpoint of a spec, with address and key from the environment variables given."""
+"""Opens the endpoint of a spec; address and key come from the given environment variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint on the network.
+    """An endpoint.
 
     A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode: that one
     parses the answer before we see it, so an answer that does not fit would be paid for and lost.
@@ -122,7 +122,7 @@ class Endpoint:
 
 
 def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
-    """A client for an endpoint, with its address and key from the environment.
+    """A client for an endpoint, with address and key from the environment.
 
     The client of the openai package is ours to open: AutoGen, given a name that looks like another vendor's, would send
     the key of the one to the address of the other. Its own retries are off, since they would not be recorded; so is
@@ -158,7 +158,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
 
 
 def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
-    """A deployment goes by the name in the spec."""
+    """The name in the spec is that of the deployment."""
     opened = AsyncAzureOpenAI(
         azure_deployment=spec.name,
         azure_endpoint=access.address,
@@ -186,7 +186,7 @@ def _anthropic(spec: ModelSpec, access: Access) -> ChatCompletionClient:
 
 
 def _with_words(messages: Sequence[LLMMessage]) -> list[LLMMessage]:
-    """A model that said nothing and is asked again: some endpoints refuse a message without words."""
+    """Replaces empty assistant messages, which some endpoints refuse."""
     return [
         message.model_copy(update={"content": EMPTY_MESSAGE_PLACEHOLDER})
         if isinstance(message, AssistantMessage) and not message.content
@@ -196,7 +196,7 @@ def _with_words(messages: Sequence[LLMMessage]) -> list[LLMMessage]:
 
 
 def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
-    """Strict wherever that is possible: strictness does not know free keys, such as the arguments of a call."""
+    """Strict where possible: strict mode does not support free keys, such as the arguments of a call."""
     parameters = pydantic_function_tool(schema)["function"].get("parameters", {})
     closed = not any(part.get("additionalProperties", False) for part in _objects(parameters))
     wanted = {"schema": parameters, "strict": True} if closed else {"schema": schema.model_json_schema()}
@@ -204,7 +204,7 @@ def _response_format(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _objects(schema: object) -> Iterator[dict[str, Any]]:
-    """Every object within a JSON schema, the schema itself first."""
+    """Every object in a JSON schema, the schema itself first."""
     if isinstance(schema, dict):
         found = cast("dict[str, Any]", schema)
         yield found

@@ -1,4 +1,4 @@
-"""The outermost layer, the client that a role holds: nothing is asked without an entry in the ledger."""
+"""The outermost layer: every call of a role is recorded before its answer is used."""
 
 import asyncio
 from collections import Counter
@@ -38,10 +38,9 @@ log: FilteringBoundLogger = structlog.get_logger(__name__)
 
 
 class OccurrenceCounter:
-    """Counts how often the same was asked from the same seat. One for a run, shared by its clients.
+    """Counts identical requests of the same stage, role, task, unit and style. Shared by the clients of a run.
 
-    A seat is a stage, role, task and style: two tasks that happen to ask the same at the same time do not compete for
-    numbers, so a replay hands each its own answer back.
+    Two tasks that send the same request concurrently do not share numbers, so a replay gives each its own answer.
     """
 
     def __init__(self) -> None:
@@ -54,7 +53,7 @@ class OccurrenceCounter:
 
 
 class RecordedClient(RequestClient):
-    """One role's client for one conversation. Cheap: what is costly sits beneath and is shared.
+    """The client of one role in one conversation. Cheap: connections are in the layers below and shared.
 
     Every call counts as a turn of its own, from the turn of the given context on. A call that is already in the
     record `earlier` (the same run, before it was interrupted) is answered from there and not written twice.
@@ -107,7 +106,7 @@ class RecordedClient(RequestClient):
         return result
 
     async def _ask(self, call: ModelCall, started: float) -> tuple[CreateResult, ModelCalled]:
-        """The answer, once it is on record: in one step with its arrival, so that no answer that came can be lost."""
+        """The answer, recorded in the step in which it arrives, so that no answer is lost."""
         with call_span(call.context) as span:
             result = _storable(await self._answerer.ask(call))
             entry = _entry(call, result, self._clock() - started, paid=self._paid)
@@ -163,9 +162,9 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool)
 
 
 def _storable(result: CreateResult) -> CreateResult:
-    """Half characters (lone surrogates, which JSON can carry and no file can hold) become question marks, before
-    anybody reads the answer: the role and the record must see the same. So do a call's missing id and arguments, which
-    some endpoints leave out, become empty ones."""
+    """Replace lone surrogates, which JSON can carry and no file can hold, by question marks, so that the role and the
+    event log see the same text. Missing ids and arguments of calls, which some endpoints omit, become empty strings.
+    """
     content = (
         _without_surrogates(result.content)
         if isinstance(result.content, str)
@@ -186,7 +185,7 @@ def _without_surrogates(text: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WriteAheadLayer:
-    """Marks a call that may cost money, and waits for the disk: after a crash the record says what was in flight."""
+    """Records `RequestSent` and waits for the disk: after a crash the event log shows what was in flight."""
 
     beneath: Layer
     event_log: EventLog

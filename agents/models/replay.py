@@ -1,4 +1,4 @@
-"""Answers from the record of an earlier run, and from nowhere else."""
+"""Replay: answers from the event log of an earlier run, and from nothing else."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from lawtrace.agents.models.model_call import CallFailed, ModelCall, plain_messa
 from lawtrace.environments.errors import InputError, OperationalError
 
 EXCERPT = 90
-"""Characters of a message that no longer matches, around where it differs."""
+"""Characters of a message around the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,26 @@ class RecordedModel:
 
 
 class ReplaySource(Protocol):
-    """The record of a run, as far as replaying needs it."""
+    """The event log of a run, as far as replay needs it."""
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
-        """What came of a request from the same seat (stage, role, task and style); an answer before a failure."""
+        """The answer to a request of the same stage, role, task, unit and style; else its failure; else None."""
         ...
 
     def models(self, role: str) -> Sequence[RecordedModel]:
-        """The models that played a role, in the order of their first answers."""
+        """The models of a role, in the order of their first answers."""
         ...
 
     def calls(self, role: str) -> Iterable[ModelCalled]:
-        """Every answered call of a role, in order."""
+        """The answered calls of a role, in order."""
         ...
 
     def answered(self) -> Iterable[ModelCalled]:
-        """Every answered call, in order."""
+        """All answered calls, in order."""
         ...
 
     def left(self) -> int:
-        """How many calls left for an endpoint, whatever came back."""
+        """The number of requests sent to endpoints, answered or not."""
         ...
 
     def close(self) -> None: ...
@@ -53,7 +53,7 @@ class ReplaySource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReplayLayer:
-    """The innermost layer of a replayed role. Recorded failures fail again, with the same words."""
+    """The innermost layer of a replayed role. Recorded failures are raised again with the same text."""
 
     source: ReplaySource
     directory: str
@@ -88,8 +88,8 @@ class ReplayLayer:
 
 
 def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> RecordedModel:
-    """The model that ``replay:RUN`` stands for in a role. Requests are hashed in its name, so that the record of a
-    replay can be compared with, and replayed like, the record it came from."""
+    """The model that ``replay:RUN`` stands for in a role. Requests are hashed with its name, so that a replay's event
+    log can be compared with the original and replayed itself."""
     models = source.models(role)
     names = list(dict.fromkeys(model.model for model in models))
     if not models:
@@ -111,7 +111,7 @@ def recorded_model(source: ReplaySource, spec: ModelSpec, role: str) -> Recorded
 
 
 def recorded_result(called: ModelCalled) -> CreateResult:
-    """A recorded answer as AutoGen's clients return one."""
+    """A recorded answer as AutoGen's clients return it."""
     functions = [FunctionCall(id=call.id, name=call.name, arguments=call.arguments) for call in called.function_calls]
     return CreateResult(
         finish_reason=called.finish_reason,
@@ -133,13 +133,13 @@ def _nearness(call: ModelCall, other: ModelCalled, asked: Sequence[RequestMessag
 
 
 def _common(left: Sequence[RequestMessage], right: Sequence[RequestMessage]) -> int:
-    """How many messages agree before the first difference."""
+    """The number of messages before the first difference."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((index for index, (one, other) in pairs if one != other), min(len(left), len(right)))
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
-    """The two texts from a little before where they part."""
+    """Excerpts of the two texts around the first difference."""
     pairs = enumerate(zip(one, other, strict=False))
     at = next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
     start = max(0, at - EXCERPT // 3)
@@ -147,5 +147,5 @@ def _apart(one: str, other: str) -> tuple[str, str]:
 
 
 def _quoted(text: str) -> str:
-    """On one line, whatever is in it."""
+    """The text as a JSON string on one line."""
     return json.dumps(text, ensure_ascii=True)

@@ -1,4 +1,4 @@
-"""What every client of ours shares: all of AutoGen's client interface but the asking itself."""
+"""The base of our model clients: AutoGen's client interface except for the request itself."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
@@ -18,8 +18,8 @@ MODEL_INFO = ModelInfo(
     family="unknown",
     multiple_system_messages=None,
 )
-"""What we take every model to be able to do. Given explicitly, since AutoGen knows only some model names; an endpoint
-that cannot do one of it says so when asked."""
+"""The capabilities assumed of every model. Given explicitly, because AutoGen knows only some model names; an endpoint
+that lacks one reports it."""
 
 _CHARACTERS_A_TOKEN = 4
 _CONTEXT_TOKENS = 128_000
@@ -63,7 +63,7 @@ class RequestClient(ChatCompletionClient):
         extra_create_args: Mapping[str, Any] = {},
         cancellation_token: CancellationToken | None = None,
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """The whole answer as the only item: a record of fragments would help nobody."""
+        """The whole answer as the only item: answers are recorded whole."""
         yield await self.create(
             messages,
             tools=tools,
@@ -74,7 +74,7 @@ class RequestClient(ChatCompletionClient):
         )
 
     async def close(self) -> None:
-        """Does nothing: what costs something to hold open is shared and closed by its owner."""
+        """Does nothing: connections are shared and closed by their owner."""
 
     def actual_usage(self) -> RequestUsage:
         return self._usage
@@ -83,7 +83,7 @@ class RequestClient(ChatCompletionClient):
         return self._usage
 
     def count_tokens(self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()) -> int:
-        """An estimate. The tokenizer of a model that is only a name is unknown, and fetching one needs a network."""
+        """An estimate: the tokenizer is unknown, and fetching one needs a network."""
         return sum(len(line.content) for line in plain_messages(messages)) // _CHARACTERS_A_TOKEN
 
     def remaining_tokens(self, messages: Sequence[LLMMessage], *, tools: Sequence[Tool | ToolSchema] = ()) -> int:

@@ -1,7 +1,7 @@
-"""What compatible endpoints say in other words than AutoGen reads, put into the words that it reads.
+"""Normalizes responses of OpenAI-compatible endpoints to the form that AutoGen reads.
 
-AutoGen would drop a refusal (an empty answer is left of it) and reasoning under its second name, and fail on an answer
-in parts, on tokens that were not counted, and on an error that comes as if all were well.
+AutoGen would drop a refusal (leaving an empty answer) and reasoning under its second name, and fail on content in
+parts, on missing token counts, and on an error with a success status.
 """
 
 import json
@@ -14,7 +14,7 @@ Fields = dict[str, Any]
 
 
 class NormalizingHttpClient(DefaultAsyncHttpxClient):
-    """The HTTP client of an endpoint. What is no JSON object, such as a web page, passes as it is.
+    """The HTTP client of an endpoint. A response that is not a JSON object, such as a web page, is left unchanged.
 
     Which package requests and responses are from depends on the version of ``openai``, so nothing here names it.
     """
@@ -37,7 +37,7 @@ class NormalizingHttpClient(DefaultAsyncHttpxClient):
 
 
 def normalize_response(reply: Fields) -> bool:
-    """Put the reply into AutoGen's words, in place; whether anything had to be."""
+    """Normalize the reply in place; returns whether anything changed."""
     changed = [_normalize_message(message) for message in _messages(reply)]
     usage: object = reply.get("usage")
     if isinstance(usage, dict):
@@ -50,7 +50,7 @@ def normalize_response(reply: Fields) -> bool:
 
 
 def _own_status(reply: Fields) -> int | None:
-    """Of an error that came with the status of success, its own."""
+    """The status in an error that came with a success status."""
     error: object = reply.get("error")
     code: object = cast("Fields", error).get("code") if isinstance(error, dict) and "choices" not in reply else None
     return code if isinstance(code, int) and 400 <= code < 600 else None

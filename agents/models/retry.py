@@ -1,4 +1,4 @@
-"""Asking again after a transport fault, and after nothing else: an answer we do not like is still the answer."""
+"""Retries of transport errors, and of nothing else: an unwanted answer is still the answer."""
 
 from dataclasses import dataclass
 
@@ -25,15 +25,15 @@ from lawtrace.agents.models.transport_errors import (
 )
 
 _SHORTEST_KEY = 8
-"""Characters. What stands in for a key where none is needed is a word that may occur."""
+"""Shorter keys are placeholders for endpoints without keys, and may occur as words."""
 
 log: FilteringBoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how patiently. Waits double from `first_wait` to `longest_wait` seconds, with jitter so that a
-    thousand conversations do not come back together; an endpoint that says how long to wait is obeyed instead."""
+    """The number of tries and the waits between them. Waits double from `first_wait` to `longest_wait` seconds, with
+    jitter; a wait that the endpoint requests takes precedence."""
 
     tries: int = 5
     first_wait: float = 0.5
@@ -41,7 +41,7 @@ class RetryPolicy:
 
 
 class RetryLayer:
-    """Retries transport faults, records each retry, and turns the last fault into `CallFailed`.
+    """Retries transport errors, records each retry, and turns the last error into `CallFailed`.
 
     A wait that would outlast `deadline_seconds` is not begun. Some endpoints repeat the ``key`` that they refuse; it
     goes into no record and no log.

@@ -1,4 +1,4 @@
-"""A model that is a function: the offline roles and the built-in models under test."""
+"""A model that is a function: offline roles and baseline policies."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from lawtrace.agents.models.request_client import RequestClient
 
 
 class ScriptedClient(RequestClient):
-    """Answers with ``answer(messages)``, text or tool calls: no network, no clock, no chance.
+    """Answers with ``answer(messages)``, text or tool calls, without network, clock or randomness.
 
     Usage counts plain words, which makes runs comparable with one another and with nothing else.
     """

@@ -49,7 +49,7 @@ class CallSettings:
 
 
 class ModelClients:
-    """The model clients of one run. Connections are opened once for each spec and closed together.
+    """The model clients of one run. Each spec's connection is opened once; all are closed together.
 
     Args:
         ledger: where every call is recorded.
@@ -95,7 +95,7 @@ class ModelClients:
         parameters: ModelParameters = _DEFAULTS,
         connect: Connect = connect,
     ) -> RecordedClient:
-        """A client for one conversation of an endpoint or a replayed role.
+        """A client for one conversation, of an endpoint or a replayed role.
 
         The model in the context is filled in from the spec; for a replay, with the model that was recorded (its
         recorded parameters are used, too).
@@ -116,8 +116,8 @@ class ModelClients:
         return self._recorded(endpoint, context.at(model=str(spec)), parameters, remote=endpoint)
 
     def name_of(self, spec: ModelSpec, role: str) -> str:
-        """What a model is called in rows and records: its spec; of a replay, that of the model which was recorded, if
-        the role was ever asked in that run.
+        """The model's name in rows and event logs: its spec; for a replay the spec of the recorded model, if the role
+        occurs in that run.
 
         Raises InputError if that run does not exist, or several models played the role.
         """
@@ -133,7 +133,7 @@ class ModelClients:
         context: Context,
         parameters: ModelParameters = _DEFAULTS,
     ) -> RecordedClient:
-        """The same stack around a client of the caller's, such as a `ScriptedClient`. The caller closes it."""
+        """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint."""
         return self._recorded(Passthrough(client), context.at(model=str(spec)), parameters, client.model_info)
 
     async def close(self) -> None:

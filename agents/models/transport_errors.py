@@ -1,7 +1,7 @@
-"""What can go wrong on the way to an endpoint: which faults pass by themselves, and how each one reads.
+"""Errors of endpoints and connections: which are transient, and how each is described.
 
-The packages of OpenAI and Anthropic are made by one generator and have errors of the same shape; the second is an
-extra, so its errors are known by that shape.
+The packages of OpenAI and Anthropic come from one generator and have errors of the same shape; the second is an extra,
+so its errors are recognized by that shape.
 """
 
 from collections.abc import Mapping
@@ -18,19 +18,19 @@ _REMEDY = {
 
 
 class _Response(Protocol):
-    """What we read of a response. The packages bring different HTTP clients along."""
+    """The parts of a response that are read. The packages use different HTTP clients."""
 
     status_code: int
     headers: Mapping[str, str]
 
 
 def is_endpoint_error(error: BaseException) -> bool:
-    """Whether the endpoint, or the way to it, is to blame."""
+    """Whether the endpoint or the connection is at fault."""
     return _documented_error_name(error) is not None or isinstance(error, ConnectionError | TimeoutError)
 
 
 def is_transport_error(error: BaseException) -> bool:
-    """Whether asking again may help. A used-up quota comes as 429 too, but no waiting refills it."""
+    """Whether a retry may help. An exhausted quota is a 429 too, but waiting does not help."""
     if (response := _response(error)) is not None:
         status = response.status_code
         passing = status in _TRANSIENT_STATUS or status >= 500
@@ -39,7 +39,7 @@ def is_transport_error(error: BaseException) -> bool:
 
 
 def retry_after_seconds(error: BaseException, now: datetime | None = None) -> float | None:
-    """How long the endpoint asks us to wait, if it does: the ``Retry-After`` header, in seconds or as a date."""
+    """The wait that the endpoint asks for: the ``Retry-After`` header, in seconds or as a date."""
     response = _response(error)
     header = response.headers.get("retry-after", "").strip() if response is not None else ""
     if not header:
@@ -58,7 +58,7 @@ def retry_after_seconds(error: BaseException, now: datetime | None = None) -> fl
 
 
 def describe_error(error: BaseException) -> str:
-    """The fault in one line, with a remedy where there is one."""
+    """The error in one line, with a remedy where there is one."""
     if (response := _response(error)) is not None:
         message = str(getattr(error, "message", error))
         remedy = _REMEDY.get(response.status_code)
@@ -75,7 +75,7 @@ _PACKAGES = frozenset({"openai", "anthropic"})
 
 
 def _documented_error_name(error: BaseException) -> str | None:
-    """The name of the error among those that the packages document; None for an error of another kind."""
+    """The name among the errors that the packages document; None for other errors."""
     kinds = [kind for kind in type(error).__mro__ if kind.__module__.split(".")[0] in _PACKAGES]
     for name in ("APITimeoutError", "APIConnectionError", "APIStatusError"):
         if any(kind.__name__ == name for kind in kinds):
@@ -84,5 +84,5 @@ def _documented_error_name(error: BaseException) -> str | None:
 
 
 def _response(error: BaseException) -> _Response | None:
-    """What the endpoint answered, if it answered with a status."""
+    """The response, if the endpoint sent one with an error status."""
     return getattr(error, "response", None) if _documented_error_name(error) == "APIStatusError" else None

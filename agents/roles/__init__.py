@@ -1,4 +1,4 @@
-"""The seats in our conversations, a module each: its prompt, its typed answer, and how it is seated."""
+"""The roles: structured answers, checks and inputs; a table row for each role."""
 
 from typing import Literal, get_args
 

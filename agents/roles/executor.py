@@ -1,4 +1,4 @@
-"""The executor: the model under test, and what counts as a program in its answer."""
+"""The executor, the model under test: its prompts, and the extraction of programs from its answers."""
 
 import ast
 import json
@@ -26,7 +26,7 @@ PYTHON = frozenset({"python", "python3", "py"})
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What a model under test is told beside the request and the tools.
+    """What a model under test is told besides the request and the tools.
 
     Attributes:
         regulation: the text of the regulation.
@@ -42,7 +42,7 @@ class Briefing:
 
 
 DEFAULT_BRIEFING = Briefing()
-"""As the benchmark means it: the regulation, and nothing that points at a compliance step."""
+"""The benchmark's default: the regulation, and nothing that points at a compliance step."""
 
 
 def make_executor(
@@ -51,7 +51,7 @@ def make_executor(
     regulation: Regulation,
     briefing: Briefing,
 ) -> AssistantAgent:
-    """A fresh agent for one attempt; agents remember, so it must not be used twice."""
+    """A new agent for one attempt. Agents remember, so each attempt needs its own."""
     system = briefing.prompts["executor_system"].fill(
         object_name=environment.object_name, **_shared_inputs(environment, regulation, briefing)
     )
@@ -59,7 +59,7 @@ def make_executor(
 
 
 def tools_system(environment: Environment, regulation: Regulation, briefing: Briefing) -> str:
-    """The system prompt of a model that calls tools: it knows what one that writes a program knows."""
+    """The system prompt of a model that calls tools; it has the same information as that for programs."""
     return briefing.prompts["executor_tools_system"].fill(**_shared_inputs(environment, regulation, briefing))
 
 
@@ -72,16 +72,16 @@ def _shared_inputs(environment: Environment, regulation: Regulation, briefing: B
 def request_text(
     instruction: Instruction, target_state: Mapping[str, Json] | None = None, prompts: Prompts = DEFAULT_PROMPTS
 ) -> str:
-    """The user's message: variables and instruction, and with ``target_state`` the state to be reached."""
+    """The user's message: variables and instruction, and with ``target_state`` the state to reach."""
     variables = "\n".join(f"{name} = {value!r}" for name, value in instruction.variables.items())
     target = json.dumps(target_state, indent=1) if target_state is not None else ""
     return prompts["executor_user"].fill(variables=variables, instruction=instruction.text.strip(), target_state=target)
 
 
 def extract_program(answer: str, object_name: str) -> str | None:
-    """The program in an answer: its last fenced block of Python; or the whole answer if it is Python that uses the
-    object. Blocks without a language count only where none says that it is Python; of them, the last that uses the
-    object, else the last."""
+    """The program in an answer: the last fenced Python block, or the whole answer if it is Python that uses the object.
+    Blocks without a language count only if none is marked as Python; of them the last that uses the object, else the
+    last."""
     blocks = [(match["language"].lower(), textwrap.dedent(match["body"])) for match in FENCED.finditer(answer)]
     python = [body for language, body in blocks if language in PYTHON and body.strip()]
     unnamed = [body for language, body in blocks if not language and body.strip()]

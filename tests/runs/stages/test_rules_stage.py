@@ -171,7 +171,7 @@ def test_what_a_model_wrote_is_shown_in_the_terminal_and_not_obeyed(
         assert (code, "\x1b[2J" in out + err, "\\u001b[2J" in "".join((out + err).split())) == (0, False, True)
 
 
-WRITER = "You write rules over tool calls"
+WRITER = "Write compliance rules over tool calls"
 
 
 def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
