@@ -7,7 +7,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -71,6 +71,23 @@ def read_recipe(path: Path, kind: type[Checked]) -> Checked:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}") from error
     return validate_options(kind, raw, str(path))
+
+
+def with_values(recipe: Checked, values: Mapping[str, object], place: str) -> Checked:
+    """The recipe with other values for some keys, written with dots (``attempts.shield``); None leaves a key as it is.
+
+    Raises InputError naming the place and the key.
+    """
+    raw: dict[str, Any] = recipe.model_dump()
+    for key, value in values.items():
+        if value is None:
+            continue
+        *tables, name = key.split(".")
+        table = raw
+        for part in tables:
+            table = table[part]
+        table[name] = value
+    return validate_options(type(recipe), raw, place)
 
 
 def validate_options(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import is_folder
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
-from lawtrace.runs.recipe_file import first_problem
+from lawtrace.runs.recipe_file import with_values
 
 MAX_VARIANTS = 256
 
@@ -141,18 +141,8 @@ def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:
 
 
 def _with_changes(recipe: Recipe, changes: Mapping[str, Json]) -> Recipe:
-    raw: dict[str, Any] = recipe.model_dump(mode="json")
-    raw["ablation"] = {}
+    base = recipe.model_copy(update={"ablation": {}})
     if "environment" in changes:
-        raw["declaration"] = None  # the digest is that of the recipe's own environment
-    for axis, value in changes.items():
-        *tables, key = axis.split(".")
-        table = raw
-        for name in tables:
-            table = table[name]
-        table[key] = value
-    try:
-        return Recipe.model_validate(raw)
-    except ValidationError as error:
-        shown = ", ".join(f"{axis} = {value!r}" for axis, value in changes.items())
-        raise InputError(f"ablation: {shown}: {first_problem(error)}") from error
+        base = base.model_copy(update={"declaration": None})  # the digest is that of the recipe's own environment
+    shown = ", ".join(f"{axis} = {value!r}" for axis, value in changes.items())
+    return with_values(base, changes, f"ablation: {shown}") if changes else base

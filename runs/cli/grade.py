@@ -9,9 +9,9 @@ import typer
 
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox import Backend, Jail, JailPool
+from lawtrace.environments.sandbox import Backend, Jail, JailPool, choose_backend
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption, SandboxOption, open_sandbox
+from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption, SandboxOption
 from lawtrace.runs.cli.output import ProgressBars, print_invalid, print_json, print_note, print_problems, print_result
 from lawtrace.runs.ingest.programs import SubmittedRow, read_programs
 from lawtrace.runs.ingest.published_records import RecordedVerdict
@@ -58,7 +58,7 @@ def grade(
     as_json: JsonOption = False,
 ) -> None:
     """Judge programs or the attempts of a run."""
-    backend = open_sandbox(sandbox)
+    backend = choose_backend(sandbox or "bwrap")
     if run is not None and (tasks is not None or programs):
         raise InputError("give the folder of a run, or --tasks FILE and --programs FILE, not both")
     if run is not None:

@@ -1,14 +1,13 @@
 """Options that several commands take."""
 
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.sandbox import Backend, choose_backend
 from lawtrace.runs.recipe import BudgetOptions, CallOptions
-from lawtrace.runs.recipe_file import validate_options
-from lawtrace.solver.planner.trace_spec import TraceConstraints
+from lawtrace.runs.recipe_file import with_values
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
@@ -26,25 +25,36 @@ EnvironmentFolderOption = Annotated[
 """For commands that read from a file which environment it is about, but run nothing on the file's word."""
 
 
-Asked = TypeVar("Asked", bound=CallOptions)
-
+RecipeOption = Annotated[
+    Path | None, typer.Option("--recipe", help="A recipe (TOML); the other options override its values.")
+]
+EnvironmentOverride = Annotated[
+    str | None,
+    typer.Option("--env", help="The environment in place of the recipe's: a built-in one, or a folder (./airline)."),
+]
+RulesOption = Annotated[Path | None, typer.Option("--rules", help="A rule file; by default the curated set.")]
+CountOption = Annotated[int | None, typer.Option("--count", min=1, help="How many; by default 40.")]
+LengthOption = Annotated[int | None, typer.Option("--length", min=2, help="Calls in each trace; by default 8.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same bytes; by default 1.")]
+OutOption = Annotated[Path, typer.Option("--out", help="The file to write (JSON lines).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 BudgetOption = Annotated[
     list[str] | None,
-    typer.Option("--budget", help="The most that the run may use, such as money=2.5, tokens=100000. Repeatable."),
+    typer.Option("--budget", help="A limit on model use, such as money=2.5 or tokens=100000. Repeatable."),
 ]
+
+Asked = TypeVar("Asked", bound=CallOptions)
 
 
 def with_budget(recipe: Asked, budgets: list[str] | None) -> Asked:
     """The recipe with these budgets in place of its own. Raises InputError."""
-    if not budgets:
-        return recipe
-    asked: dict[str, object] = recipe.budget.model_dump()
-    for budget in budgets:
+    asked: dict[str, object] = {}
+    for budget in budgets or ():
         name, equals, amount = budget.partition("=")
-        if not equals:
-            raise InputError(f"--budget {budget!r}: write it as tokens=100000")
-        asked[name.strip()] = amount.strip()
-    return recipe.model_copy(update={"budget": validate_options(BudgetOptions, asked, "--budget")})
+        if not equals or name.strip() not in BudgetOptions.model_fields:
+            raise InputError(f"--budget {budget!r}: write it as tokens=100000; {', '.join(BudgetOptions.model_fields)}")
+        asked[f"budget.{name.strip()}"] = amount.strip()
+    return with_values(recipe, asked, "--budget")
 
 
 RequireOption = Annotated[list[str] | None, typer.Option(help="A tool that every trace calls. Repeatable.")]
@@ -58,7 +68,7 @@ ComplianceOption = Annotated[
     typer.Option(help="The least and the greatest share of a trace's calls that are compliance steps."),
 ]
 DistanceOption = Annotated[
-    int, typer.Option(min=0, help="At how many places any two traces call different tools, at least.")
+    int | None, typer.Option(min=0, help="At how many places any two traces call different tools, at least.")
 ]
 
 
@@ -67,32 +77,23 @@ def trace_constraints(
     forbid: list[str] | None,
     pairs: list[str] | None,
     compliance: tuple[float, float] | None,
-    distance: int,
-) -> TraceConstraints:
-    """The wishes that the flags express. Raises InputError naming the flag."""
+    distance: int | None,
+) -> dict[str, object]:
+    """The recipe's values that the flags express. Raises InputError naming the flag."""
     split = [tuple(part.strip() for part in pair.split(",")) for pair in pairs or ()]
     for pair, text in zip(split, pairs or (), strict=True):
         if len(pair) != 2 or not all(pair):
-            raise InputError(f"--pair {text!r}: two tools with a comma between them are expected, as in First,Second")
-    raw = {
-        "require": tuple(require or ()),
-        "forbid": tuple(forbid or ()),
-        "pairs": tuple(split),
-        "compliance": compliance,
-        "distance": distance,
+            raise InputError(f"--pair {text!r}: write two tools with a comma between them, as in First,Second")
+    return {
+        "tasks.wishes.require": tuple(require) if require else None,
+        "tasks.wishes.forbid": tuple(forbid) if forbid else None,
+        "tasks.wishes.pairs": tuple(split) or None,
+        "tasks.wishes.compliance": compliance,
+        "tasks.wishes.distance": distance,
     }
-    return validate_options(TraceConstraints, raw, "wishes")
 
 
 SandboxOption = Annotated[
-    str,
-    typer.Option(
-        "--sandbox",
-        help="Sandbox for programs: bwrap, docker or docker:IMAGE.",
-    ),
+    str | None,
+    typer.Option("--sandbox", help="Where programs run, in place of the recipe's: bwrap, docker or docker:IMAGE."),
 ]
-
-
-def open_sandbox(sandbox: str) -> Backend:
-    """Return the sandbox backend of that name."""
-    return choose_backend(sandbox)

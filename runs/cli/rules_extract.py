@@ -1,6 +1,5 @@
 """``lawtrace rules extract`` and ``rules trail``: from a law to rules, and the way there read again."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -9,29 +8,29 @@ from rich.table import Table
 from rich.text import Text
 
 from lawtrace.agents.conversations.provenance import PROVISION_STATUS_LABELS, ExtractionFunnel
-from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.environments.regulations import read_legal_text
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentOption, with_budget
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentOverride, JsonOption, RecipeOption, with_budget
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
-from lawtrace.runs.cli.stage_runs import open_role_models, open_stage_log
-from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
 from lawtrace.runs.report.text import percent
+from lawtrace.runs.runner import Session
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
-from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, ExtractedRules, run_extraction
-from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.stages.pipeline import EXTRACTED_RULES, PROVENANCE
+from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.store.provenance_file import (
     FUNNEL_STEPS,
     ExtractionProvenance,
+    provenance_of,
     provenance_path,
     read_provenance,
     write_provenance,
 )
-from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.extraction_page import write_extraction
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -43,55 +42,42 @@ def extract_command(
         Path | None,
         typer.Argument(help="A regulation as published, or a restated one (TOML); by default the environment's."),
     ] = None,
-    env: EnvironmentOption = "banking",
-    out: Annotated[Path, typer.Option(help="The rule file to write (JSON lines); trail and page go beside it.")] = Path(
+    recipe: RecipeOption = None,
+    env: EnvironmentOverride = None,
+    out: Annotated[Path, typer.Option(help="The rule file to write; its log and page are written beside it.")] = Path(
         "rules.jsonl"
     ),
-    recipe: Annotated[Path | None, typer.Option(help="A recipe that names the models of the roles.")] = None,
     budget: BudgetOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Draw rules from a regulation, step by step, with the trail of every provision and every rule.
+    """Extract rules from a regulation, with a log of what happened to each provision and each rule.
 
-    Exit code 1 where provisions are left that nobody got through; run it again to go on with them.
+    Exit code 1 where provisions are left unread; run the command again to continue with them.
     """
     silence_libraries()
-    options = with_budget(load_recipe(recipe) if recipe else Recipe(), budget)
-    setting = load_domain(env)
+    options = with_budget(stage_recipe(recipe, env, {}), budget)
+    domain = load_recipe_environment(options)
     doubts: tuple[str, ...] = ()
     if document is not None:
         regulation, doubts = read_regulation(document)
-        setting = setting.with_regulation(regulation)
+        domain = domain.with_regulation(regulation)
 
-    async def hold(event_log: EventLogFile) -> ExtractedRules:
-        async with open_role_models(options, event_log) as role_models:
-            with ProgressBars().stage("provisions", len(setting.regulation.provisions)) as step:
-                return await run_extraction(
-                    setting,
-                    role_models=role_models,
-                    event_log=event_log,
-                    most_rounds=options.conversation.rounds,
-                    critic=options.conversation.critic,
-                    models={
-                        role: str(spec) for role, spec in options.models.specs().items() if role in EXTRACTION_ROLES
-                    },
-                    doubts=doubts,
-                    most_trials=1 + sum(1 for _ in event_log.entries(kind="resumed")),
-                    on_provision=step,
-                )
+    async def work(session: Session) -> Products:
+        runner = session.runner(options, domain=domain, document_doubts=doubts)
+        return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
-    with open_stage_log(out, "rules extract") as event_log:
-        extracted = asyncio.run(hold(event_log))
-    trail = extracted.trail
-    if extracted.failure is not None and extracted.stopped_by is None and len(trail.unread) == len(trail.provisions):
+    products = run_stages(options, out, "rules extract", work, sandbox=False)
+    rules, provenance = products[EXTRACTED_RULES], provenance_of(products[PROVENANCE])
+    unread = provenance.unread
+    if unread and len(unread) == len(provenance.provisions) and provenance.head.stopped is None:
         raise OperationalError(
-            f"the conversation broke off, so nothing was written; run it again to ask anew: {extracted.failure}"
+            f"no provision was read, so nothing was written; run the command again: {unread[0].fate.because}"
         )
-    write_rows(out, extracted.rules)
-    write_provenance(provenance_path(out), trail)
-    write_extraction(trail, out.with_suffix(".html"))
-    _tell(setting, extracted, out, as_json=as_json)
-    raise typer.Exit(1 if trail.unread else 0)
+    EXTRACTED_RULES.write(out, rules)
+    write_provenance(provenance_path(out), provenance)
+    write_extraction(provenance, out.with_suffix(".html"))
+    _tell(domain, tuple(rules), provenance, out, as_json=as_json)
+    raise typer.Exit(1 if unread else 0)
 
 
 def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
@@ -146,8 +132,7 @@ def rule_table(rules: tuple[Rule, ...]) -> Table:
     return table
 
 
-def _tell(setting: Domain, extracted: ExtractedRules, out: Path, *, as_json: bool) -> None:
-    trail, rules = extracted.trail, extracted.rules
+def _tell(setting: Domain, rules: tuple[Rule, ...], trail: ExtractionProvenance, out: Path, *, as_json: bool) -> None:
     score = compare_rule_sets(rules, load_rules(setting.gold_file)).rules
     if as_json:
         result: dict[str, Json] = {"rules": len(rules), "out": str(out)}
@@ -177,7 +162,8 @@ def _tell(setting: Domain, extracted: ExtractedRules, out: Path, *, as_json: boo
         print_result(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")
     if trail.unread:
         print_note(
-            f"{len(trail.unread)} provisions were not read to the end; run it again to go on. {extracted.failure}"
+            f"{len(trail.unread)} provisions were not read to the end; run the command again to continue. "
+            f"{trail.unread[0].fate.because}"
         )
     print_note(f"Written: {out}, {provenance_path(out)}, {out.with_suffix('.html')}")
 

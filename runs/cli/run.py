@@ -13,7 +13,7 @@ from lawtrace.agents.event_log import RunResumed
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.runs.call_plan import plan_of
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, open_sandbox, with_budget
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, with_budget
 from lawtrace.runs.cli.output import (
     ProgressBars,
     print_invalid,
@@ -24,7 +24,7 @@ from lawtrace.runs.cli.output import (
 )
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, write_ablation
 from lawtrace.runs.report.content import describe_settings, load_content, load_run_content
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
@@ -74,17 +74,13 @@ def run(
     """Walk the whole way from a regulation to verdicts and a report."""
     silence_libraries()
     resolved = with_budget(_requested_recipe(recipe, repeated, env), budget)
-    if seed is not None:
-        resolved = resolved.model_copy(update={"seed": seed})
-    if sandbox is not None:
-        resolved = resolved.model_copy(update={"sandbox": sandbox})
+    resolved = with_values(resolved, {"seed": seed, "sandbox": sandbox}, "command line")
     resolved = resolve_recipe(resolved, env)
     check_inputs(resolved)
     if dry_run:
         _show_plan(resolved, as_json=as_json)
         return
     check_access(plan_of(resolved))
-    open_sandbox(resolved.sandbox)
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
         _execute(resolved, folder, event_log, as_json=as_json)
@@ -110,7 +106,6 @@ def resume(
     with EventLogFile.resume(directory) as event_log:
         check_prices(recipe, models_of_recipe(recipe))
         check_access(plan_of(recipe))
-        open_sandbox(recipe.sandbox)
         print_note(_resuming(event_log))
         _execute(recipe, folder, event_log, as_json=as_json)
 

@@ -1,39 +1,80 @@
-"""What the stages that talk to models have in common when they run alone: a record, and who plays which role."""
+"""What the commands that run stages have in common: recipe, event log, runner, spans."""
 
+import asyncio
 import os
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 
-from lawtrace.agents.models.stack import ModelClients
-from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.cli.output import print_error, print_note
+from lawtrace.runs.cli.output import ProgressBars, print_error, print_note
 from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe, with_values
+from lawtrace.runs.runner import Session, check_inputs, open_session
+from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+
+Result = TypeVar("Result")
+
+
+def stage_recipe(path: Path | None, env: str | None, values: Mapping[str, object]) -> Recipe:
+    """The recipe of a stage command: the file, or the default, with the flags in place of its values.
+
+    Raises InputError as `lawtrace run` does before it begins.
+    """
+    recipe = load_recipe(path) if path else Recipe()
+    recipe = with_values(recipe.model_copy(update={"ablation": {}}), values, "command line")
+    recipe = resolve_recipe(recipe, env)
+    check_inputs(recipe)
+    return recipe
+
+
+def run_stages(
+    recipe: Recipe,
+    out: Path,
+    command: str,
+    work: Callable[[Session], Awaitable[Result]],
+    *,
+    sandbox: bool = True,
+    models: bool = True,
+) -> Result:
+    """Run stages in the folder beside the output file, where the event log is; the same command goes on there.
+
+    Args:
+        sandbox: the stages run programs.
+        models: the stages ask models; without them there is nothing to keep, and the folder is a temporary one.
+    """
+
+    async def run(event_log: EventLogFile) -> Result:
+        folder = RunFolder(event_log.path.parent)
+        async with open_session(recipe, folder, event_log, progress=ProgressBars(), sandbox=sandbox) as session:
+            return await work(session)
+
+    with ExitStack() as stack:
+        if models:
+            event_log = stack.enter_context(open_stage_log(out, command, recipe.sandbox if sandbox else None))
+        else:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            event_log = stack.enter_context(EventLogFile.create(folder, recipe={"stage": command}))
+        return asyncio.run(run(event_log))
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:
-    """The record beside an output file, so that no answer is paid for and lost.
+    """The event log beside an output file. One that an interrupted command left behind is continued.
 
-    ``sandbox``: what programs run behind, if any do. One that an interrupted call left behind is gone on with.
+    Args:
+        sandbox: where programs run, if any do.
     """
-    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 1.0.0
+    name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
     folder = out.with_name(f"{name}.events")
     if event_log_path(folder).exists():
-        print_note(f"Going on with {folder}: what it holds is not asked again.")
+        print_note(f"Continuing {folder}: no answer in it is asked for again.")
         return EventLogFile.resume(folder)
     return EventLogFile.create(folder, recipe={"stage": what, "sandbox": sandbox})
-
-
-@asynccontextmanager
-async def open_role_models(recipe: Recipe, event_log: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
-    """The roles as the recipe casts them, each call recorded."""
-    async with ModelClients(
-        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=event_log
-    ) as clients:
-        yield ConfiguredRoleModels(clients, recipe.models.specs(), recipe.parameters, recipe.prompts.prompts())
 
 
 VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -41,7 +82,7 @@ VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 
 @contextmanager
 def exported_spans() -> Generator[None]:
-    """Spans are sent while the block runs, and the last of them at its end; without the variable, none are made.
+    """Send OpenTelemetry spans while the block runs, if the variable is set.
 
     Raises InputError if the extra is not installed.
     """
@@ -56,7 +97,7 @@ def exported_spans() -> Generator[None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise InputError(
-            f"{VARIABLES[0]} is set, but nothing here can send spans: pip install 'lawtrace[otel]', or unset it"
+            f"{VARIABLES[0]} is set, but spans cannot be sent: pip install 'lawtrace[otel]', or unset it"
         ) from error
     provider = TracerProvider(resource=Resource.create({"service.name": "lawtrace"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -69,10 +110,10 @@ def exported_spans() -> Generator[None]:
 
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
-    """Around the run whose record is in the folder. Ctrl-C ends it, and says how to go on."""
+    """Around a run in that folder: on Ctrl-C, say how to resume it."""
     with exported_spans():
         try:
             yield
         except KeyboardInterrupt:
-            print_error(f"stopped; what was answered is on record, and `lawtrace resume {folder}` goes on with it")
+            print_error(f"stopped; every answer is in the event log, and `lawtrace resume {folder}` continues the run")
             raise

@@ -1,31 +1,39 @@
-"""``lawtrace traces``: compliant traces from rules, and what they can cover."""
+"""``lawtrace traces``: synthesize compliant traces, and what they can cover."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.cli.options import (
     ComplianceOption,
+    CountOption,
     DistanceOption,
-    EnvironmentOption,
+    EnvironmentOverride,
     ForbidOption,
+    JsonOption,
+    LengthOption,
+    OutOption,
     PairsOption,
+    RecipeOption,
     RequireOption,
+    RulesOption,
+    SeedOption,
     trace_constraints,
 )
-from lawtrace.runs.cli.output import ProgressBars, print_json, print_note, print_result
+from lawtrace.runs.cli.output import print_json, print_note, print_result
+from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
 from lawtrace.runs.cli.traces_coverage import coverage_command
 from lawtrace.runs.report.text import counted
-from lawtrace.runs.stages.traces_stage import synthesize_traces
-from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.runner import Session
+from lawtrace.runs.schemas.task_rows import TraceRow
+from lawtrace.runs.stages.pipeline import TRACES
+from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.trace_spec import TraceProfile
-from lawtrace.solver.rules import check_rules, load_rules
 
 app = typer.Typer(
-    help="Traces: synthesise compliant sequences of calls, see what they cover.",
+    help="Synthesize compliant traces, and see what they cover.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -33,38 +41,52 @@ app = typer.Typer(
 
 @app.command("synthesize")
 def synthesize_command(
-    env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many traces.")] = 40,
-    length: Annotated[int, typer.Option(min=1, help="Calls in each.")] = 8,
-    profile: Annotated[TraceProfile, typer.Option(help="What the traces are for.")] = "tasks",
+    recipe: RecipeOption = None,
+    env: EnvironmentOverride = None,
+    rules: RulesOption = None,
+    count: CountOption = None,
+    length: LengthOption = None,
+    profile: Annotated[TraceProfile | None, typer.Option(help="What the traces are for.")] = None,
     require: RequireOption = None,
     forbid: ForbidOption = None,
     pairs: PairsOption = None,
     compliance: ComplianceOption = None,
-    distance: DistanceOption = 0,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
-    out: Annotated[Path, typer.Option(help="The file to write (JSON lines).")] = Path("traces.jsonl"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    distance: DistanceOption = None,
+    seed: SeedOption = None,
+    out: OutOption = Path("traces.jsonl"),
+    as_json: JsonOption = False,
 ) -> None:
-    """Synthesise compliant traces, each with its initial state and with arguments that a caller could know."""
-    setting = load_domain(env)
-    environment = setting.environment
-    chosen = load_rules(rules or setting.rules_file)
-    check_rules(chosen, environment, setting.regulation)
-    wishes = trace_constraints(require, forbid, pairs, compliance, distance)
-    with ProgressBars().stage("traces", count) as step:
-        rows = synthesize_traces(
-            environment, chosen, profile=profile, length=length, count=count, seed=seed, wishes=wishes, on_trace=step
-        )
-    write_rows(out, rows)
+    """Synthesize compliant traces, each with its initial state and with arguments that a caller could know.
+
+    Without --count, as many as a run of the recipe would.
+    """
+    values = {
+        "rules.file": rules,
+        "rules.source": "curated" if rules else None,
+        "tasks.count": count,
+        "tasks.spare": 0 if count or recipe is None else None,
+        "tasks.length": length,
+        "tasks.profile": profile,
+        "seed": seed,
+        **trace_constraints(require, forbid, pairs, compliance, distance),
+    }
+    options = stage_recipe(recipe, env, values)
+
+    async def work(session: Session) -> list[TraceRow]:
+        return (await session.runner(options).make(TRACES))[TRACES]
+
+    extracts = options.rules.source == "extracted"
+    rows = run_stages(options, out, "traces synthesize", work, sandbox=False, models=extracts)
+    TRACES.write(out, rows)
+    environment = load_recipe_environment(options).environment
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     if as_json:
         print_json({"traces": len(rows), "out": str(out), "atc": coverage.atc, "critical": coverage.critical_share})
         return
     print_result(
-        f"{counted(len(rows), 'trace')} of {counted(length, 'call')}, profile {profile}: ATC {coverage.atc:.1%} "
-        f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}."
+        f"{counted(len(rows), 'trace')} of {counted(options.tasks.length, 'call')}, profile {options.tasks.profile}: "
+        f"ATC {coverage.atc:.1%} ({len(coverage.pairs)} of {coverage.all_pairs} pairs), "
+        f"S.C. coverage {coverage.critical_share:.0%}."
     )
     print_note(f"Written: {out}")
 

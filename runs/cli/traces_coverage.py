@@ -1,6 +1,5 @@
 """``lawtrace traces coverage``: what compliant traces can cover, what a suite of them does, and why not more."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,56 +8,71 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.conversations.trace_writing import WrittenPrograms
-from lawtrace.agents.model_spec import ModelParameters
-from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.domains.loader import Domain, load_domain
+from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.environments.sandbox import Jail
-from lawtrace.runs.cache import coverage_of
-from lawtrace.runs.cache_folder import cache_folder
-from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.options import (
+    CountOption,
+    EnvironmentOverride,
+    JsonOption,
+    LengthOption,
+    RecipeOption,
+    RulesOption,
+    SeedOption,
+)
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
-from lawtrace.runs.cli.stage_runs import open_stage_log
+from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.findings import ModelBaseline
-from lawtrace.runs.stages.model_baseline import check_writer, measure_baseline, run_baseline, write_baseline_programs
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage
+from lawtrace.runs.stages.model_baseline import BaselineRow, check_writer, measure_baseline
+from lawtrace.runs.stages.pipeline import BASELINE
+from lawtrace.runs.stages.resolve import curated_rules, load_recipe_environment
+from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
 from lawtrace.solver.planner.trace_spec import TRACE_PROFILES
-from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 
 def coverage_command(
-    env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
-    length: Annotated[int, typer.Option(min=2, help="Calls in each trace.")] = 8,
-    count: Annotated[int, typer.Option(min=1, help="Traces in the suite.")] = 40,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same suite.")] = 1,
+    recipe: RecipeOption = None,
+    env: EnvironmentOverride = None,
+    rules: RulesOption = None,
+    length: LengthOption = None,
+    count: CountOption = None,
+    seed: SeedOption = None,
     proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
     model: Annotated[
         str | None, typer.Option(help="A model that writes as many programs under the same rules, as a baseline.")
     ] = None,
     out: Annotated[Path, typer.Option(help="The file for these programs and their calls.")] = Path("baseline.jsonl"),
-    cache: Annotated[bool, typer.Option(help="Use what was found before, where nothing has changed.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Decide which adjacent pairs of calls compliant traces can have, say why not, and cover them with a suite."""
-    setting = load_domain(env)
-    chosen = load_rules(rules or setting.rules_file)
-    check_rules(chosen, setting.environment, setting.regulation)
     if model is not None:
         check_writer(model)
-    analyses: list[CoverageAnalysis] = []
-    for profile in TRACE_PROFILES:
-        analysis, known = coverage_of(
-            setting, chosen, profile=profile, length=length, count=count, seed=seed, stages=ProgressBars(), cached=cache
+    values = {
+        "rules.file": rules,
+        "rules.source": "curated",
+        "tasks.length": length,
+        "tasks.count": count,
+        "seed": seed,
+        "models.trace_writer": model,
+    }
+    options = stage_recipe(recipe, env, values)
+    domain, tasks = load_recipe_environment(options), options.tasks
+    chosen = curated_rules(options, domain)
+    analyses = [
+        analyse_coverage(
+            domain.environment,
+            chosen,
+            profile=profile,
+            length=tasks.length,
+            count=tasks.count,
+            seed=options.seed,
+            stages=ProgressBars(),
         )
-        analyses.append(analysis)
-        if known:
-            print_note(f"Profile {profile}: found in {cache_folder('coverage')}; --no-cache makes it anew.")
-    baseline = None if model is None else _baseline(setting, chosen, model, length, count, seed, out)
+        for profile in TRACE_PROFILES
+    ]
+    baseline = None if model is None else _baseline(options, domain, out)
     if as_json:
         result: dict[str, Json] = {analysis.profile: _summary(analysis) for analysis in analyses}
         print_json(result if baseline is None else {**result, "baseline": baseline_summary(baseline)})
@@ -77,38 +91,22 @@ def coverage_command(
     print_result(Text(f"What Z3 takes for granted: {'; '.join(analyses[0].assumptions)}.", style="dim"))
 
 
-def _baseline(
-    setting: Domain, rules: Sequence[Rule], model: str, length: int, count: int, seed: int, out: Path
-) -> ModelBaseline:
-    """Have the model write, run what it wrote, and keep both; what it answered is not asked again."""
+def _baseline(recipe: Recipe, domain: Domain, out: Path) -> ModelBaseline:
+    """Have the model write programs, run them, and keep both. The same command again asks only for what is missing."""
     silence_libraries()
 
-    async def ask(event_log: EventLogFile) -> WrittenPrograms:
-        async with ModelClients(event_log, open_replay=EventLogFile.open, earlier=event_log) as clients:
-            with ProgressBars().stage("programs by the model", count) as step:
-                return await write_baseline_programs(
-                    setting,
-                    rules,
-                    model,
-                    length=length,
-                    count=count,
-                    seed=seed,
-                    clients=clients,
-                    parameters=ModelParameters(),
-                    event_log=event_log,
-                    on_program=step,
-                )
+    async def work(session: Session) -> list[BaselineRow]:
+        return (await session.runner(recipe).make(BASELINE, incomplete=True))[BASELINE]
 
-    with Jail() as jail, open_stage_log(out, f"baseline by {model}") as event_log:
-        written = asyncio.run(ask(event_log))
-        rows = run_baseline(setting, rules, model, written.programs, jail, seed=seed)
-    write_rows(out, rows)
+    model = str(recipe.models.trace_writer)
+    rows = run_stages(recipe, out, f"baseline by {model}", work)
+    BASELINE.write(out, rows)
     print_note(f"Written: {out} ({len(rows)} programs)")
-    if written.failure is not None:
+    if len(rows) < recipe.tasks.count:
         raise OperationalError(
-            f"only {len(rows)} of {count} programs were written: {written.failure}; the same command goes on from there"
+            f"only {len(rows)} of {recipe.tasks.count} programs were written; run the command again to continue"
         )
-    return measure_baseline(setting, rows, model=model, length=length)
+    return measure_baseline(domain, rows, model=model, length=recipe.tasks.length)
 
 
 def baseline_summary(baseline: ModelBaseline) -> Json:

@@ -23,7 +23,7 @@ from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
 from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
-from lawtrace.runs.cache_folder import cache_folder
+from lawtrace.runs.legal.cache_folder import cache_folder
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.stages.concurrency import gather

@@ -149,8 +149,8 @@ def read_manifest(folder: Path) -> ReleaseManifest:
 
 def check_release_folder(folder: Path, version: str) -> None:
     """Whether that version may be written there. Raises InputError; ask before anything is built."""
-    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise InputError(f"version {version!r}: a version is MAJOR.MINOR.PATCH, such as 1.0.0")
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
+        raise InputError(f"version {version!r}: a version is MAJOR.MINOR or MAJOR.MINOR.PATCH, such as 0.1")
     if not (folder / "manifest.json").exists():
         return
     there = read_manifest(folder).version

@@ -64,6 +64,10 @@ class RunFolder:
     def variant(self, number: int) -> "RunFolder":
         return RunFolder(self.path / "variants" / f"{number:02d}")
 
+    def part(self, name: str) -> "RunFolder":
+        """A folder of its own for a part of the run."""
+        return RunFolder(self.path / name)
+
     def existing(self) -> "RunFolder":
         """This folder, if it holds a run. Raises InputError."""
         if not self.path.is_dir():

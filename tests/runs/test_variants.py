@@ -90,11 +90,11 @@ def test_prompt_files_are_read_when_the_recipe_is_and_go_by_their_ids(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (TERSE.replace("terse_user", "executor_user"), "id of its own"),
-        (TERSE.replace('"text"', '"Draft"'), "ask"),
-        (TERSE.replace("{{ variables }}", "").replace('"variables", ', ""), "must take the inputs"),
+        (TERSE.replace("terse_user", "executor_user"), "give it another id"),
+        (TERSE.replace('"text"', '"Draft"'), "must declare inputs"),
+        (TERSE.replace("{{ variables }}", "").replace('"variables", ', ""), "must declare inputs"),
         (TERSE.replace('"variables", ', ""), "exactly the inputs"),
-        ("no front matter", "in place of 'executor_user'"),
+        ("no front matter", "the override of prompt"),
     ],
 )
 def test_words_that_cannot_stand_in_for_ours_are_refused(text: str, complaint: str) -> None:

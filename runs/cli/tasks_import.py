@@ -1,0 +1,58 @@
+"""``lawtrace tasks import``: tasks that others published."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawtrace.environments.sandbox import Jail, choose_backend
+from lawtrace.runs.cli.options import JsonOption, OutOption, SandboxOption
+from lawtrace.runs.cli.output import (
+    ProgressBars,
+    print_grouped,
+    print_json,
+    print_note,
+    print_problems,
+    print_result,
+)
+from lawtrace.runs.ingest.logisafetybench import import_tasks
+from lawtrace.runs.ingest.published_domains import PublishedDomainName
+from lawtrace.runs.stages.pipeline import TASKS
+
+
+def import_command(
+    source: Annotated[str, typer.Argument(help="What is imported: logisafetybench.")],
+    directory: Annotated[Path, typer.Argument(help="The folder, as published or flat.")],
+    domain: Annotated[PublishedDomainName, typer.Option(help="The published domain.")] = "bank_manager",
+    sandbox: SandboxOption = None,
+    out: OutOption = Path("tasks.jsonl"),
+    as_json: JsonOption = False,
+) -> None:
+    """Import published tasks with their instructions, states and rules; repair and run the reference programs."""
+    if source != "logisafetybench":
+        raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
+    with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
+        imported = import_tasks(directory, domain, jail, step)
+    TASKS.write(out, imported.tasks)
+    noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
+    if as_json:
+        print_json(
+            {
+                "tasks": len(imported.tasks),
+                "empty": [*imported.empty],
+                "invalid": [str(problem) for problem in imported.problems],
+                "notes": [*noted],
+                "out": str(out),
+            }
+        )
+    else:
+        print_result(
+            f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
+            f"{len(imported.problems)} invalid."
+        )
+        for line in imported.empty:
+            print_note(f"  {line}")
+        print_grouped((task.id, note) for task in imported.tasks for note in task.notes)
+        print_note(f"Written: {out}")
+    print_problems(imported.problems)
+    raise typer.Exit(1 if imported.problems else 0)

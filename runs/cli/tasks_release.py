@@ -1,0 +1,100 @@
+"""``lawtrace tasks release``: a task set for others, built from a seed and checked."""
+
+from importlib.metadata import version as distribution_version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
+from lawtrace.environments.errors import OperationalError
+from lawtrace.environments.events import Json
+from lawtrace.runs.cli.options import (
+    BudgetOption,
+    CountOption,
+    JsonOption,
+    RecipeOption,
+    SandboxOption,
+    SeedOption,
+    with_budget,
+)
+from lawtrace.runs.cli.output import print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import with_values
+from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
+from lawtrace.runs.runner import Session
+from lawtrace.runs.schemas.task_rows import FAMILIES
+from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS
+from lawtrace.runs.stages.resolve import checked_recipe_environment
+
+WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
+"""The roles that take part in the words of a task."""
+
+
+def release_command(
+    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    version: Annotated[str, typer.Option(help="The version of the task set, such as 0.1.")] = "0.1",
+    env: Annotated[
+        list[str] | None, typer.Option(help="An environment; repeatable. By default all that are built in.")
+    ] = None,
+    count: CountOption = None,
+    seed: SeedOption = None,
+    recipe: RecipeOption = None,
+    sandbox: SandboxOption = None,
+    budget: BudgetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build and check a task set for others: JSON lines and Parquet with a data card.
+
+    Tasks that fail a check are replaced by spare ones.
+    """
+    silence_libraries()
+    check_release_folder(out, version)
+    values = {"tasks.count": count, "seed": seed, "sandbox": sandbox}
+    options = [
+        with_budget(stage_recipe(recipe, name, {**values, "environment": name}), budget)
+        for name in env or BUILT_IN_DOMAINS
+    ]
+
+    async def work(session: Session) -> list[TaskSet]:
+        return [await _build(session, one) for one in options]
+
+    sets = run_stages(options[0], out, "tasks release", work)
+    first = options[0]
+    manifest = write_release(
+        out,
+        sets,
+        version=version,
+        lawtrace=distribution_version("lawtrace"),
+        seed=first.seed,
+        length=first.tasks.length,
+        roles={role: str(model) for role, model in first.models.specs().items() if role in WRITING_ROLES},
+    )
+    total = sum(entry.pairs for entry in manifest.environments.values())
+    if as_json:
+        pairs: dict[str, Json] = {name: entry.pairs for name, entry in manifest.environments.items()}
+        print_json({"version": version, "tasks": 2 * total, "pairs": pairs, "out": str(out)})
+    else:
+        print_result(f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.")
+        print_note(f"Written: {out}")
+
+
+async def _build(session: Session, recipe: Recipe) -> TaskSet:
+    """The recipe's number of pairs of each family in one environment. Raises OperationalError if too few pass."""
+    count = recipe.tasks.count
+    every = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
+    domain = checked_recipe_environment(every)
+    name = domain.environment.name
+    made = await session.runner(every, folder=session.folder.part(name)).make(QUALITY)
+    passing = {row.task: row for row in made[QUALITY] if row.passed}
+    tasks = [
+        task
+        for family in FAMILIES
+        for task in [task for task in made[TASKS] if task.family == family and task.id in passing][:count]
+    ]
+    if len(tasks) < count * len(recipe.tasks.families):
+        raise OperationalError(
+            f"{name}: {len(tasks)} of {count * len(recipe.tasks.families)} pairs pass the checks; raise tasks.spare"
+        )
+    return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks])
