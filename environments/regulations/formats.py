@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.regulations.files import other_language, pdf_text, read_bytes, read_text
+from lawtrace.environments.regulations.files import pdf_text, read_bytes, read_text
 from lawtrace.environments.regulations.formex import formex_lines
 from lawtrace.environments.regulations.html import html_lines
 from lawtrace.environments.regulations.legal_text import LegalText
@@ -54,19 +54,16 @@ _EURLEX_HEADINGS: Mapping[str, int] = {
     **dict.fromkeys(("ti-art", "oj-ti-art", "sti-art", "oj-sti-art", "title-article-norm", "stitle-article-norm"), 4),
     **dict.fromkeys(("ti-grseq-1", "oj-ti-grseq-1"), 5),
 }
-"""The classes that EUR-Lex marks headings with, today, before 2023, and in consolidated texts."""
+"""Classes of headings on EUR-Lex: current, before 2023, and in consolidated texts."""
 _EURLEX_NOTES = frozenset({"oj-note", "note"})
 
 
 def read_legal_text(path: Path) -> LegalText:
-    """The tree of a regulation. Raises InputError naming the file and the remedy; CannotCarryOut for a PDF without the
-    extra ``pdf``."""
+    """Read a regulation. Raises InputError naming the file and the remedy; OperationalError for a PDF without the extra
+    ``pdf``."""
     text = _read(path)
-    language = other_language(" ".join(text.words()))
-    if language is not None:
-        raise InputError(f"{path}: seems to be in {language}; give the English version, which tools and prompts are in")
     if not any(char.isalpha() for provision in text.provisions() for char in provision.text):
-        raise InputError(f"{path}: holds no provision: nothing in it that could be cited has words of its own")
+        raise InputError(f"{path}: contains no provision: nothing citable has text")
     return text
 
 
@@ -100,7 +97,7 @@ def _tree(path: Path, lines: Sequence[Line]) -> LegalText:
 
 
 def _named(path: Path, read: Callable[[], LegalText]) -> LegalText:
-    """What is wrong with a document is said with its name."""
+    """Add the name of the document to errors."""
     try:
         return read()
     except InputError as error:

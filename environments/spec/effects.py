@@ -1,4 +1,4 @@
-"""What a tool changes: the kinds of effect a declaration knows, as terms over the rows they concern."""
+"""Effects and results of tools, as terms over rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from lawtrace.environments.spec.types import ValueType
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Set fields in the rows that meet the condition. ``values`` gives a term for each field, from the row."""
+    """Set fields in the rows that meet the condition. ``values`` maps a row to the term of each field."""
 
     entity: Entity
     where: RowCondition
@@ -36,8 +36,8 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class InsertEach:
-    """Append a row with a generated key for each item of a list argument, however often the list names it. ``values``
-    gives the terms from the item."""
+    """Append a row with a generated key for each distinct item of a list argument. ``values`` maps an item to the terms
+    of the fields."""
 
     entity: Entity
     items: Argument
@@ -50,7 +50,7 @@ class InsertEach:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Take away the rows that meet the condition."""
+    """Delete the rows that meet the condition."""
 
     entity: Entity
     where: RowCondition
@@ -78,8 +78,7 @@ class ValueResult:
 
 @dataclass(frozen=True, slots=True)
 class KeyResult:
-    """The key of the row that the call inserts; the caller knows that row from then on. Null where the tool answers
-    that it did not succeed."""
+    """The key of the row that the call inserts. Null if the tool answers that it did not succeed."""
 
     name: str
     description: str
@@ -91,7 +90,7 @@ class KeyResult:
 
 @dataclass(frozen=True, slots=True)
 class NestedRows:
-    """In each row of a result, the list of the rows of another table that belong to it.
+    """A list inside each row of a result: the rows of another table that belong to it.
 
     ``where`` takes the row of the result and a row of the other table.
     """
@@ -109,10 +108,10 @@ class RowsResult:
     exactly one row matches, the caller knows that row from then on.
 
     Attributes:
-        parts: lists inside each row.
-        single: the one row that matches, as an object; null if none does.
-        after: the rows are read from the state after the call, because the call may change what it reports.
-        teaches: False for a list that no argument narrows down, so that a caller cannot tell which row was meant.
+        parts: lists nested in each row.
+        single: return the one matching row as an object, or null.
+        after: read the rows from the state after the call, because the call may change them.
+        reveals_key: False for a list that no argument narrows down, so that a caller cannot tell which row is meant.
     """
 
     name: str

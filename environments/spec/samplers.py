@@ -1,8 +1,8 @@
-"""Where sensible values for what the user says come from: one small class a sort of value.
+"""Samplers: they draw realistic values of the arguments that users say.
 
-A domain draws a value for a given state, in inside form, and may look at the arguments before it: the time of an
-appointment is one at which that doctor is free. Numeric domains also state their bounds, so that the solver can choose
-within them.
+A sampler draws a value in internal form for a given state. It may depend on earlier arguments: the time of an
+appointment is one at which the chosen doctor is free. Numeric samplers state their bounds, so that the solver can
+choose within them.
 """
 
 from abc import abstractmethod
@@ -23,28 +23,28 @@ NO_ARGUMENTS: Final[Arguments] = MappingProxyType({})
 
 class Sampler(Protocol):
     @property
-    def looks_at(self) -> frozenset[str]:
-        """The names of the arguments that a value depends on."""
+    def depends_on(self) -> frozenset[str]:
+        """Names of the earlier arguments that a value depends on."""
         return frozenset()
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        """A sensible value in the given state, after these arguments, inside form; None where there is none."""
+        """Draw a value in internal form, given the state and the earlier arguments; None if there is none."""
         ...
 
 
 class FiniteSampler(Sampler):
-    """A domain that can list what it draws."""
+    """A sampler that can list its values."""
 
     __slots__ = ()
 
     @abstractmethod
-    def words(self, state: State) -> tuple[Value, ...]:
-        """Everything that it can draw, or for a list every item, whatever the arguments before it."""
+    def candidates(self, state: State) -> tuple[Value, ...]:
+        """All values that it can draw for any earlier arguments; for a list, all its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount(Sampler):
-    """An amount of money between two bounds, in cents, both included."""
+    """An amount of money between two inclusive bounds, in cents."""
 
     lowest: int
     highest: int
@@ -55,11 +55,11 @@ class Amount(Sampler):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(FiniteSampler):
-    """One of a few values."""
+    """One of the given values."""
 
     values: tuple[Value, ...]
 
-    def words(self, state: State) -> tuple[Value, ...]:
+    def candidates(self, state: State) -> tuple[Value, ...]:
         return self.values
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
@@ -68,24 +68,24 @@ class OneOf(FiniteSampler):
 
 @dataclass(frozen=True, slots=True)
 class AnySampler(FiniteSampler):
-    """A value of any one of a few domains, such as the name of a doctor or a specialty."""
+    """A value of one of several samplers, such as the name of a doctor or a specialty."""
 
-    domains: tuple[FiniteSampler, ...]
+    samplers: tuple[FiniteSampler, ...]
 
     @property
-    def looks_at(self) -> frozenset[str]:
-        return frozenset[str]().union(*(domain.looks_at for domain in self.domains))
+    def depends_on(self) -> frozenset[str]:
+        return frozenset[str]().union(*(sampler.depends_on for sampler in self.samplers))
 
-    def words(self, state: State) -> tuple[Value, ...]:
-        return tuple(word for domain in self.domains for word in domain.words(state))
+    def candidates(self, state: State) -> tuple[Value, ...]:
+        return tuple(word for sampler in self.samplers for word in sampler.candidates(state))
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        return random.choice(self.domains).draw(random, state, arguments)
+        return random.choice(self.samplers).draw(random, state, arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Digits(Sampler):
-    """A string of that many digits that does not start with zero."""
+    """A string of ``length`` digits that does not start with zero."""
 
     length: int
 
@@ -95,7 +95,7 @@ class Digits(Sampler):
 
 @dataclass(frozen=True, slots=True)
 class _Day(Sampler):
-    """A day near the environment's own today, which is a field of the first row of ``entity``."""
+    """A day near the current day of the environment, which is a field of the first row of ``entity``."""
 
     entity: Entity
     field: str
@@ -123,8 +123,8 @@ class DayBefore(_Day):
 
 @dataclass(frozen=True, slots=True)
 class HoursFromNow(Sampler):
-    """A full hour near the environment's own now, which is a field of the first row of ``entity``; earlier hours are
-    negative."""
+    """A full hour near the current moment of the environment, which is a field of the first row of ``entity``. Negative
+    bounds are in the past."""
 
     entity: Entity
     field: str
@@ -138,28 +138,28 @@ class HoursFromNow(Sampler):
 
 @dataclass(frozen=True, slots=True)
 class UnusedValue(FiniteSampler):
-    """One of a few values that no row has in that field: how a user calls something new."""
+    """One of the given values that no row has in the field: a name for something new."""
 
     values: tuple[Value, ...]
     entity: Entity
     field: str
 
-    def words(self, state: State) -> tuple[Value, ...]:
+    def candidates(self, state: State) -> tuple[Value, ...]:
         taken = {row.values[self.field] for row in state.rows(self.entity.table)}
         return tuple(value for value in self.values if value not in taken)
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        free = self.words(state)
+        free = self.candidates(state)
         return random.choice(free) if free else None
 
 
 @dataclass(frozen=True, slots=True)
 class FieldValue(FiniteSampler):
-    """The value of a field in some row: what a user who means that row would say.
+    """The value of a field in a row, as a user who means that row would say it.
 
     Attributes:
-        where: which rows; the condition may look at the arguments before this one.
-        part: what the user says of the value, such as the day of a moment.
+        where: condition on the rows; it may use earlier arguments.
+        part: the part of the value that the user says, such as the day of a moment.
     """
 
     entity: Entity
@@ -168,15 +168,15 @@ class FieldValue(FiniteSampler):
     part: Callable[[Value], Value] | None = None
 
     @property
-    def looks_at(self) -> frozenset[str]:
+    def depends_on(self) -> frozenset[str]:
         return frozenset(arguments_of(self.where(row_variable(self.entity))) if self.where else ())
 
-    def words(self, state: State) -> tuple[Value, ...]:
-        return tuple(dict.fromkeys(self._said(row.values[self.field]) for row in state.rows(self.entity.table)))
+    def candidates(self, state: State) -> tuple[Value, ...]:
+        return tuple(dict.fromkeys(self._spoken_part(row.values[self.field]) for row in state.rows(self.entity.table)))
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         values = self._values(state, arguments)
-        return self._said(random.choice(values)) if values else None
+        return self._spoken_part(random.choice(values)) if values else None
 
     def _values(self, state: State, arguments: Arguments) -> list[Value]:
         rows = tuple(state.rows(self.entity.table))
@@ -186,34 +186,34 @@ class FieldValue(FiniteSampler):
         meets = self.where(variable).compile(PLAIN)
         return [row.values[self.field] for row in bind(scope, variable, rows) if meets(scope)]
 
-    def _said(self, value: Value) -> Value:
+    def _spoken_part(self, value: Value) -> Value:
         return value if self.part is None else self.part(value)
 
 
 @dataclass(frozen=True, slots=True)
 class WordOf(FiniteSampler):
-    """One word out of a text field of some row, or the whole text."""
+    """One word of a text field of a row, or the whole text."""
 
     entity: Entity
     field: str
 
-    def words(self, state: State) -> tuple[str, ...]:
+    def candidates(self, state: State) -> tuple[str, ...]:
         texts = [row.values[self.field] for row in state.rows(self.entity.table)]
         return tuple(dict.fromkeys(word for text in texts for word in (*text.split(), text)))
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        words = self.words(state)
+        words = self.candidates(state)
         return random.choice(words) if words else None
 
 
 @dataclass(frozen=True, slots=True)
 class WordsOf(FiniteSampler):
-    """One or two words out of a text field of some row, as a list."""
+    """One or two words of a text field of a row, as a list."""
 
     entity: Entity
     field: str
 
-    def words(self, state: State) -> tuple[str, ...]:
+    def candidates(self, state: State) -> tuple[str, ...]:
         names = (row.values[self.field] for row in state.rows(self.entity.table))
         return tuple(dict.fromkeys(word for name in names for word in name.split()))
 

@@ -1,4 +1,4 @@
-"""How users put calls into words: what the offline instruction generator writes with, declared beside each tool."""
+"""Tools: parameters and the sources of their arguments, refusals, effects, results, and wording for instructions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from lawtrace.environments.spec.types import Value, ValueType
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """How a user puts a call of the tool into words.
+    """Templates for the wording of a call in an instruction, used by the offline instruction generator.
 
-    ``{name}`` stands for an argument; a looked-up one appears as the ``thing`` of its look-up. ``[name: words]``
-    appears only if that argument is given and, for a truth, true. The offline instruction generator writes with them.
+    ``{name}`` stands for an argument; a looked-up argument appears as the ``noun_phrase`` of its look-up.
+    ``[name: words]`` appears only if the argument is given and, if boolean, true.
 
     Attributes:
-        step: a business step, as an order.
-        outcome: the change of state as a fact wished for, for calls that change what a goal is about.
-        thing: what a look-up finds or a call makes, as a noun phrase.
+        step: the call as an imperative sentence.
+        outcome: the resulting state as a statement, for calls that change what goals are about.
+        noun_phrase: what a look-up finds or a call creates.
     """
 
     step: str
@@ -34,7 +34,7 @@ class Phrases:
 
     @property
     def variants(self) -> Mapping[str, "Phrases"]:
-        """The phrases for every value that they depend on."""
+        """The phrases by the value that they depend on."""
         return {"": self}
 
     @property
@@ -44,7 +44,7 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class PhrasesByArgument:
-    """Phrases that depend on the value of an argument: an appointment is viewed, or moved, or cancelled."""
+    """Phrases that depend on the value of an argument: an appointment is viewed, moved or cancelled."""
 
     parameter: str
     cases: Mapping[str, Phrases]
@@ -55,7 +55,7 @@ class PhrasesByArgument:
 
     @property
     def variants(self) -> Mapping[str, Phrases]:
-        """The phrases for every value that they depend on."""
+        """The phrases by the value that they depend on."""
         return self.cases
 
     @property
@@ -65,25 +65,29 @@ class PhrasesByArgument:
 
 @dataclass(frozen=True, slots=True)
 class FromUser:
-    """The user says it. ``domain`` draws a sensible value. An optional parameter is given in a ``share`` of the calls,
-    or, with ``when``, exactly where that holds of the arguments before it."""
+    """The user says the argument.
 
-    domain: Sampler
+    Attributes:
+        sampler: draws a realistic value.
+        share: of the calls in which an optional argument is given.
+        when: condition on the earlier arguments; if set, the argument is given exactly where it holds.
+    """
+
+    sampler: Sampler
     share: float = 1.0
     when: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FromLookup:
-    """The key of a row of that entity, which the caller must have seen in an earlier result; a list of such keys where
-    the parameter's kind is a list."""
+    """The argument is the key of a row that an earlier result showed, or a list of such keys for a list type."""
 
     entity: Entity
 
 
 @dataclass(frozen=True, slots=True)
 class FromTrace:
-    """A function of the calls so far, which nobody says and no result contains. ``name`` says what it is."""
+    """The argument is computed from the tools and the events so far. ``name`` identifies the function in files."""
 
     name: str
     function: Callable[[Mapping[str, "Tool"], tuple[Event, ...]], Value]
@@ -94,8 +98,12 @@ Source = FromUser | FromLookup | FromTrace
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter. ``malformed`` names the documented exception for a value of the right type in a wrong format; None
-    where the document has no exception for it, so that such a value is none that the tool takes."""
+    """A parameter of a tool.
+
+    Attributes:
+        malformed: the documented exception for a value of the right JSON type in a wrong format. None: such a call is
+            rejected like one with a value of a wrong type.
+    """
 
     name: str
     kind: ValueType
@@ -108,17 +116,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Raises:
-    """A documented exception and the condition under which it is raised. Nothing changes then."""
+    """A documented exception and its condition. A call that raises changes nothing."""
 
     exception: str
     description: str
     when: Term | None = None
-    """None: only for arguments in a wrong format."""
+    """None: raised only for arguments in a wrong format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """A condition under which the tool answers that it did not succeed. Nothing changes then."""
+    """A condition under which the tool answers that it did not succeed. Such a call changes nothing."""
 
     description: str
     when: Term
@@ -126,16 +134,16 @@ class Fails:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
-    """One tool.
+    """Declaration of a tool.
 
     Attributes:
         summary: what it does, in a sentence or two; models read it.
-        emits: the name of the event that the audit list must carry for each completed call, if any.
-        compliance: whether masking hides it because it only serves the rules.
-        critical: whether S.C. coverage counts it.
-        phrases: how a user puts a call into words; compliance tools have none, since users never ask for them.
-        telltales: word stems that would give a compliance tool away in an instruction.
-        hint: when the documentation says the tool should be called. Off by default: it gives the rules away.
+        emits: name of the audit event of a completed call, if there is one.
+        compliance: whether it only serves the rules. Masking hides such tools.
+        critical: whether coverage of critical tools (S.C.) counts it.
+        phrases: wording of a call. Compliance tools have none, since users never ask for them.
+        leak_words: word stems that would reveal a compliance tool in an instruction.
+        hint: when to call the tool. Left out of the documentation by default, since it reveals the rules.
     """
 
     name: str
@@ -163,12 +171,12 @@ class Tool:
 
     @property
     def revealing_results(self) -> tuple[RowsResult | KeyResult, ...]:
-        """The results through which a call makes a row known: rows that carry their key, and the key of a new row."""
+        """The results that show keys to the caller: rows with their key, and the key of a new row."""
         return (*self.lookups, *(result for result in self.results if isinstance(result, KeyResult)))
 
     @property
     def lookups(self) -> tuple[RowsResult, ...]:
-        """The results in which a caller finds a row by what it looks like, and reads its key."""
+        """The results in which a caller finds a row by its content and reads its key."""
         rows = (result for result in self.results if isinstance(result, RowsResult) and result.reveals_key)
         return tuple(result for result in rows if result.entity.key in result.fields)
 

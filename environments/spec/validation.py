@@ -65,7 +65,7 @@ def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) 
             )
     for number, parameter in enumerate(tool.parameters):
         before = {earlier.name for earlier in tool.parameters[:number]}
-        if isinstance(parameter.source, FromUser) and (later := parameter.source.domain.looks_at - before):
+        if isinstance(parameter.source, FromUser) and (later := parameter.source.sampler.depends_on - before):
             raise InputError(
                 f"{place}: {parameter.name!r} is drawn by {sorted(later)[0]!r}, which must come before it to be known"
             )

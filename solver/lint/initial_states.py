@@ -34,9 +34,9 @@ def sample_arguments(tool: Tool, state: State, random: Random) -> dict[str, Valu
     drawn: dict[str, Value] = {}
     for parameter in tool.parameters:
         match parameter.source:
-            case FromUser(domain=domain):
+            case FromUser(sampler=sampler):
                 try:
-                    drawn[parameter.name] = domain.draw(random, state, drawn)
+                    drawn[parameter.name] = sampler.draw(random, state, drawn)
                 except (LookupError, StopIteration, ValueError, TypeError) as error:
                     raise EmptyDomainError(parameter, error) from error
             case FromLookup(entity):

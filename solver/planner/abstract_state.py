@@ -79,7 +79,7 @@ class StateAbstraction:
             for term in _observed_result_terms(tool, predicates):
                 self._add_queries(tool, term, is_refusal=False)
         sources = [parameter.source for tool in environment.tools.values() for parameter in tool.parameters]
-        domains = [source.domain for source in sources if isinstance(source, FromUser)]
+        domains = [source.sampler for source in sources if isinstance(source, FromUser)]
         self._unused_values = [domain for domain in domains if isinstance(domain, UnusedValue)]
         self._referring = {table: _referring_tools(environment, table) for table in environment.entities}
         self._tables_read = {
@@ -154,7 +154,7 @@ class StateAbstraction:
         counted_keys: set[ValueKey] = set()
         tables = tuple(self._table(search_state, table, cap, counted_keys) for table, cap in self.row_caps.items())
         answers = [query.answer(search_state.state) for query in self._state_queries]
-        truths = (*answers, *(bool(domain.words(search_state.state)) for domain in self._unused_values))
+        truths = (*answers, *(bool(domain.candidates(search_state.state)) for domain in self._unused_values))
         values = tuple(
             (
                 instance.unseen,
@@ -173,7 +173,7 @@ class StateAbstraction:
         more: set[tuple[str, object]] = {
             (domain.entity.table, number)
             for number, domain in enumerate(self._unused_values)
-            if len(domain.words(search_state.state)) > 1
+            if len(domain.candidates(search_state.state)) > 1
         }
         for table in (table for table, cap in self.row_caps.items() if cap > 1):
             known, counts = search_state.known.get(table, {}), Counter[tuple[bool, RowClass]]()
@@ -279,9 +279,9 @@ def _referring_tools(environment: Environment, table: str) -> set[tuple[str, str
 def _enumerable_values(parameter: Parameter) -> tuple[Value, ...]:
     """The values of a parameter if they are few, else nothing."""
     source = parameter.source
-    if not isinstance(source, FromUser) or not isinstance(source.domain, OneOf):
+    if not isinstance(source, FromUser) or not isinstance(source.sampler, OneOf):
         return ()
-    given = tuple(dict.fromkeys(source.domain.values))
+    given = tuple(dict.fromkeys(source.sampler.values))
     values = given if parameter.required else (*given, parameter.default)
     return values if len(values) <= MAX_ENUMERATED_VALUES else ()
 

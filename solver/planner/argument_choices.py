@@ -211,11 +211,11 @@ class ArgumentChooser:
                 kinds.append(_ArgumentValue(parameter.default, None))
             if not given:
                 return kinds
-        if isinstance(source.domain, Amount):
-            regions = self._predicates.regions(tool, parameter.name, source.domain)
+        if isinstance(source.sampler, Amount):
+            regions = self._predicates.regions(tool, parameter.name, source.sampler)
             return [*kinds, *(_ArgumentValue(region.lowest, SaidByUser(), region) for region in regions)]
-        if isinstance(source.domain, OneOf):
-            return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.domain.values))]
+        if isinstance(source.sampler, OneOf):
+            return [*kinds, *(_ArgumentValue(value, SaidByUser()) for value in dict.fromkeys(source.sampler.values))]
         tracked = self._tracked_values(search_state, tool, parameter)
         drawn = [
             self._sample_stated(search_state, tool, parameter, values, random) for _ in range(SAMPLES if matters else 1)
@@ -226,7 +226,7 @@ class ArgumentChooser:
         self, search_state: SearchState, tool: Tool, parameter: Parameter, values: Mapping[str, Value], random: Random
     ) -> _ArgumentValue | None:
         assert isinstance(parameter.source, FromUser)
-        domain = parameter.source.domain
+        domain = parameter.source.sampler
         if isinstance(domain, Amount):
             regions = self._predicates.regions(tool, parameter.name, domain)
             region = regions[0] if len(regions) == 1 else random.choice(regions)

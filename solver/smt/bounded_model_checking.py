@@ -202,7 +202,7 @@ class BoundedEncoding:
                     self._solver.add(number >= lowest, number <= highest)
                     values[parameter.name] = number
                 case FromUser(FiniteSampler() as domain):
-                    value = self._one_of(name, domain.words(self._initial))
+                    value = self._one_of(name, domain.candidates(self._initial))
                     values[parameter.name] = (value,) if isinstance(parameter.kind, ListOf) else value
                 case FromUser(domain):
                     # Texts and dates that no precondition compares: any value will do.

@@ -229,7 +229,6 @@ def test_html_expands_nothing_that_the_page_declares(tmp_path: Path) -> None:
     assert list(provisions(tmp_path / "x.html").values())[-1] == "A carrier shall &bomb; look for parcels."
 
 
-GERMAN = "Artikel 1\n" + "Der Zahler muss die Bank und den Empfänger nennen, wenn er von dem Konto für sich zahlt. " * 4
 CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
 
 
@@ -239,17 +238,16 @@ CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
         ("x.txt", b"", "the document is empty"),
         ("x.txt", b"\xff\xfe\x00", "not UTF-8"),
         ("x.docx", b"PK", r"a regulation is \.txt, "),
-        ("x.pdf", b"%PDF-1.4 nothing", "not a PDF that can be read"),
+        ("x.pdf", b"%PDF-1.4 nothing", "not a readable PDF"),
         ("x.xml", b"<ACT><P>One</ACT>", "not well-formed XML"),
         ("x.xml", b"<P>" * 400, "nested more than"),
         ("x.json", b"{", "not JSON"),
         ("x.json", b"[" * 100_000, "not JSON|not an OSCAL"),
         ("x.json", b"[]", "not an OSCAL catalog"),
         ("x.json", CONTROLS.encode(), "holds no control"),
-        ("x.txt", GERMAN.encode(), "seems to be in German"),
-        ("x.txt", b"Article 1\nOn parcels\n", "holds no provision"),
+        ("x.txt", b"Article 1\nOn parcels\n", "contains no provision"),
         ("x.html", b"<script>1</script>", "holds no text"),
-        ("x.txt", b"\0" * 1000, "holds no provision"),
+        ("x.txt", b"\0" * 1000, "contains no provision"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -262,7 +260,7 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path: Path, name: str, conte
 def test_a_document_of_fifty_megabytes_is_not_even_opened(tmp_path: Path) -> None:
     with (tmp_path / "x.txt").open("wb") as file:
         file.truncate(50 * 2**20)
-    with pytest.raises(InputError, match=rf"has 50 MB, and documents of at most {MAX_BYTES // 2**20} MB"):
+    with pytest.raises(InputError, match=rf"has 50 MB; the limit is {MAX_BYTES // 2**20} MB"):
         read_legal_text(tmp_path / "x.txt")
 
 
@@ -270,7 +268,7 @@ def test_a_scan_and_an_encrypted_file_are_told_apart(tmp_path: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     with PdfPages(tmp_path / "scan.pdf") as pdf:
         pdf.savefig(Figure(figsize=(2, 2)))  # pyright: ignore[reportUnknownMemberType]
-    with pytest.raises(InputError, match="holds no text, only pictures of it"):
+    with pytest.raises(InputError, match="contains no text, only images"):
         read_legal_text(tmp_path / "scan.pdf")
     print_pdf(tmp_path / "open.pdf", TEXT)
     writer = pypdf.PdfWriter(clone_from=tmp_path / "open.pdf")

@@ -116,9 +116,9 @@ def test_a_value_may_depend_on_the_arguments_before_it() -> None:
     domain = FieldValue(BOOKINGS, "at", lambda b: b.room == argument("room"), lambda at: at + 60)
     assert {domain.draw(Random(seed), STATE, {"room": "Alder"}) for seed in range(9)} == {600}
     assert domain.draw(Random(0), STATE, {"room": "Cedar"}) is None
-    assert domain.words(STATE) == (600, 660)
-    assert domain.looks_at == {"room"}
-    assert OneOf((1,)).looks_at == frozenset()
+    assert domain.candidates(STATE) == (600, 660)
+    assert domain.depends_on == {"room"}
+    assert OneOf((1,)).depends_on == frozenset()
     walks = (instantiate_sequence(Product(HOUSE, ()), ("Book",), STATE, Random(seed)) for seed in range(20))
     booked = {tuple(walk.calls[0].event.arguments.values()) for walk in walks if walk is not None}
     assert booked == {("Alder", "10:00"), ("Birch", "11:00")}

@@ -51,7 +51,7 @@ def differences(seed: int) -> Iterator[str]:
 
 def _takes_amounts(environment: Environment) -> bool:
     parameters = (parameter for tool in environment.tools.values() for parameter in tool.parameters)
-    return any(isinstance(p.source, FromUser) and isinstance(p.source.domain, Amount) for p in parameters)
+    return any(isinstance(p.source, FromUser) and isinstance(p.source.sampler, Amount) for p in parameters)
 
 
 def _carried(
