@@ -4,15 +4,13 @@ The Python in a user's folder runs only if the folder was named on the command l
 or a file of tasks says which environment it is about, and that is data: its word alone runs nothing.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, is_folder, load_domain
+from lawtrace.environments.domains.loader import Domain, is_folder, load_domain
 from lawtrace.environments.errors import InputError, describe_validation_error
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import file_digest
 from lawtrace.solver.rule_transforms import check_tool_subset, restrict_rules
@@ -112,20 +110,3 @@ def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:
             f"name its folder: add --env {recipe.environment}"
         )
     return recipe.model_copy(update={"environment": env})
-
-
-def environment_of_tasks(tasks: Sequence[Task], place: str, env: str | None = None) -> Domain:
-    """The setting that the tasks are about; ``env`` says where it is, if it is not built in.
-
-    Raises InputError naming the place of the tasks if it cannot be found, or is another one.
-    """
-    name = tasks[0].environment
-    if env is None and name not in BUILT_IN_DOMAINS:
-        raise InputError(
-            f"{place}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
-            f"--env ./{name}"
-        )
-    setting = load_domain(env or name)
-    if setting.environment.name != name:
-        raise InputError(f"{place}: its tasks are about {name!r}, not about {setting.environment.name!r} from --env")
-    return setting

@@ -1,54 +1,70 @@
-"""Reading a file of tasks, and sifting what is said of them: programs, attempts, verdicts."""
+"""Task files, and rows that refer to their tasks: programs, attempts, verdicts."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.stages.resolve import environment_of_tasks
 from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
 from lawtrace.solver.rules import check_rules
 
 
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
-    """The tasks of a file and what they are about; ``env`` says where that is, if it is not built in.
+    """The tasks of a file and their environment; ``env`` is its folder, if it is not built in.
 
-    Raises InputError naming file and task: an id that occurs twice, two environments, a rule about a tool that there is
-    not, a state that cannot be read. A verdict on any of these would mean nothing.
+    Raises InputError with file and task for a repeated id, a second environment, a rule about an unknown tool or an
+    invalid state: a verdict on such a task would be meaningless.
     """
-    usable, setting = read_usable_tasks(path, env)
+    usable, domain = read_usable_tasks(path, env)
     if usable.problems:
         raise InputError(str(usable.problems[0]))
-    return usable.rows, setting
+    return usable.rows, domain
 
 
 def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Task], Domain]:
-    """The same, with a problem instead of an error for each task that cannot be used. Raises InputError if none can."""
+    """Like `read_tasks`, with a problem for each invalid task. Raises InputError if no task is valid."""
     read = read_usable_rows(path, Task)
     if not read.rows:
-        raise InputError(f"{path}: no task of it can be used; {read.problems[0]}")
-    setting = environment_of_tasks(read.rows, str(path), env)
+        raise InputError(f"{path}: no valid task; {read.problems[0]}")
+    domain = environment_of_tasks(read.rows, str(path), env)
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()
     for place, task in zip(read.places, read.rows, strict=True):
-        trouble = _task_problem(setting.environment, task, seen)
-        if trouble is None:
+        problem = _task_problem(domain.environment, task, seen)
+        if problem is None:
             usable.add(place, task)
             seen.add(task.id)
         else:
-            usable.problems.append(Problem(f"{place}, task {task.id!r}", trouble))
+            usable.problems.append(Problem(f"{place}, task {task.id!r}", problem))
     if not usable.rows:
-        raise InputError(f"{path}: no task of it can be used; {usable.problems[0]}")
-    return usable, setting
+        raise InputError(f"{path}: no valid task; {usable.problems[0]}")
+    return usable, domain
+
+
+def environment_of_tasks(tasks: Sequence[Task], place: str, env: str | None = None) -> Domain:
+    """The environment of the tasks; ``env`` is its folder, if it is not built in.
+
+    Raises InputError with the place of the tasks if the environment is not found, or is another one.
+    """
+    name = tasks[0].environment
+    if env is None and name not in BUILT_IN_DOMAINS:
+        raise InputError(
+            f"{place}: its tasks are about the environment {name!r}, which is not built in; say where its folder is: "
+            f"--env ./{name}"
+        )
+    domain = load_domain(env or name)
+    if domain.environment.name != name:
+        raise InputError(f"{place}: its tasks are about {name!r}, not about {domain.environment.name!r} from --env")
+    return domain
 
 
 def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str | None:
     if task.id in seen:
-        return "this id occurs twice; a verdict could belong to either"
+        return "this id occurs twice; a verdict would be ambiguous"
     if task.environment != environment.name:
         return f"its environment is {task.environment!r}, others are {environment.name!r}"
     try:
@@ -64,32 +80,32 @@ RowAboutTask = TypeVar("RowAboutTask", bound=ProgramRow | Attempt | Verdict)
 
 
 def match_to_tasks(tasks: Sequence[Task], read: UsableRows[RowAboutTask]) -> UsableRows[RowAboutTask]:
-    """What is said of tasks, and styles of them, that there are, and each thing once; the rest are problems.
+    """The rows about known tasks and styles, one for each attempt; the others become problems.
 
-    Of two rows on the same try the first is used: nothing says which of them is meant.
+    Of two rows about the same attempt the first is used.
     """
     by_id = {task.id: task for task in tasks}
     first: dict[tuple[str, ...], str] = {}
     usable = UsableRows[RowAboutTask](problems=[*read.problems])
     for place, row in zip(read.places, read.rows, strict=True):
         before = first.setdefault(_attempt_key(row), place)
-        if (trouble := _unknown_task(by_id, row)) is not None:
-            usable.problems.append(Problem(place, trouble))
+        if (problem := _unknown_task(by_id, row)) is not None:
+            usable.problems.append(Problem(place, problem))
         elif before != place:
-            usable.problems.append(Problem(place, f"the same try of {row.task!r} by {row.model!r} as in {before}"))
+            usable.problems.append(Problem(place, f"the same attempt of {row.task!r} by {row.model!r} as in {before}"))
         else:
             usable.add(place, row)
     return usable
 
 
 def _attempt_key(row: ProgramRow | Attempt | Verdict) -> tuple[str, ...]:
-    way = () if isinstance(row, ProgramRow) else (row.mode, row.shield)
-    return (row.task, row.style, row.model, str(row.trial), *way)
+    mode = () if isinstance(row, ProgramRow) else (row.mode, row.shield)
+    return (row.task, row.style, row.model, str(row.trial), *mode)
 
 
 def _unknown_task(tasks: Mapping[str, Task], row: ProgramRow | Attempt | Verdict) -> str | None:
     if row.task not in tasks:
-        return f"there is no task {row.task!r} in the file of tasks"
+        return f"no task {row.task!r} in the task file"
     if row.style not in tasks[row.task].instructions:
         return f"task {row.task!r} has no {row.style} instruction"
     return None

@@ -66,7 +66,7 @@ def test_programs_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path
     assert result["outcomes"]["invalid"] == 6
     for number, complaint in (
         (3, "there is no task 'another'"),
-        (4, "the same try"),
+        (4, "the same attempt"),
         (5, "field 'program'"),
         (6, "object"),
         (7, "field 'style'"),
