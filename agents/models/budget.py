@@ -91,15 +91,15 @@ class BudgetTracker:
     ) -> None:
         """``earlier``: the calls answered before the run was interrupted, of ``earlier_calls`` that were sent."""
         self._budget = budget
-        self._ledger = event_log
+        self._event_log = event_log
         self._reserved = Spending()
         self._in_flight = 0
         self._changed = asyncio.Event()
-        self._told = False
+        self._recorded = False
         self.spent = Spending()
         for call in earlier:
             self.spent += self._of(call)
-        # A call that brought nothing is one, too.
+        # Calls without an answer count as well.
         self.spent = replace(self.spent, messages=max(self.spent.messages, earlier_calls))
 
     async def reserve(self, call: ModelCall) -> Spending:
@@ -117,10 +117,10 @@ class BudgetTracker:
         self._reserved += wanted
         return wanted
 
-    def settle(self, set_aside: Spending, used: Spending) -> None:
+    def settle(self, reserved: Spending, used: Spending) -> None:
         """Replace the reservation by what the call used."""
         self._in_flight -= 1
-        self._reserved -= set_aside
+        self._reserved -= reserved
         self.spent += used
         self._changed.set()
         self._changed = asyncio.Event()
@@ -169,11 +169,11 @@ class BudgetTracker:
 
     def _end(self, name: BudgetName, call: ModelCall) -> BudgetExhausted:
         limit, spent = self._budget.limits[name], float(getattr(self.spent, name))
-        if not self._told:
-            self._told = True
-            self._ledger.record(BudgetReached(context=call.context, budget=name, limit=limit, spent=round(spent, 6)))
+        if not self._recorded:
+            self._recorded = True
+            self._event_log.record(BudgetReached(context=call.context, budget=name, limit=limit, spent=round(spent, 6)))
         return BudgetExhausted(
-            f"the run's budget of {limit:g} {name} is used up ({spent:g}); what was answered is on record: go on with "
+            f"the run's budget of {limit:g} {name} is used up ({spent:g}); answers so far are recorded: continue with "
             f"`lawtrace resume RUN --budget {name}=MORE`"
         )
 
@@ -181,18 +181,18 @@ class BudgetTracker:
 class BudgetLayer:
     """The budget layer."""
 
-    def __init__(self, inner: Layer, purse: BudgetTracker) -> None:
+    def __init__(self, inner: Layer, tracker: BudgetTracker) -> None:
         self._inner = inner
-        self._purse = purse
+        self._tracker = tracker
 
     async def ask(self, call: ModelCall) -> CreateResult:
-        set_aside = await self._purse.reserve(call)
-        used = Spending(messages=1)  # a call that brings nothing counts as one all the same
+        reserved = await self._tracker.reserve(call)
+        used = Spending(messages=1)  # calls without an answer count as well
         try:
             started = asyncio.get_running_loop().time()
             result = await self._inner.ask(call)
             seconds = asyncio.get_running_loop().time() - started - call.progress.queued_seconds
-            used = self._purse.used(call, result, seconds)
+            used = self._tracker.used(call, result, seconds)
         finally:
-            self._purse.settle(set_aside, used)
+            self._tracker.settle(reserved, used)
         return result

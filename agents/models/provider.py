@@ -109,7 +109,7 @@ class Endpoint:
             # AutoGen reads the reply without looking: a web page or an empty object surfaces as one of these.
             raise CallFailed(
                 "endpoint",
-                f"{call.context.model}: what came back is no chat completion ({type(error).__name__}: {error}); "
+                f"{call.context.model}: the response is not a chat completion ({type(error).__name__}: {error}); "
                 "check the endpoint's address",
             ) from error
 

@@ -47,9 +47,9 @@ class OccurrenceCounter:
         self._seen: Counter[tuple[str, str, str | None, str | None, str | None, str]] = Counter()
 
     def next(self, context: Context, request_hash: str) -> int:
-        seat = (context.stage, context.role, context.task, context.unit, context.style, request_hash)
-        self._seen[seat] += 1
-        return self._seen[seat] - 1
+        key = (context.stage, context.role, context.task, context.unit, context.style, request_hash)
+        self._seen[key] += 1
+        return self._seen[key] - 1
 
 
 class RecordedClient(RequestClient):
@@ -78,7 +78,7 @@ class RecordedClient(RequestClient):
         super().__init__(model_info)
         self.context = context
         self._answerer = answerer
-        self._ledger = event_log
+        self._event_log = event_log
         self._occurrences = occurrences
         self._parameters = parameters
         self._earlier = earlier
@@ -100,7 +100,7 @@ class RecordedClient(RequestClient):
             self._record_failure(call, failed.reason, str(failed))
             raise
         except asyncio.CancelledError:
-            self._record_failure(call, "cancelled", "the caller gave up")
+            self._record_failure(call, "cancelled", "cancelled by the caller")
             raise
         self.seconds += entry.latency_ms / 1000
         return result
@@ -110,7 +110,7 @@ class RecordedClient(RequestClient):
         with call_span(call.context) as span:
             result = _storable(await self._answerer.ask(call))
             entry = _entry(call, result, self._clock() - started, paid=self._paid)
-            self._ledger.record(entry)
+            self._event_log.record(entry)
             set_usage(span, entry)
             return result, entry
 
@@ -122,7 +122,7 @@ class RecordedClient(RequestClient):
         return ModelCall(request, context, self._parameters, request_hash, occurrence)
 
     def _record_failure(self, call: ModelCall, reason: FailureReason, text: str) -> None:
-        self._ledger.record(
+        self._event_log.record(
             RoleFailed(
                 context=call.context,
                 reason=reason,
@@ -132,7 +132,7 @@ class RecordedClient(RequestClient):
             )
         )
         if reason == "cancelled":
-            return  # why is said once, by whoever gave up
+            return  # the caller logs the reason once
         log.warning("model call failed", **call.context.model_dump(exclude_none=True), reason=reason, error=text)
 
 
@@ -187,7 +187,7 @@ def _without_surrogates(text: object) -> str:
 class WriteAheadLayer:
     """Records `RequestSent` and waits for the disk: after a crash the event log shows what was in flight."""
 
-    beneath: Layer
+    inner: Layer
     event_log: EventLog
 
     async def ask(self, call: ModelCall) -> CreateResult:
@@ -195,4 +195,4 @@ class WriteAheadLayer:
             RequestSent(context=call.context, request_hash=call.request_hash, occurrence=call.occurrence)
         )
         await self.event_log.flush()
-        return await self.beneath.ask(call)
+        return await self.inner.ask(call)

@@ -44,7 +44,7 @@ class ReplaySource(Protocol):
         """All answered calls, in order."""
         ...
 
-    def left(self) -> int:
+    def requests_sent(self) -> int:
         """The number of requests sent to endpoints, answered or not."""
         ...
 

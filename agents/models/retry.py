@@ -51,7 +51,7 @@ class RetryLayer:
         self, inner: Layer, event_log: EventLog, policy: RetryPolicy, deadline_seconds: float, key: str = ""
     ) -> None:
         self._inner = inner
-        self._ledger = event_log
+        self._event_log = event_log
         self._key = key
         self._backoff = wait_exponential(policy.first_wait, policy.longest_wait) + wait_random(0, policy.first_wait)
         self._stop = stop_after_attempt(policy.tries) | stop_before_delay(deadline_seconds)
@@ -87,7 +87,7 @@ class RetryLayer:
         retried = CallRetried(
             context=call.context, try_number=state.attempt_number, error=text, waited_seconds=state.upcoming_sleep
         )
-        self._ledger.record(retried)
+        self._event_log.record(retried)
         log.warning(
             "model call retried",
             **call.context.model_dump(exclude_none=True),

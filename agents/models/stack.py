@@ -1,15 +1,15 @@
-"""From a spec to a client: the layers in their order, and what the conversations of a run share.
+"""The client stack: from a spec to a client, and what the conversations of a run share.
 
-    RecordedClient       an entry for every call; cancellation; one for each conversation
-        Budgeted         no call beyond what the run may use
-          Limit          no more calls at once than allowed
-            Deadline     our own, for the call with all its retries
-              Announced  a mark that the call leaves, on the disk before it does
-                Retrying   transport faults only, each one recorded
+    RecordedClient           an entry for every call; cancellation; one for each conversation
+        BudgetLayer          refuses calls beyond the budget
+          ConcurrencyLayer   limits the calls in flight
+            DeadlineLayer    limits the time of a call with all its retries
+              WriteAheadLayer  records a request on disk before it is sent
+                RetryLayer     retries transport errors, each one recorded
                   Endpoint | ReplayLayer | Passthrough
 
-Live, replayed and scripted roles differ in the innermost layer, and in that only endpoints are cached, budgeted and
-announced.
+Endpoints, replayed and scripted roles differ in the innermost layer. Only endpoints have a budget and a write-ahead
+entry.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class ModelClients:
     """The model clients of one run. Each spec's connection is opened once; all are closed together.
 
     Args:
-        ledger: where every call is recorded.
+        event_log: where every call is recorded.
         settings: the limits.
         environment: where addresses and keys come from.
         open_replay: opens the record of a run directory, for ``replay:`` specs.
@@ -70,7 +70,7 @@ class ModelClients:
         earlier: ReplaySource | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ledger = event_log
+        self._event_log = event_log
         self._settings = settings or CallSettings()
         self._environment = environment
         self._open_replay = open_replay
@@ -78,11 +78,11 @@ class ModelClients:
         self._clock = clock
         self._slots = asyncio.Semaphore(self._settings.concurrency)
         self._occurrences = OccurrenceCounter()
-        self._purse = BudgetTracker(
+        self._budget = BudgetTracker(
             self._settings.budget,
             event_log,
             earlier=earlier.answered() if earlier else (),
-            earlier_calls=earlier.left() if earlier else 0,
+            earlier_calls=earlier.requests_sent() if earlier else 0,
         )
         self._endpoints: dict[tuple[Connect, ModelSpec], RemoteEndpoint] = {}
         self._replays: dict[str, ReplayLayer] = {}
@@ -108,7 +108,7 @@ class ModelClients:
             CannotCarryOut: the run to replay holds nothing of this role.
         """
         if spec.is_scripted:
-            raise InputError(f"model '{spec}' is built in: its role has no script for it here; name an endpoint")
+            raise InputError(f"model '{spec}' is scripted and has no script for this role; name an endpoint")
         if spec.provider == "replay":
             recorded = self._recorded_model(spec, context.role)
             return self._recorded(self._replay(spec), context.at(model=recorded.model), recorded.parameters)
@@ -162,7 +162,7 @@ class ModelClients:
 
     def _replay(self, spec: ModelSpec) -> ReplayLayer:
         if self._open_replay is None:
-            raise InputError(f"model '{spec}': nothing can be replayed here; name an endpoint")
+            raise InputError(f"model '{spec}': replay is not available here; name an endpoint")
         if spec.name not in self._replays:
             self._replays[spec.name] = ReplayLayer(self._open_replay(Path(spec.name)), spec.name)
         return self._replays[spec.name]
@@ -177,16 +177,18 @@ class ModelClients:
     ) -> RecordedClient:
         """The stack around an innermost layer. ``remote``: the same layer, if it is an endpoint on the network."""
         seconds = self._settings.deadline_seconds
-        inner: Layer = RetryLayer(innermost, self._ledger, self._settings.retry, seconds, remote.key if remote else "")
+        inner: Layer = RetryLayer(
+            innermost, self._event_log, self._settings.retry, seconds, remote.key if remote else ""
+        )
         if remote:
-            inner = WriteAheadLayer(inner, self._ledger)
+            inner = WriteAheadLayer(inner, self._event_log)
         inner = ConcurrencyLayer(DeadlineLayer(inner, seconds), self._slots, self._clock)
         if remote:
-            inner = BudgetLayer(inner, self._purse)
+            inner = BudgetLayer(inner, self._budget)
         return RecordedClient(
             inner,
             context,
-            event_log=self._ledger,
+            event_log=self._event_log,
             occurrences=self._occurrences,
             parameters=parameters,
             model_info=model_info,

@@ -1,4 +1,4 @@
-"""The built-in models under test where they act by calling tools: they play out calls that are known beforehand."""
+"""Baseline policies in tools mode: they play a given sequence of calls."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -11,8 +11,8 @@ from lawtrace.solver.traces import PlannedCall, resolve_path
 
 
 def play_calls(calls: Sequence[PlannedCall]) -> Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]:
-    """One call a turn. An argument with its origin in an earlier result is read from what the tool really answered, so
-    this works only if the results look as documented; where they do not, it stops and says so."""
+    """One call a turn. An argument that originates in an earlier result is read from the actual result; if a result
+    does not have the documented form, the policy stops and says so."""
 
     def answer(messages: Sequence[LLMMessage]) -> str | list[FunctionCall]:
         told = [

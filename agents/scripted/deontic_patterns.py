@@ -1,6 +1,6 @@
-"""Sentences that oblige, as patterns over their words: which of two things must come first, or must follow.
+"""Deontic sentence patterns: which of two events must precede or follow the other.
 
-A baseline on purpose: English legal prose in a handful of shapes, nothing understood. What has none is left out.
+A baseline by design: English legal prose in a handful of patterns, without understanding. Other sentences are ignored.
 """
 
 import re
@@ -19,7 +19,7 @@ _END = r"(?=[.;\[\]]|$)"
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What a sentence demands: ``first`` before ``second``, or ``second`` after ``first``; and the words."""
+    """``first`` before ``second``, or ``second`` after ``first``, with the words of the sentence."""
 
     order: Literal["before", "after"]
     first: str
@@ -32,12 +32,12 @@ _PATTERNS: tuple[tuple[_Order, str], ...] = (
     # our own restatements: X must come before Y; every Y must afterwards be X
     ("before", rf"(?P<first>{_PHRASE}) must (?:come|happen|be made|have \w+) before (?P<second>[^.\[\]]+)"),
     ("after", r"every (?P<first>[^.\[\]]+?) must afterwards (?P<second>be [^.\[\]]+)"),
-    # applies X where somebody: does Y
+    # applies X where the user: does Y
     (
         "before",
         rf"\b(?:appl(?:y|ies)|requires?) (?P<first>{_PHRASE}) (?:where|when|whenever|if) (?P<second>[^.;]+){_END}",
     ),
-    # verify that somebody seeking access is the one claimed
+    # verify that a person seeking access is the one claimed
     (
         "before",
         r"\b(?P<first>verify|confirm|authenticate|identify)\b (?:that |the identity of )?"
@@ -50,17 +50,17 @@ _PATTERNS: tuple[tuple[_Order, str], ...] = (
     ),
     # not X unless / without / before Y
     ("before", rf"{_OBLIGED} not (?P<second>{_PHRASE}) (?:unless|without|before|until) (?P<first>[^.;]+){_END}"),
-    # before Y, somebody shall X
+    # before Y, a person shall X
     ("before", rf"\bbefore (?P<second>{_PHRASE}), {_PHRASE} {_OBLIGED} (?P<first>[^.;]+){_END}"),
     # shall X before (each) Y
     ("before", rf"\b{_OBLIGED}:? (?P<first>{_PHRASE}) (?:before|prior to) (?P<second>[^.;]+){_END}"),
     ("before", rf"\b(?P<first>\w+s {_PHRASE}) before (?P<second>each [^.;]+){_END}"),
-    # every time Y, (somebody shall) X
+    # every time Y, (a person shall) X
     (
         "after",
         rf"\b(?:every time|each time|whenever|for each) (?P<first>{_PHRASE}), (?:\w+ )?(?P<second>[^.;]+){_END}",
     ),
-    # after / on Y, somebody shall X
+    # after / on Y, a person shall X
     (
         "after",
         rf"\b(?:after|on|upon) (?P<first>{_PHRASE}), (?:{_PHRASE} {_OBLIGED} )?(?P<second>[^.;]+){_END}",
@@ -77,12 +77,12 @@ _COMPILED: tuple[tuple[_Order, re.Pattern[str]], ...] = tuple(
 
 
 def obliges(text: str) -> bool:
-    """Whether anything in the text obliges anybody."""
+    """Whether the text contains a deontic modal."""
     return _MODAL.search(text) is not None
 
 
 def clauses_of(text: str) -> Iterator[Clause]:
-    """The orders that the text demands, each once, in the order of the patterns."""
+    """The clauses of the text, each once, in the order of the patterns."""
     seen: set[tuple[str, str]] = set()
     for order, pattern in _COMPILED:
         for found in pattern.finditer(text):

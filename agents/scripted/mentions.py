@@ -1,9 +1,9 @@
-"""The things that a line of a request mentions and that have to be looked up or were made before: *the savings
+"""Mentions in a line of a request: objects that must be looked up or were created before, such as *the savings
 account*, *the new guest "Edda Marsh"*, *the consultation with the doctor found with the keywords "cardiology"*.
 
-All that is known of them is in the documentation: some tool's result carries an identifier in the format that a
-parameter asks for, so what that tool finds or makes can be meant by a noun phrase with the tool's own arguments in it.
-A required argument is taken by its place behind the noun, an optional one only where the words before it name it.
+The documentation is all that is known about them: if a tool's result has an identifier in the format that a parameter
+requires, what the tool finds or creates can be named by a noun phrase with the tool's arguments in it. A required
+argument is recognized by its position after the noun, an optional one only if the words before it name it.
 """
 
 import re
@@ -19,12 +19,12 @@ TIMES = {
     "YYYY-MM-DD HH:mm": r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}",
     "HH:mm": r"(?<!-\d{2} )\b\d{2}:\d{2}",
 }
-"""How a line writes a value of each of the formats that tell a time."""
+"""Patterns of values in the date and time formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A call by which one comes by a thing.
+    """A call that returns an object.
 
     Attributes:
         noun: a pattern for what the thing is called: *booking* or *booking code* for a ``booking_code``.
@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A thing mentioned in a line: the call it comes from, with its arguments, and where in the line it stands.
+    """An object mentioned in a line: the call that returns it, with its arguments, and its position in the line.
 
     An argument that is a thing in its turn is a mention itself.
     """
@@ -58,7 +58,7 @@ class Mention:
 
 
 def sources_of(tools: Mapping[str, Documented]) -> list[Source]:
-    """All calls by which one comes by a thing: look-ups with something to look for, and those that make one."""
+    """All calls that return an object: look-ups with parameters, and calls that create one."""
     found: list[Source] = []
     for name, tool in tools.items():
         for result in tool["returns"]:
@@ -80,7 +80,7 @@ def sources_of(tools: Mapping[str, Documented]) -> list[Source]:
 
 
 def _identifiers(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """The fields in a format of their own: ``P-XXXXXX``, not a date."""
+    """Fields in an identifier format such as ``P-XXXXXX``, not dates."""
     for field, kind in fields.items():
         shape = re.search(r"format ([^,]+)", kind) if isinstance(kind, str) else None
         if shape and shape[1] not in TIMES:
@@ -98,7 +98,7 @@ def options_of(parameter: Documented) -> list[str]:
 
 
 def mentions_in(line: str, tools: Mapping[str, Documented], sources: Sequence[Source]) -> list[Mention]:
-    """The things mentioned in the line from left to right; those inside another stand in its arguments."""
+    """The mentions in the line from left to right; nested ones are in the arguments of the outer one."""
     found: list[Mention] = []
     for match in re.finditer(r"\bthe\b", line, re.IGNORECASE):
         if not found or match.start() >= found[-1].end:
@@ -108,8 +108,8 @@ def mentions_in(line: str, tools: Mapping[str, Documented], sources: Sequence[So
 
 
 def _mention_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> Mention | None:
-    """The thing that the line mentions from there on, by the source that explains most of the line, and of those that
-    explain as much by the one with the longer noun."""
+    """The mention at that position, by the source that explains most of the line; among equals the one with the longer
+    noun."""
     explained = (_explained(line, start, tools, sources, source) for source in sources)
     found = (mention for mention in explained if mention)
     return max(found, key=lambda mention: (mention.end, len(mention.source.noun)), default=None)
@@ -139,7 +139,7 @@ def _explained(
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A few words and the value behind them: quoted texts, a time, or another thing."""
+    """A few words and the value after them: quoted texts, a time, or another mention."""
 
     words: tuple[str, ...]
     value: list[str] | Mention
@@ -166,7 +166,7 @@ def _clause_at(line: str, start: int, tools: Mapping[str, Documented], sources: 
 
 
 def _taker(parameters: Sequence[Documented], taken: Mapping[str, Any], clause: _Clause) -> Documented | None:
-    """The parameter that a value is for: the one that the words before it name, else the first that is required."""
+    """The parameter for a value: the one that the words before it name, else the first required one."""
     fitting = [
         parameter
         for parameter in parameters

@@ -1,4 +1,8 @@
-"""Retrieval over the documentation of tools: BM25 over stemmed words, with a few words that mean the same."""
+"""Rule extraction without a model: deontic sentence patterns, and BM25 retrieval over the tool documentation.
+
+A provision without a known pattern is reported as not checkable, which is often wrong; one that shares no word with a
+tool's documentation is out of scope. This is the baseline for a model's extraction, and reports label it so.
+"""
 
 import json
 import re
@@ -13,7 +17,7 @@ from lawtrace.agents.scripted.prompt_blocks import labelled_json, last_user_mess
 from lawtrace.agents.scripted.stemming import stemmed_words
 
 _NAME_WEIGHT = 3
-"""A word of a tool's name counts as often as this many in its summary."""
+"""Words of a tool's name count as often as this many in its summary."""
 
 _SAME: Mapping[str, str] = {
     # stems as `words_of` gives them
@@ -24,7 +28,7 @@ _SAME: Mapping[str, str] = {
 
 
 class ToolIndex:
-    """The tools of a documentation, to be asked for by words."""
+    """A search index over the documentation of tools."""
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         self._names = [str(tool["name"]) for tool in tools]
@@ -35,7 +39,7 @@ class ToolIndex:
         self._index.index((numbered, self._places), create_empty_token=False, show_progress=False)
 
     def ranked(self, text: str) -> list[tuple[float, str]]:
-        """The tools that share a word with the text, best first; of equals the first by name."""
+        """The tools that share a word with the text, best first, ties by name."""
         known = [word for word in _tokens(text) if word in self._places]
         if not known:
             return []
@@ -55,7 +59,7 @@ Tools = Mapping[str, Mapping[str, Any]]
 
 
 def align_scope(messages: Sequence[LLMMessage]) -> str:
-    """A provision concerns the tools if something in it obliges and some of its words are those of a tool."""
+    """A provision is in scope if it contains an obligation and shares words with a tool."""
     index = ToolIndex(labelled_json(messages, "documentation")["tools"])
     decisions: list[dict[str, str | bool]] = []
     for provision in labelled_json(messages, "provisions"):
@@ -136,7 +140,7 @@ def propose_offline_rules(messages: Sequence[LLMMessage]) -> str:
 
 
 def _with_unique_ids(rules: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Each rule with an id of its own."""
+    """Rules with unique ids."""
     seen: dict[str, int] = {}
     for rule in rules:
         seen[rule["id"]] = seen.get(rule["id"], 0) + 1

@@ -1,9 +1,9 @@
-"""The embedded default: deterministic stand-ins that play the writing roles by rule.
+"""Offline roles: deterministic functions that play the writing roles without a model.
 
-With them the whole way can be walked on a fresh machine with no key and no network. They are a baseline that reports
-call by its name, never a stand-in for a model's result.
+With them the full pipeline runs on a fresh machine without a key or a network. They are a baseline, and reports label
+them so.
 
-Each is a function from the messages of a request to a text, and sees nothing but those messages.
+Each is a function from the messages of a request to a text, and sees nothing else.
 """
 
 from collections.abc import Callable, Mapping, Sequence

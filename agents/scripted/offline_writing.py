@@ -1,4 +1,8 @@
-"""The instruction generator without a model: the plan's own words, set as a goal or as numbered steps."""
+"""The instruction generator and the masking evaluator without a model.
+
+The generator prints the plan's descriptions as a goal or as numbered steps. The evaluator looks for values that the
+request lacks, for words that it shares with hidden tools, and for vague references.
+"""
 
 import json
 import re

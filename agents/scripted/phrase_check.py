@@ -1,8 +1,7 @@
-"""Whether requests in the phrases of a declaration are understood without a model: what `lawtrace env check` adds to
-the inspection of a declaration that has no other flaw.
+"""Checks that the offline reader understands the phrases of a declaration; part of `lawtrace env check`.
 
-A run on offline roles has each request read by the offline reader. What it takes for something else is never accepted,
-so an environment with such phrases gets no tasks until a model reads them.
+A run with offline roles has each request read by the offline reader and rejects those that it misreads, so an
+environment with such phrases gets no tasks without a model.
 """
 
 from collections import Counter
@@ -29,7 +28,7 @@ REMEDY = (
 
 
 def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """The phrases that are mostly read as another tool; where there are none, the styles that are mostly misread."""
+    """The phrases that are mostly read as another tool; if there are none, the styles that are mostly misread."""
     traces = list(synthesize(environment, rules, count=TRACES, length=LENGTH, seed=1, profile="tasks"))
     tools = cast("Sequence[Mapping[str, object]]", document(environment)["tools"])
     for style in get_args(Style):
@@ -52,7 +51,7 @@ def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[D
 
 
 def _said(environment: Environment, trace: Trace, style: Style) -> list[tuple[str, str]]:
-    """The tool and the words of each line of the request for the trace."""
+    """The tool and the words of each line of the request."""
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if style == "goal" else tuple(range(len(calls)))
     plan = cast("Sequence[Mapping[str, str]]", instruction_plan(environment, calls, numbers, style))

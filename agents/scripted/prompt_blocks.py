@@ -1,4 +1,4 @@
-"""Reading a request as an offline role does: labelled JSON blocks of the prompt, and what was said last."""
+"""Access to the parts of a request: labelled JSON blocks of the prompt, and the last user message."""
 
 import json
 import re
@@ -14,7 +14,7 @@ def system_text(messages: Sequence[LLMMessage]) -> str:
 
 
 def labelled_json(messages: Sequence[LLMMessage], label: str) -> Any:  # noqa: ANN401 (JSON of the prompt's own shape)
-    """The JSON in the prompt's fenced block with that label."""
+    """The JSON in the prompt's fenced block with that label. Raises LookupError if there is none."""
     match = re.search(rf"```json {label}\n(.*?)\n```", system_text(messages), re.DOTALL)
     if match is None:
         raise LookupError(f"the prompt has no JSON block labelled {label!r}")
@@ -22,5 +22,5 @@ def labelled_json(messages: Sequence[LLMMessage], label: str) -> Any:  # noqa: A
 
 
 def last_user_message(messages: Sequence[LLMMessage]) -> str:
-    """The last thing that somebody else said."""
+    """The last message that is not the role's own."""
     return next(str(message.content) for message in reversed(messages) if isinstance(message, UserMessage))

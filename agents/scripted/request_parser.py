@@ -1,7 +1,7 @@
-"""The independent reader without a model: a parser of requests that knows the documentation and nothing else.
+"""The independent reader without a model: a parser of requests that uses only the tool documentation.
 
-It shares no code with the offline writer. A line is matched to a tool by its words and by the things it mentions
-(``mentions.py``); values are taken from the line by what the documentation says of each parameter.
+It shares no code with the offline writer. A line is matched to a tool by its words and its mentions (`mentions`);
+values are extracted as the documentation describes each parameter.
 """
 
 import json
@@ -39,7 +39,7 @@ def read_request(messages: Sequence[LLMMessage]) -> str:
 def read_lines(
     lines: Sequence[str], tools: Sequence[Documented], *, goal: bool
 ) -> tuple[list[dict[str, Any]], list[str | None]]:
-    """The calls that the lines of a request ask for, and the tool that each line was taken to mean."""
+    """The calls that the lines request, and the tool that each line was matched to."""
     reader = _Reader({tool["name"]: tool for tool in tools}, adds_lookups=goal)
     taken: list[str | None] = []
     for line in lines:
@@ -57,7 +57,7 @@ class _Reader:
         self.calls: list[dict[str, Any]] = []
 
     def read(self, line: str) -> None:
-        """Add the call that the line asks for, with the look-ups it needs if those may be added."""
+        """Add the call that the line requests, with the look-ups it needs in goal style."""
         # The access history is not the access code: what no step so far has made is not what the line means.
         found = mentions_in(line, self._tools, self._sources)
         mentions = [mention for mention in found if not mention.source.makes or self._is_made(mention)]
@@ -79,12 +79,12 @@ class _Reader:
         return any(plain.items() <= arguments.items() for arguments in made)
 
     def _takes(self, name: str, mentions: Sequence[Mention]) -> bool:
-        """Whether the tool has a place for every thing mentioned, or is the look-up that finds it."""
+        """Whether the tool has a parameter for every mention, or is the look-up that returns it."""
         shapes = {format_of(parameter) for parameter in self._tools[name]["parameters"]}
         return all(mention.source.tool == name or mention.source.shape in shapes for mention in mentions)
 
     def _arguments(self, name: str, mentions: Sequence[Mention], line: str, bare: str) -> dict[str, Any]:
-        """What the line gives for the tool's parameters; a thing as the mention of it."""
+        """The arguments in the line; objects as mentions."""
         own = [mention for mention in mentions if mention.source.tool == name and not mention.source.makes]
         others = [mention for mention in mentions if mention not in own]
         arguments: dict[str, Any] = dict(own[0].arguments) if own else {}
@@ -112,8 +112,7 @@ class _Reader:
         return value
 
     def _call_for(self, mention: Mention) -> int:
-        """The call that the thing comes from: of a look-up the first of its like, of one that makes things the last
-        that made such a thing."""
+        """The number of the call that returns the object: the first equal look-up, or the last call that created it."""
         tool, makes = mention.source.tool, mention.source.makes
         wanted = {name: self._settled(value) for name, value in mention.arguments.items()}
         numbered = [(number, call["arguments"]) for number, call in enumerate(self.calls, 1) if call["tool"] == tool]
@@ -127,7 +126,7 @@ class _Reader:
 
 
 def _reference(parameter: Documented, mentions: Sequence[Mention], line: str) -> Mention | list[Mention] | None:
-    """The mention that the parameter means, or all of them for a list."""
+    """The mention for the parameter, or all of them for a list."""
     shape, several = format_of(parameter), parameter["type"].startswith("array")
     name = parameter["name"].removesuffix("s") if several else parameter["name"]
     fitting = [mention for mention in mentions if mention.source.shape == shape and name.endswith(mention.source.field)]
@@ -141,7 +140,7 @@ def _reference(parameter: Documented, mentions: Sequence[Mention], line: str) ->
 
 
 def _plain_value(parameter: Documented, siblings: Sequence[Documented], line: str) -> Any:  # noqa: ANN401
-    """The value that the line gives for a parameter that needs no look-up, or None."""
+    """The value in the line for a parameter without a look-up, or None."""
     name, kind, shape = parameter["name"], parameter["type"], format_of(parameter)
     if kind == "boolean":
         return _truth(parameter, line)
@@ -159,7 +158,7 @@ def _plain_value(parameter: Documented, siblings: Sequence[Documented], line: st
 
 
 def _truth(parameter: Documented, line: str) -> bool | None:
-    """A required truth is said by the parameter's own word, an optional one by words of its description."""
+    """A required boolean is named by the parameter's words, an optional one by words of its description."""
     if parameter["required"]:
         return set(stemmed_words(parameter["name"])) <= set(stemmed_words(line))
     return True if len(set(stemmed_words(parameter["description"])) & set(stemmed_words(line))) >= 2 else None
@@ -172,8 +171,8 @@ def _option(options: Sequence[str], line: str) -> str | None:
 
 
 def _text(parameter: Documented, siblings: Sequence[Documented], line: str) -> str | None:
-    """The quoted text behind a word of the parameter's name, a number behind the whole of it, an address, or the text
-    at the parameter's place among its like."""
+    """The quoted text after a word of the parameter's name, a number after the whole name, an address, or the text at
+    the parameter's position among parameters of its kind."""
     name = parameter["name"]
     found = (
         re.search(rf"\b(?:{name.replace('_', '|')}):? {QUOTED}", line)
@@ -187,7 +186,7 @@ def _text(parameter: Documented, siblings: Sequence[Documented], line: str) -> s
 
 
 def _in_order(found: Sequence[str], parameter: Documented, siblings: Sequence[Documented]) -> str | None:
-    """The value at the place that the parameter has among its like."""
+    """The value at the parameter's position among parameters of its kind."""
     place = [other["name"] for other in siblings].index(parameter["name"])
     return found[place] if place < len(found) else None
 

@@ -1,4 +1,4 @@
-"""Words as the offline roles compare them: lower case, without endings, without the words that say nothing."""
+"""Stemmed words for comparison: lower case, without endings and stop words."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ IRREGULAR = {
 
 
 def stemmed_words(text: str) -> list[str]:
-    """The telling words of a text or of a name in camel case, stemmed, in order."""
+    """The words of a text or of a camel-case name without stop words, stemmed, in order."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text.replace("_", " "))
     return [_stem(word) for word in re.findall(r"[a-z]+", spaced.lower()) if word not in STOP_WORDS]
 
@@ -45,7 +45,7 @@ def _stem(word: str) -> str:
 
 
 def rank_tools(text: str, tools: Mapping[str, Mapping[str, Any]]) -> list[tuple[float, str]]:
-    """The tools by how well their name and summary match the text, best first; earlier words of the text weigh more.
+    """Tools ranked by how well name and summary match the text; earlier words weigh more.
 
     Scores are sums over the text's words: 3 for a word of the name, 1 for a word of the summary, divided by the word's
     place. Tools that match nothing are left out.

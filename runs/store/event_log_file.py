@@ -164,7 +164,7 @@ class EventLogFile:
     def answered(self) -> Iterator[ModelCalled]:
         return (entry for entry in self.entries(kind="model_call") if isinstance(entry, ModelCalled))
 
-    def left(self) -> int:
+    def requests_sent(self) -> int:
         return self.rows("SELECT count(*) FROM entries WHERE kind = 'asked'")[0][0]
 
     def in_flight(self) -> Sequence[Context]:

@@ -105,7 +105,7 @@ def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[V
     assert [entry.waited_seconds for entry in entries if isinstance(entry, CallRetried) and "429" in entry.error] == [0]
     failed = [entry for entry in entries if isinstance(entry, RoleFailed)]
     assert [entry.reason for entry in failed].count("deadline") == 1
-    assert sum("no chat completion" in entry.text for entry in failed) == 1
+    assert sum("not a chat completion" in entry.text for entry in failed) == 1
     sent_back = [entry for entry in entries if isinstance(entry, MessageSent) and entry.source == "answer_check"]
     no_answer = [entry for entry in failed if entry.reason == "answer"]
     assert len(sent_back) + len(no_answer) == 4

@@ -64,7 +64,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Raw:
-    """Answers 200 with a body that is no chat completion."""
+    """Answers 200 with a body that is not a chat completion."""
 
     body: str
     content_type: str = "application/json"

@@ -143,7 +143,7 @@ async def test_everything_said_called_and_answered_is_on_record() -> None:
 async def test_an_endpoint_that_fails_is_no_fault_of_the_model() -> None:
     with pytest.raises(CallFailed):
         await act(policy(lambda told: "never asked"), first=Status(400))
-    with pytest.raises(CallFailed, match="no chat completion"):
+    with pytest.raises(CallFailed, match="not a chat completion"):
         await act(policy(lambda told: "never asked"), first=Raw("{}"))
 
 

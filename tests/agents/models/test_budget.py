@@ -106,7 +106,7 @@ class Earlier:
     def answered(self) -> Sequence[ModelCalled]:
         return self._calls
 
-    def left(self) -> int:
+    def requests_sent(self) -> int:
         return self._left
 
     def close(self) -> None:

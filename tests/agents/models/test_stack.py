@@ -109,10 +109,10 @@ async def test_a_wait_beyond_the_deadline_is_not_begun(
         (Status(404), "check the model's name"),
         (Status(400), "400"),
         (Status(429, error_code="insufficient_quota"), "429"),
-        (Raw("<html>a portal</html>", "text/html"), "no chat completion"),
-        (Raw("{}"), "no chat completion"),
-        (Raw('{"choices": []}'), "no chat completion"),
-        (Raw("not json"), "no chat completion"),
+        (Raw("<html>a portal</html>", "text/html"), "not a chat completion"),
+        (Raw("{}"), "not a chat completion"),
+        (Raw('{"choices": []}'), "not a chat completion"),
+        (Raw("not json"), "not a chat completion"),
     ],
 )
 async def test_what_asking_again_cannot_mend_fails_at_once(
@@ -281,9 +281,9 @@ async def test_a_missing_key_names_the_variable(context: Context) -> None:
     async with ModelClients(MemoryEventLog(), environment={}) as clients:
         with pytest.raises(InputError, match="OPENAI_API_KEY"):
             clients.client_for(SPEC, context)
-        with pytest.raises(InputError, match="built in"):
+        with pytest.raises(InputError, match="is scripted"):
             clients.client_for(ModelSpec.parse("baseline:reference"), context)
-        with pytest.raises(InputError, match="nothing can be replayed"):
+        with pytest.raises(InputError, match="replay is not available"):
             clients.client_for(ModelSpec.parse("replay:logs/x"), context)
 
 
