@@ -37,7 +37,6 @@ CountOption = Annotated[int | None, typer.Option("--count", min=1, help="How man
 LengthOption = Annotated[int | None, typer.Option("--length", min=2, help="Calls in each trace; by default 8.")]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same bytes; by default 1.")]
 OutOption = Annotated[Path, typer.Option("--out", help="The file to write (JSON lines).")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 BudgetOption = Annotated[
     list[str] | None,
     typer.Option("--budget", help="A limit on model use, such as money=2.5 or tokens=100000. Repeatable."),
