@@ -1,16 +1,19 @@
-"""An environment's folder: its declaration, its regulation and its curated rules, read from three files.
+"""Loader of environment folders: declaration, regulation and curated rules.
 
     airline/
-      __init__.py        declares ENVIRONMENT; may be spread over more modules beside it (``from . import tools``)
-      regulation.toml    the provisions, restated (`lawtrace.environments.regulations.regulation`)
+      __init__.py        declares ENVIRONMENT; may import modules beside it (``from . import tools``)
+      regulation.toml    the restated provisions (`lawtrace.environments.regulations.regulation`)
       rules.toml         the curated rule set
-      published.toml     where there is one: the rules as they were published, which an extraction is measured against
+      published.toml     optional: the rules as published, the reference for extracted rules
 
-The built-in environments and those of a user have the same layout and this one loader. Reading a folder **runs its
-Python**. So a folder of the user's own is only ever read because somebody named it, never because a file of data did.
+Built-in environments and those of users have the same layout. Loading a folder **runs its Python**, so a folder is only
+loaded because a user named it, never because a data file did.
 
-A user's modules live under a package name of their own, made from place and content: two folders with modules of
-the same name do not meet, and a folder that has changed is read anew. What goes wrong leaves nothing behind.
+The modules of a user's folder get a package name made from path and content: equal module names in two folders do not
+clash, and a changed folder is loaded again. A failed load leaves no modules behind.
+
+A name with a separator in it (``./airline``, ``/srv/airline``) or ``.`` alone is a folder; any other name is a built-in
+environment. So a folder that is called like a built-in environment is never loaded by accident.
 """
 
 import difflib
@@ -45,11 +48,11 @@ _DOC_PAGE = "docs/environments.md"
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """An environment with the regulation it stands under and the file of its curated rule set.
+    """An environment with its regulation and the file of its curated rule set.
 
     Attributes:
-        digest: SHA-256 over the folder's Python and TOML files, in hexadecimal: what the declaration is made of.
-        folder: where it was read from.
+        digest: SHA-256 of the folder's Python and TOML files, in hexadecimal.
+        folder: the folder that it was loaded from.
     """
 
     environment: Environment
@@ -60,24 +63,26 @@ class Domain:
 
     @property
     def gold_file(self) -> Path:
-        """What extracted rules are measured against: the published ones, which a text can be read into, where there
-        are any. The curated set may say more than any text does, in words that only our language has."""
+        """The reference for extracted rules: the published rules if there are any, else the curated ones.
+
+        Curated rules may say more than a legal text does, in constructs that only this rule language has.
+        """
         published = self.folder / PUBLISHED
         return published if published.is_file() else self.rules_file
 
     def with_regulation(self, regulation: Regulation) -> "Domain":
-        """The same environment under another text."""
+        """The same environment with another regulation."""
         return replace(self, regulation=regulation)
 
     def restricted_to(self, tools: Collection[str]) -> "Domain":
-        """The same world with these tools and its compliance tools alone: fewer things can be done in it."""
+        """The same environment with only these tools and its compliance tools."""
         environment = self.environment
         kept = {name: tool for name, tool in environment.tools.items() if name in tools or tool.compliance}
         return replace(self, environment=replace(environment, tools=kept))
 
 
 def load_built_in_package(module: ModuleType) -> Domain:
-    """The setting of a package of ours, which is imported like any other."""
+    """Load a built-in environment from its imported package."""
     folder = Path(str(module.__file__)).parent
     return Domain(
         _declared(module, folder), load_regulation(folder / REGULATION), folder / RULES, _digest(folder), folder
@@ -85,10 +90,9 @@ def load_built_in_package(module: ModuleType) -> Domain:
 
 
 def load_folder(folder: Path) -> Domain:
-    """Run the declaration in a folder of the user's own and read the files beside it.
+    """Load the environment of a user's folder, which runs its Python.
 
-    Raises InputError naming file, line where there is one, and remedy: a file that is missing, Python that does not
-    run, a declaration that is refused.
+    Raises InputError naming file, line and remedy: for a missing file, failing Python, or an invalid declaration.
     """
     folder = folder.resolve()
     if not folder.is_dir():
@@ -103,7 +107,7 @@ def load_folder(folder: Path) -> Domain:
 
 
 def _import_folder(folder: Path, digest: str) -> Environment:
-    """What the folder declares; run once for each content that it has had."""
+    """Import the folder's package, once for each content."""
     place = hashlib.sha256(os.fsencode(folder)).hexdigest()
     name = f"lawtrace_environment_{place[:12]}_{digest[:12]}"
     if name not in sys.modules:
@@ -128,7 +132,7 @@ def _import_folder(folder: Path, digest: str) -> Environment:
 
 
 def _with_checked_populate(environment: Environment, folder: Path, package: str) -> Environment:
-    """``populate`` runs long after the folder was read; what it does wrong is the folder's fault all the same."""
+    """Wrap ``populate``, which runs long after loading, so that its exceptions name file and line in the folder."""
 
     def populate(random: Random) -> State:
         try:
@@ -144,12 +148,12 @@ def _with_checked_populate(environment: Environment, folder: Path, package: str)
 
 
 class _NotDeclared(InputError):
-    """The folder's Python runs, and declares no environment."""
+    """The folder's Python runs but declares no valid environment."""
 
 
 @contextmanager
 def _no_bytecode() -> Generator[None]:
-    """A cached file counts as fresh for a whole second; a declaration changed within it would not be noticed."""
+    """Import without bytecode files: they count as fresh for a second, which would hide a quick change."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:
@@ -159,10 +163,10 @@ def _no_bytecode() -> Generator[None]:
 
 
 def _describe_failure(folder: Path, package: str, error: BaseException) -> str:
-    """File and line in the folder, and what was said there."""
+    """File and line in the folder, and the error message."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}, line {error.lineno}: not Python: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _lies_in(folder, frame.filename)]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_inside(folder, frame.filename)]
     place = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder / DECLARATION)
     if isinstance(error, InputError):
         return f"{place}: {error}"
@@ -173,7 +177,7 @@ def _describe_failure(folder: Path, package: str, error: BaseException) -> str:
     return f"{place}: {type(error).__name__}{message}"
 
 
-def _lies_in(folder: Path, filename: str) -> bool:
+def _is_inside(folder: Path, filename: str) -> bool:
     return Path(filename).is_relative_to(folder)
 
 
@@ -185,7 +189,7 @@ def _is_sibling(folder: Path, name: str | None, package: str) -> bool:
 
 
 def _declared(module: ModuleType, folder: Path) -> Environment:
-    """The declaration, if it is one."""
+    """Return the module's ENVIRONMENT. Raises _NotDeclared."""
     place = folder / DECLARATION
     names = vars(module)
     if "ENVIRONMENT" not in names:
@@ -196,7 +200,7 @@ def _declared(module: ModuleType, folder: Path) -> Environment:
     if not isinstance(environment, Environment):
         raise _NotDeclared(
             f"{place}: ENVIRONMENT is of type {type(environment).__name__}; it must be an "
-            "lawtrace.environments.spec.declaration.Environment"
+            "lawtrace.environments.spec.Environment"
         )
     if not re.fullmatch(r"[a-z][a-z0-9_]*", environment.name):
         raise _NotDeclared(
@@ -224,29 +228,29 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 BUILT_IN_DOMAINS = ("banking", "telehealth", "smart_home")
-"""The packages beside this file that declare an environment; each is called like its package."""
+"""Names of the built-in environments, which are the packages beside this file."""
 
 
 def is_folder(where: str) -> bool:
-    """Whether the word names a folder rather than a built-in environment."""
+    """Whether the argument names a folder rather than a built-in environment."""
     return where in {".", ".."} or "/" in where or "\\" in where
 
 
 def load_domain(where: str) -> Domain:
-    """The setting of a built-in environment, or of a folder, whose Python is run.
+    """Load a built-in environment by name, or a folder, whose Python runs.
 
     Raises InputError: for a name that there is not, naming those there are; for a folder that is no environment,
     naming file, line and remedy.
     """
     if not is_folder(where):
         return _built_in(where)
-    setting = load_folder(Path(where).expanduser())
-    if setting.environment.name in BUILT_IN_DOMAINS:
+    domain = load_folder(Path(where).expanduser())
+    if domain.environment.name in BUILT_IN_DOMAINS:
         raise InputError(
-            f"{setting.folder}: declares an environment named {setting.environment.name!r}, like a built-in one; "
+            f"{domain.folder}: declares an environment named {domain.environment.name!r}, like a built-in one; "
             "files name an environment by this name, so give it one of its own"
         )
-    return setting
+    return domain
 
 
 @lru_cache

@@ -1,8 +1,8 @@
-"""What models read about the tools, made from the declaration: documentation for prompts, schemas for function calls.
+"""Documentation of tools for models: text for prompts, and JSON schemas for function calls.
 
-The documentation promises exactly what the simulator returns and raises, and names the event that each tool emits, so
-that nothing a verdict depends on is left to guessing. *When* the compliance tools should be called is told only with
-``hints``, which gives the rules away and is off by default.
+It matches exactly what the simulator returns and raises, and names the event that each tool emits, so that verdicts
+depend on nothing undocumented. *When* to call compliance tools is stated only with ``hints``, which reveals the rules
+and is off by default.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def document_tool(tool: Tool, *, hints: bool = False) -> dict[str, Json]:
 
 
 def docstring(tool: Tool) -> str:
-    """What ``help()`` says of a tool in a program, below its signature."""
+    """The text of ``help()`` on a tool in a program, below its signature."""
     lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
     lines += [
         f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}" for parameter in tool.parameters
@@ -93,7 +93,7 @@ def _type(kind: ValueType) -> str:
 
 
 def _typed(kind: ValueType) -> str:
-    """The type, and the format where a value has one."""
+    """The type, and its format if it has one."""
     return f"{_type(kind)}, format {kind.shape}" if kind.shape else _type(kind)
 
 
@@ -124,7 +124,7 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
 
 
 def result_schema(tool: Tool) -> dict[str, Json]:
-    """The JSON Schema of what the tool returns; rows are titled with what they are."""
+    """The JSON Schema of the result. Rows have the entity as their title."""
     fields = {result.name: _result_schema(tool, result) for result in tool.results}
     return _object_schema(f"{tool.name}Result", f"What {tool.name} returns.", fields, tuple(fields))
 

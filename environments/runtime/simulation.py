@@ -1,8 +1,8 @@
-"""What a call does: one reading of the declaration, for simulator and solver alike.
+"""Semantics of calls, shared by simulator and solver.
 
-:class:`CompiledTool` is a tool's declaration compiled against a logic: its refusals as truths, its effects as a new
-state, its results. :func:`call` is the simulator on top of it: JSON in, an event and a new state out. The encoding in
-``solver/`` uses the same compiled tool with a symbolic logic, so a difference between the two has no place to live.
+:class:`CompiledTool` is a tool's declaration compiled against a logic: refusals as truth values, effects as a new
+state, results. :func:`call` is the simulator on top of it: JSON in, an event and a new state out. The encoding in
+``solver/`` uses the same compiled tool with a symbolic logic, so the two cannot differ.
 """
 
 import difflib
@@ -39,13 +39,12 @@ from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value, WrongFormat, WrongType
 
 INVALID_CALL = "InvalidCallError"
-"""What a program sees when the call itself is malformed: unknown tool, missing, surplus or ill-typed argument."""
+"""The error of a malformed call: unknown tool, or missing, surplus or ill-typed argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateRows:
-    """A rows result before it is written as JSON: each candidate row with the truth that it is listed, and beside it,
-    by name, the lists inside it."""
+    """A rows result in internal form: candidate rows with the truth value that they are listed, and nested lists."""
 
     listed: tuple[tuple[Value, Row], ...]
     parts: "tuple[Mapping[str, CandidateRows], ...]"
@@ -53,14 +52,14 @@ class CandidateRows:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A call's new state and its results, by name, in inside form."""
+    """The new state of a call, and its results by name in internal form."""
 
     state: State
     results: Mapping[str, Value | CandidateRows]
 
 
 class CompiledTool:
-    """A tool's declaration compiled against one logic. Stateless; made once and shared (:func:`compile_tool`)."""
+    """A tool's declaration compiled against a logic. Stateless and shared (:func:`compile_tool`)."""
 
     def __init__(self, tool: Tool, logic: Logic) -> None:
         self.tool = tool
@@ -105,10 +104,9 @@ class CompiledTool:
         return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
 
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
-        """What follows if the call neither raises nor is rejected. ``succeeded`` guards every effect.
+        """The outcome of a call that neither raises nor is rejected. ``succeeded`` guards every effect.
 
-        All effects read the state before the call, as the declaration's terms do; so do all results but those that
-        are declared to be read after it.
+        Effects read the state before the call, and so do results unless declared otherwise.
         """
         scope = EvaluationScope(state, arguments, {"succeeded": succeeded})
         after = state
@@ -130,7 +128,11 @@ class CompiledTool:
             fields = {name: value(scope) for name, value in effect.values.items()}
             row = {name: fields.get(name) for name in effect.entity.fields}
             row[effect.entity.key] = effect.entity.generated_key(rows)
-            again = (self._logic.equal(item, other) for other in items[:place] if not (_said(item) and _said(other)))
+            again = (
+                self._logic.equal(item, other)
+                for other in items[:place]
+                if not (_is_concrete_text(item) and _is_concrete_text(other))
+            )
             there = self._logic.negate(self._logic.any(again))
             rows = (*rows, Row(row, self._logic.all([scope.bound["succeeded"], there])))
         return rows
@@ -168,19 +170,19 @@ class CompiledTool:
         return CandidateRows(listed, tuple(dict[str, CandidateRows]() for _ in listed))
 
     def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> CandidateRows:
-        """One rows result alone: what the planner asks when it looks for an unambiguous look-up."""
+        """One rows result alone, for the planner's search for unambiguous look-ups."""
         return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}))
 
 
-def _said(item: Value) -> bool:
-    """Whether it is a text, and not an expression of a logic that may turn out to be any."""
+def _is_concrete_text(item: Value) -> bool:
+    """Whether the item is a text rather than an expression of a logic."""
     return isinstance(item, str)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """A compiled effect: an insert, perhaps of one row for each item of a list; or an update or deletion with the row
-    it is written over and its condition."""
+    """A compiled effect: an insert of one row, or of one for each item of a list; or an update or deletion with its row
+    variable and condition."""
 
     entity: Entity
     values: Mapping[str, Compiled]
@@ -192,7 +194,7 @@ class _Effect:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A compiled rows result: the row it is written over, its condition, and the same of each list inside."""
+    """A compiled rows result: its row variable, its condition, and the same for each nested list."""
 
     declared: RowsResult
     row: RowVariable
@@ -202,12 +204,12 @@ class _Listing:
 
 @lru_cache(maxsize=1024)
 def compile_tool(tool: Tool, logic: Logic = PLAIN) -> CompiledTool:
-    """The tool compiled against the logic; compiled once, since tools and logics are compared by identity."""
+    """The tool compiled against the logic, cached by identity."""
     return CompiledTool(tool, logic)
 
 
 def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Value]:
-    """The arguments in inside form, defaults filled in. Raises WrongType or WrongFormat with the parameter named."""
+    """Arguments in internal form, with defaults. Raises WrongType or WrongFormat naming the parameter."""
     names = [parameter.name for parameter in tool.parameters]
     for name in arguments:
         if name not in names:
@@ -230,7 +232,7 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
         except WrongFormat as error:
             if parameter.malformed is None:
                 raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
-            # A malformed value is a documented exception, an ill-typed one no call at all: look at all types first.
+            # An ill-typed value rejects the call, a malformed one raises: check all types first.
             malformed = malformed or WrongFormat(f"{parameter.malformed}: argument {parameter.name!r}: {error}")
     if malformed:
         raise malformed
@@ -240,7 +242,7 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
 def simulate_call(
     environment: Environment, state: State, name: str, arguments: Mapping[str, Json]
 ) -> tuple[Event, State]:
-    """Execute one call: the event that happened and the state after it. Total: no input makes it raise."""
+    """Execute one call and return its event and the state after it. Never raises."""
     tool = environment.tools.get(name)
     if tool is None:
         nearest = difflib.get_close_matches(name, environment.tools, 1)
@@ -266,7 +268,7 @@ def simulate_call(
 
 
 def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
-    """The arguments as the tool took them: of 400.00000000000006, a sum of floats, 400 was moved; rules see that."""
+    """The arguments as the tool understood them: 400.00000000000006, a sum of floats, is recorded as 400."""
     return {
         name: tool.parameter(name).kind.encode(decoded[name]) if isinstance(raw, float) else raw
         for name, raw in arguments.items()
@@ -278,7 +280,7 @@ def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str)
 
 
 def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *, failed: bool) -> dict[str, Json]:
-    """Exactly the fields that the documentation promises."""
+    """The documented result fields as JSON."""
     encoded: dict[str, Json] = {}
     for declared in tool.results:
         value = results[declared.name]

@@ -1,10 +1,10 @@
-"""The functional question: is this final state the target state?
+"""Comparison of a final state with the target state.
 
-Two states are compared up to the names of rows created on the way, leaving out what only compliance tools write and
-what depends on the order of calls. A created row is known by its content: its fields, with each mention of another
-created row replaced by that row's content in turn. So two payments made in either order are the same two payments.
-Created rows of the same content are told apart by what mentions them: two messages in one of two consultations that are
-alike are not one message in each.
+States are compared up to renaming of created rows, without tables that only compliance tools write and fields that
+depend on the order of calls. A created row is identified by its content: its fields, with each mention of another
+created row replaced by that row's content. So two payments made in either order are the same two payments. Created
+rows with equal content are distinguished by the rows that mention them: two messages in one of two equal consultations
+differ from one message in each.
 """
 
 from collections import Counter
@@ -19,19 +19,19 @@ from lawtrace.environments.spec.state import Entity, Row, State
 from lawtrace.environments.spec.types import Value
 
 REFERENCE_DEPTH = 4
-"""How far mentions of created rows are followed; declarations here nest no deeper."""
+"""Maximum depth of mentions that are followed; declarations nest no deeper."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateDifference:
-    """One thing in which the actual state differs from the expected one.
+    """One difference between the actual and the expected state.
 
     Attributes:
-        table: where.
+        table: the table.
         row: the key of the row, or ``(created)`` for a row that the calls made.
-        field: the field, or None where a whole row is missing or too many.
-        expected: what should be there; None where a row is too many.
-        actual: what is there; None where a row is missing.
+        field: the field, or None for a missing or surplus row.
+        expected: the expected value; None for a surplus row.
+        actual: the actual value; None for a missing row.
     """
 
     table: str
@@ -52,7 +52,7 @@ class StateDifference:
 def compare_states(
     environment: Environment, initial: State, expected: State, actual: State
 ) -> tuple[StateDifference, ...]:
-    """What differs between the expected and the actual final state, both reached from ``initial``; empty if nothing."""
+    """The differences between the expected and the actual final state, both reached from ``initial``."""
     wanted, found = (_created_rows(environment, initial, state) for state in (expected, actual))
     differences: list[StateDifference] = []
     for table, entity in environment.entities.items():
@@ -69,7 +69,7 @@ def compare_states(
 
 
 _Created = Mapping[Value, list[tuple[Entity, Row]]]
-"""The rows that the calls made, by key; two tables may hand out the same one."""
+"""Created rows by key. Two tables may use the same key."""
 
 
 def _created_rows(environment: Environment, initial: State, state: State) -> _Created:
@@ -118,8 +118,10 @@ _Name = tuple[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """The created row ``target`` is named in a field of the row ``source``, which is None if it was there before: then
-    its name counts, and ``place`` has it beside table and field."""
+    """A mention of the created row ``target`` in a field of the row ``source``.
+
+    ``source`` is None for a row of the initial state; ``place`` then contains its key beside table and field.
+    """
 
     source: _Name | None
     place: str
@@ -128,13 +130,13 @@ class _Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One of the two states: the content of what its calls created, and where that is mentioned."""
+    """One of the two states: the content of its created rows, and their mentions."""
 
     contents: Mapping[_Name, str]
     mentions: list[_Mention]
 
     def mentioned(self, name: _Name) -> str:
-        """Where the row is mentioned, each mentioning row with its content; empty if nowhere."""
+        """The places that mention the row, with the content of each mentioning row; may be empty."""
         return ", ".join(
             sorted(
                 one.place if one.source is None else f"{one.place} of {self.contents[one.source]}"
@@ -147,40 +149,40 @@ class _Side:
 def _compare_mentions(
     environment: Environment, expected: tuple[State, _Created], actual: tuple[State, _Created]
 ) -> list[StateDifference]:
-    """Of states whose created rows have the same contents: are rows that are alike also mentioned alike?"""
+    """For states whose created rows have equal contents: compare the mentions of rows with equal content."""
     sides = [_side(environment, *of) for of in (expected, actual)]
     if all(len(set(side.contents.values())) == len(side.contents) for side in sides):
-        return []  # no row is like another
+        return []  # all contents differ
     numbers: dict[object, int] = {}
-    portraits = [_portraits(side, numbers) for side in sides]
-    here, there = (Counter(each.values()) for each in portraits)
+    classes = [_refined_classes(side, numbers) for side in sides]
+    here, there = (Counter(each.values()) for each in classes)
     differing = (here - there) | (there - here)
     differences: list[StateDifference] = []
     for table in environment.entities:
         shown = [
             sorted(side.mentioned(row) for row, number in each.items() if row[0] == table and number in differing)
-            for side, each in zip(sides, portraits, strict=True)
+            for side, each in zip(sides, classes, strict=True)
         ]
         if any(any(side) for side in shown):
             differences.append(StateDifference(table, "(created)", "mentioned in", [*shown[0]], [*shown[1]]))
     return differences
 
 
-def _portraits(side: _Side, numbers: dict[object, int]) -> dict[_Name, int]:
-    """Each created row as a number, which stands for its content, refined in turn by the portraits of the rows that
-    mention it and that it mentions. ``numbers`` is shared: the same portrait has the same number on both sides."""
+def _refined_classes(side: _Side, numbers: dict[object, int]) -> dict[_Name, int]:
+    """Each created row as a number, which stands for its content, refined in turn by the classes of the rows that
+    mention it and that it mentions. ``numbers`` is shared: the same class_key has the same number on both sides."""
     found: Mapping[_Name, object] = side.contents
     for _ in (None, *side.contents):
-        known = {row: numbers.setdefault(portrait, len(numbers)) for row, portrait in found.items()}
+        known = {row: numbers.setdefault(class_key, len(numbers)) for row, class_key in found.items()}
         found = {
             row: (
-                portrait,
+                class_key,
                 tuple(sorted((m.place, known[m.source] if m.source else -1) for m in side.mentions if m.target == row)),
                 tuple(sorted((m.place, known[m.target]) for m in side.mentions if m.source == row)),
             )
-            for row, portrait in known.items()
+            for row, class_key in known.items()
         }
-    return {row: numbers.setdefault(portrait, len(numbers)) for row, portrait in found.items()}
+    return {row: numbers.setdefault(class_key, len(numbers)) for row, class_key in found.items()}
 
 
 def _side(environment: Environment, state: State, created: _Created) -> _Side:
@@ -209,7 +211,7 @@ def _side(environment: Environment, state: State, created: _Created) -> _Side:
 
 
 def _items(place: str, value: Value) -> Iterable[tuple[str, Value]]:
-    """The texts in a field, each with its place: one, or those of a list."""
+    """The texts in a field with their places: one, or the items of a list."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, tuple):
@@ -217,7 +219,7 @@ def _items(place: str, value: Value) -> Iterable[tuple[str, Value]]:
 
 
 def _by_content(entity: Entity, created: _Created) -> dict[str, list[Row]]:
-    """The created rows of one entity, those with the same content together."""
+    """The created rows of one entity, grouped by content."""
     rows: dict[str, list[Row]] = {}
     for other, row in chain.from_iterable(created.values()):
         if other is entity:
@@ -235,14 +237,14 @@ def _content(entity: Entity, row: Row, created: _Created, depth: int) -> str:
 
 
 def _same(left: Value, left_new: _Created, right: Value, right_new: _Created) -> bool:
-    """Whether the values are equal once created rows are known by their content."""
+    """Whether the values are equal when created rows are replaced by their content."""
     if isinstance(left, str | tuple) and (left_new or right_new):
         return _unnamed(left, left_new, REFERENCE_DEPTH) == _unnamed(right, right_new, REFERENCE_DEPTH)
     return left == right
 
 
 def _unnamed(value: Value, created: _Created, depth: int) -> Value:
-    """The value, with each mention of a created row replaced by the row's content."""
+    """The value with mentions of created rows replaced by their content."""
     if isinstance(value, tuple):
         return tuple(_unnamed(item, created, depth) for item in cast("tuple[Value, ...]", value))
     if not isinstance(value, str) or not depth:

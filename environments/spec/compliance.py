@@ -1,4 +1,7 @@
-"""The events that still wait to be recorded: what an audit call is made from, and what masking hides with it."""
+"""Compliance tools shared by the built-in environments: confirm the authorization, record events in an audit log.
+
+Authorization is a field of the session, so a session without authorization is just another initial state.
+"""
 
 from collections.abc import Mapping
 
@@ -11,8 +14,7 @@ from lawtrace.environments.spec.types import BOOLEAN, TEXT, TEXTS
 
 
 def pending_events(tools: Mapping[str, Tool], events: tuple[Event, ...]) -> tuple[str, ...]:
-    """The event names of the completed calls since the last one that recorded such a list, in order, each repeated as
-    often as it occurred."""
+    """Event names of the completed calls since the last recording call, in order and with repetitions."""
     pending: list[str] = []
     for event in events:
         if not event.completed:
@@ -32,7 +34,7 @@ def _records_pending(tool: Tool) -> bool:
 
 AUTHORIZATION_TOOL = "CheckAuthorization"
 AUTHORIZED = "authorized"
-"""The result of that tool, and the field of the session that it reads."""
+"""The result of `AUTHORIZATION_TOOL`, and the session field that it reads."""
 
 INVALID_REQUEST = "InvalidRequestException"
 

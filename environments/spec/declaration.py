@@ -1,12 +1,11 @@
-"""What an environment declares about itself, once.
+"""The declaration of an environment.
 
-From this single declaration come the simulator that executes calls (``simulation.py``), the encoding that the solver
+This single declaration gives the simulator that executes calls (``simulation.py``), the encoding that the solver
 plans with, and the documentation and JSON schema that models read (``documentation.py``).
 
-What the *world* demands and what the *caller* must know are kept apart. ``raises`` and ``fails`` are the documented
-ways in which a tool refuses; they are the only preconditions, and no rule of a regulation is ever among them, or a
-program could not break it. Where a caller takes an argument from is a parameter's ``source``; only the planner
-demands that the caller could know it.
+Preconditions of a tool and knowledge of its caller are separate. ``raises`` and ``fails`` are the documented refusals
+and the only preconditions; no rule of a regulation is among them, or a program could not break it. The ``source`` of a
+parameter says where a caller takes the argument from; only the planner requires that the caller can know it.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,14 +21,14 @@ from lawtrace.environments.spec.validation import validate_tool
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """Entities with state, and the tools that read or change them.
+    """Entities with their state, and the tools that read or change it.
 
     Attributes:
-        name: what the command line calls it.
-        title: what a reader calls it (``Financial``).
-        object_name: the object that a program finds the tools on.
-        summary: what the tools are for; models read it.
-        populate: a random initial state in which every reference a trace needs can be looked up unambiguously.
+        name: name on the command line.
+        title: name for readers (``Financial``).
+        object_name: the object with the tools in a program.
+        summary: purpose of the tools; models read it.
+        populate: makes a random initial state in which every row that a trace needs can be looked up unambiguously.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Environment:
             ("table", {name: entity.table for name, entity in self.entities.items()}),
         ):
             if odd := [(key, name) for key, name in named.items() if key != name]:
-                raise InputError(f"environment {self.name!r}: the {what} {odd[0][1]!r} is under the key {odd[0][0]!r}")
+                raise InputError(f"environment {self.name!r}: the {what} {odd[0][1]!r} has the key {odd[0][0]!r}")
         for tool in self.tools.values():
             validate_tool(self.name, self.entities, tool)
 
@@ -60,14 +59,14 @@ class Environment:
 
     @cached_property
     def compliance_tables(self) -> frozenset[str]:
-        """The tables that only compliance tools write: they belong to the safety oracle, not to the goal."""
+        """The tables that only compliance tools write. They concern safety, not the goal."""
         business = [tool.written_tables for tool in self.tools.values() if not tool.compliance]
         compliance = [tool.written_tables for tool in self.tools.values() if tool.compliance]
         return frozenset[str]().union(*compliance) - frozenset[str]().union(*business)
 
     @cached_property
     def changing_tools(self) -> frozenset[str]:
-        """The business tools that change what a goal is about."""
+        """The tools that change tables that a goal is about."""
         return frozenset(name for name, tool in self.tools.items() if tool.written_tables - self.compliance_tables)
 
     @cached_property

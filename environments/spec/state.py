@@ -1,8 +1,8 @@
 """Entities, the tables that hold them, and the state of an environment.
 
-A state is one table an entity; a table is a tuple of rows; a row is a mapping of field names to inside values plus a
-presence flag. Rows are only ever appended or replaced, never taken out: a deleted row stays as an absent one. So a
-call touches only the tables it changes, and an identifier is never handed out twice.
+A state has one table per entity. A table is a tuple of rows. A row maps field names to values in internal form and has
+a presence flag. Rows are appended or replaced, never removed: a deleted row stays with its flag off. So a call touches
+only the tables it changes, and a key is never used twice.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,10 +18,10 @@ class Field:
     """One field of an entity.
 
     Attributes:
-        kind: what it holds.
-        optional: whether a row may lack it (inside: None; outside: the key is absent).
-        order_dependent: whether its value depends on the order of calls, as a running balance does. A goal leaves
-            the order open, so such a field does not take part when final states are compared.
+        kind: type of its values.
+        optional: whether a row may lack it (internally None; in JSON the key is absent).
+        order_dependent: whether its value depends on the order of calls, as a running balance does. Goals do not fix
+            the order, so such fields are ignored when final states are compared.
     """
 
     kind: ValueType
@@ -50,7 +50,7 @@ class Entity:
         return self.key_prefix is not None or self.key_of is not None
 
     def generated_key(self, rows: "tuple[Row, ...]") -> str:
-        """A key that no row has, present or absent."""
+        """A key that no row has, whether present or absent."""
         taken = {row.values[self.key] for row in rows}
         number = len(rows) + 1
         while (key := self.key_of(number) if self.key_of else f"{self.key_prefix}{number:05d}") in taken:
@@ -84,7 +84,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: values by field, and whether it is there (a bool, or a truth of the logic in use)."""
+    """A row: values by field, and its presence (a bool, or a truth value of the logic in use)."""
 
     values: Mapping[str, Value]
     present: Value = True
@@ -92,12 +92,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of an environment: rows by table name. Immutable; a change gives a new state that shares the rest."""
+    """State of an environment: rows by table name. Immutable; a changed state shares unchanged tables."""
 
     tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict[str, tuple[Row, ...]])
 
     def rows(self, table: str) -> Iterator[Row]:
-        """The rows that are there, in the order in which they came. Concrete states only."""
+        """The present rows in order of creation. Only for concrete states."""
         return (row for row in self.tables[table] if row.present)
 
     def with_table(self, table: str, rows: tuple[Row, ...]) -> "State":
@@ -113,7 +113,7 @@ def encode_state(state: State, entities: Mapping[str, Entity]) -> dict[str, Json
 
 
 def decode_state(raw: Mapping[str, Json], entities: Mapping[str, Entity]) -> State:
-    """The state that JSON describes; tables that it does not mention are empty. Raises InputError naming the place."""
+    """Read a state from JSON. Missing tables are empty. Raises InputError naming the place."""
     unknown = set(raw) - set(entities)
     if unknown:
         raise InputError(f"state: unknown table {sorted(unknown)[0]!r}; the environment has {list(entities)}")

@@ -1,12 +1,11 @@
-"""The kinds of value that fields, parameters and results have, and how each looks from outside.
+"""Types of the values of fields, parameters and results.
 
-Inside, money is a whole number of cents, a date its day number and a moment its number of minutes: all are exact, and
-a solver can reason about them. Outside, they look as a caller expects them: ``22.6``, ``"2025-12-14"`` and
-``"2025-12-14 09:30"``. A kind translates between the two, and says in JSON Schema what it accepts.
+Internally, money is a whole number of cents, a date its day number and a moment its number of minutes: all exact, and
+suitable for a solver. Callers see the external form: ``22.6``, ``"2025-12-14"`` and ``"2025-12-14 09:30"``. A type
+converts between the two, and describes what it accepts in JSON Schema.
 
-Two things can be wrong with a value from outside. Its JSON type may be wrong (:class:`WrongType`): no such call exists
-and the tool never sees it. Or its type is right and its format is not (:class:`WrongFormat`): the tool documents an
-exception for that.
+A value can be wrong in two ways. With a wrong JSON type (:class:`WrongType`) the call is rejected, and the tool never
+sees it. A wrong format (:class:`WrongFormat`) raises the exception that the tool documents for it.
 """
 
 import datetime as dt
@@ -22,39 +21,39 @@ from lawtrace.environments.events import Json
 MINUTES_PER_DAY = 24 * 60
 
 Value = Any
-"""A value as the inside holds it: bool, int, str, a tuple of str, None for *not given*, or an expression of a logic."""
+"""A value in internal form: bool, int, str, a tuple of str, None for *not given*, or an expression of a logic."""
 
 
 class WrongType(Exception):
-    """The JSON type of a value is not what the kind accepts."""
+    """The JSON type of a value is wrong."""
 
 
 class WrongFormat(Exception):
-    """The JSON type is right; the content is not in the format of the kind."""
+    """The JSON type of a value is right, but its format is wrong."""
 
 
 class ValueType(Protocol):
-    """How one kind of value looks inside and outside."""
+    """A type: conversion between internal and external form."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def shape(self) -> str | None:
-        """The format as a reader is shown it, if there is one: ``YYYY-MM-DD``."""
+        """The format as documented, if there is one: ``YYYY-MM-DD``."""
         ...
 
     @abstractmethod
     def decode(self, value: Json) -> Value:
-        """The inside form. Raises WrongType or WrongFormat, each with a reason that names what was expected."""
+        """Convert to internal form. Raises WrongType or WrongFormat, naming what was expected."""
 
     @abstractmethod
     def encode(self, value: Value) -> Json:
-        """The outside form of an inside value."""
+        """Convert to external form."""
 
     @abstractmethod
     def schema(self) -> dict[str, Json]:
-        """What the kind accepts, as JSON Schema."""
+        """The accepted values, as JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A string in a fixed format; ``shape`` shows it to a reader (``XXX-XXXX-XXXX``)."""
+    """A string in a fixed format, documented as ``shape`` (``XXX-XXXX-XXXX``)."""
 
     shape: str
     expression: str
@@ -98,7 +97,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few strings."""
+    """One of the given strings."""
 
     options: tuple[str, ...]
     name: str = "string"
@@ -154,7 +153,7 @@ class _Integer:
 
 @dataclass(frozen=True, slots=True)
 class _Money:
-    """An amount in a currency with two decimals. Inside: cents."""
+    """An amount in a currency with two decimals. Internally cents."""
 
     name: str = "number"
     shape: str | None = None
@@ -178,7 +177,7 @@ class _Money:
 
 @dataclass(frozen=True, slots=True)
 class _Date:
-    """A calendar day. Outside: YYYY-MM-DD. Inside: its day number."""
+    """A calendar day. External: YYYY-MM-DD. Internal: its day number."""
 
     name: str = "string"
     shape: str | None = "YYYY-MM-DD"
@@ -201,7 +200,7 @@ class _Date:
 
 @dataclass(frozen=True, slots=True)
 class _Time:
-    """A time of day, in the environment's own time. Outside: HH:mm. Inside: minutes since midnight."""
+    """A time of day in the environment's time zone. External: HH:mm. Internal: minutes since midnight."""
 
     name: str = "string"
     shape: str | None = "HH:mm"
@@ -221,7 +220,7 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A minute of a day, in the environment's own time. Outside: YYYY-MM-DD HH:mm. Inside: minutes since year 1."""
+    """A minute in the environment's time zone. External: YYYY-MM-DD HH:mm. Internal: minutes since year 1."""
 
     name: str = "string"
     shape: str | None = "YYYY-MM-DD HH:mm"
@@ -246,7 +245,7 @@ class _Moment:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list whose items are all of one kind, which has strings outside."""
+    """A list of items of one type, whose external form is a string."""
 
     items: ValueType
     name: str = "array"
@@ -264,7 +263,7 @@ class ListOf:
             try:
                 decoded.append(self.items.decode(item))
             except WrongFormat as error:
-                malformed = malformed or error  # a later item of a wrong type weighs more
+                malformed = malformed or error  # a wrong type of a later item takes precedence
         if malformed:
             raise malformed
         return tuple(decoded)
@@ -287,7 +286,7 @@ TEXTS = ListOf(TEXT)
 
 
 def is_text_type(kind: ValueType) -> bool:
-    """Whether values of the kind are strings inside, or lists of them; else they are numbers or truths."""
+    """Whether values are strings internally, or lists of them, rather than numbers or booleans."""
     return isinstance(kind, _Text | Pattern | Choice | ListOf)
 
 

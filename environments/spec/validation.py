@@ -1,5 +1,4 @@
-"""What makes a declaration meaningless is an error when it is built: terms over what does not exist, rows without their
-fields, refusals that nobody documents."""
+"""Validation of declarations: unknown tables and arguments, missing fields, undocumented refusals."""
 
 import keyword
 import re
@@ -23,7 +22,7 @@ from lawtrace.environments.spec.types import BOOLEAN, ListOf, ValueType
 
 
 def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) -> None:
-    """Raises InputError, naming the environment, the tool and the place, if the tool's declaration means nothing."""
+    """Check a tool. Raises InputError naming the environment, the tool and the place."""
     place = f"environment {environment!r}, tool {tool.name!r}"
     _check_names(place, tool)
     names = {parameter.name for parameter in tool.parameters}
@@ -79,7 +78,7 @@ def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) 
 
 
 def _check_names(place: str, tool: Tool) -> None:
-    """Programs call tools by keyword and read results as attributes, so every name is one that Python can write."""
+    """Programs call tools by keyword and read results as attributes, so every name must be a Python identifier."""
     for what, names in (
         ("its name", [tool.name]),
         ("its parameter", [parameter.name for parameter in tool.parameters]),
@@ -119,7 +118,7 @@ def _terms(tool: Tool) -> list[Term]:
 
 
 def _computed_with(tool: Tool) -> set[str]:
-    """The arguments that terms need to have a value. An effect may keep one that was left out in an optional field."""
+    """Arguments that terms need a value of. An effect may store a missing one in an optional field."""
     kept = {
         id(value)
         for effect in tool.effects
@@ -131,7 +130,7 @@ def _computed_with(tool: Tool) -> set[str]:
 
 
 def _entities(tool: Tool) -> list[Entity]:
-    """The entities that the declaration names outside of terms."""
+    """Entities named outside of terms."""
     sources = [parameter.source for parameter in tool.parameters]
     return [
         *(source.entity for source in sources if isinstance(source, FromLookup)),
@@ -146,7 +145,7 @@ def _values(effect: Update | Insert | InsertEach) -> Mapping[str, object]:
 
 
 def _unset_fields(effect: Update | Insert | InsertEach) -> list[str]:
-    """The fields that a row to be inserted must have and would lack."""
+    """Required fields that an inserted row would lack."""
     if isinstance(effect, Update):
         return []
     needed = {name for name, declared in effect.entity.fields.items() if not declared.optional} - {effect.entity.key}
@@ -154,7 +153,7 @@ def _unset_fields(effect: Update | Insert | InsertEach) -> list[str]:
 
 
 def _phrased(phrases: Phrases | PhrasesByArgument | None) -> set[str]:
-    """The parameters that the phrases speak of, as ``{name}`` or ``[name: words]``."""
+    """Parameters named in the phrases, as ``{name}`` or ``[name: words]``."""
     texts = phrases.texts if phrases else ()
     return {name for text in texts for name in re.findall(r"[{\[](\w+)[}:]", text)}
 

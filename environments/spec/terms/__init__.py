@@ -1,12 +1,12 @@
-"""Terms: what preconditions, effects and results are written in.
+"""Terms: the expressions of preconditions, effects and results.
 
-A term is a small immutable tree, made by operator overloading over arguments and rows:
+A term is a small immutable tree, built by operator overloading over arguments and rows:
 
     exists(ACCOUNTS, lambda a: (a.account_number == argument("account_number")) & (a.balance >= argument("amount")))
 
 It prints as a sentence a reader understands, because certificates and documentation need text, and it is compiled
 once to a closure over a :class:`Scope` that works on whatever carrier the logic brings
-(``environments/spec/terms/logic.py``). There is no second translator: simulator and solver read the same closure.
+(``environments/spec/terms/logic.py``). Simulator and solver use the same closure, so they cannot disagree.
 
 ``==`` builds a term, so terms have no equality of their own: they hash by identity, and ``bool(term)`` raises, which
 catches ``and``, ``or``, ``not`` and chained comparisons at once.

@@ -1,4 +1,4 @@
-"""The words that declarations are written with, and what a term looks at."""
+"""Constructors of terms for declarations, and queries on what a term reads."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ from lawtrace.environments.spec.types import Value
 
 
 def argument(name: str) -> Argument:
-    """The argument of that name of the call at hand."""
+    """The argument of that name."""
     return Argument(name)
 
 
@@ -57,7 +57,7 @@ def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Val
 
 
 def item_variable() -> tuple[Variable, Term]:
-    """A variable for the items of a list, and the term that stands for its item."""
+    """A variable for the items of a list, and the term for its item."""
     variable = Variable("item")
     return variable, BoundValue(variable)
 
@@ -89,7 +89,7 @@ def apply(words: str, function: Callable[..., Value], *operands: object) -> Term
 
 
 def contains_text(text: Term, part: Term) -> Term:
-    """``part`` occurs in ``text``, upper and lower case alike."""
+    """``part`` occurs in ``text``, ignoring case."""
     return apply("{0} contains {1}", _contains, text, part)
 
 
@@ -102,15 +102,15 @@ def fresh_key(entity: Entity) -> Term:
 
 
 def arguments_of(term: Term) -> set[str]:
-    """The names of the arguments that the term looks at."""
+    """The arguments that the term reads."""
     own = {term.name} if isinstance(term, Argument) else set[str]()
     return own.union(*(arguments_of(part) for part in term.parts()))
 
 
 def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[str]:
-    """The names of the arguments that the term computes with outside of an ``if_given`` of their own.
+    """The arguments that the term computes with outside of an ``if_given`` on them.
 
-    An argument that was left out is None there: it is equal to nothing, and everything else makes Python stop.
+    A missing argument is None there: it equals nothing, and every other operation raises.
     """
     match term:
         case Argument(name):
@@ -125,12 +125,12 @@ def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[
 
 
 def fields_of(term: Term) -> set[tuple[str, str]]:
-    """The fields of rows that the term looks at, each with its table."""
+    """The row fields that the term reads, each with its table."""
     own = field_read(term)
     return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
 
 
 def tables_of(term: Term) -> set[str]:
-    """The tables that the term looks at."""
+    """The tables that the term reads."""
     own = {term.entity.table} if isinstance(term, Exists | ValueOf | FreshKey) else set[str]()
     return own.union(*(tables_of(part) for part in term.parts()))

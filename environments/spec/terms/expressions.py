@@ -12,19 +12,19 @@ from lawtrace.environments.spec.types import Value
 
 @dataclass(slots=True)
 class EvaluationScope:
-    """What a compiled term looks at: the state before the call, the arguments, and the rows and items now bound."""
+    """Input of a compiled term: the state before the call, the arguments, and the bound rows and items."""
 
     state: State
     arguments: Mapping[str, Value]
     bound: dict[object, Any] = field(default_factory=dict[object, Any])
-    """By variable, not by the variable's name: a condition may look at two rows of one table."""
+    """Keyed by variable, not by name: a condition may use two rows of one table."""
 
 
 Compiled = Callable[[EvaluationScope], Value]
 
 
 class Term:
-    """A node of the tree. Subclasses say how they print and how they compile."""
+    """A node of the tree. Subclasses define printing and compilation."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -125,7 +125,7 @@ class Equal(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryOperation(Term):
-    """Order and arithmetic: Python's operator works on every carrier."""
+    """Order and arithmetic, with Python's operator for every logic."""
 
     symbol: str
     function: Callable[[Any, Any], Any]
@@ -207,7 +207,7 @@ class Choose(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IfGiven(Term):
-    """``body`` where the argument was given, ``default`` where it was not. Whether it was is always concrete."""
+    """``body`` if the argument is given, else ``default``. Whether it is given is always concrete."""
 
     argument: Argument
     body: Term
@@ -226,7 +226,7 @@ class IfGiven(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsEmpty(Term):
-    """A list argument has no items. How many it has is always concrete."""
+    """Whether a list argument has no items. The number of items is always concrete."""
 
     items: Term
 
@@ -262,7 +262,7 @@ class Apply(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Succeeded(Term):
-    """Whether the tool did what it promises. Bound by the step, which alone knows."""
+    """Whether the call succeeds. The transition binds it."""
 
     def compile(self, logic: Logic) -> Compiled:
         return lambda scope: scope.bound["succeeded"]
@@ -275,5 +275,5 @@ SUCCEEDED = Succeeded()
 
 
 def _operand(term: Term) -> str:
-    """The term as an operand: in parentheses where a reader could take it apart in another way."""
+    """The term as an operand, in parentheses where it would be ambiguous."""
     return f"({term})" if isinstance(term, BinaryOperation | Equal | Negation) else str(term)

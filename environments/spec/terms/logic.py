@@ -1,7 +1,7 @@
-"""The connectives that terms are built from, for one carrier of values.
+"""Logics: the connectives of terms, for Python values or for solver expressions.
 
-A term is compiled once, against a logic, to a closure. With :class:`PlainLogic` the closure takes Python values and
-gives Python values: that is the simulator. With a symbolic logic (``solver/smt/symbolic_logic.py``) it takes solver
+A term is compiled once, against a logic, to a closure. With :class:`PlainLogic` the closure maps Python values to
+Python values: that is the simulator. With a symbolic logic (``solver/smt/symbolic_logic.py``) it takes solver
 expressions where something is open and gives solver expressions: that is the encoding. Arithmetic and order need no
 entry here, because Python's operators work on both carriers.
 """
@@ -13,14 +13,14 @@ from lawtrace.environments.spec.types import Value
 
 
 class Logic(Protocol):
-    """What a carrier of values must offer beside Python's own operators + - < <= > >=."""
+    """Operations on values beside Python's operators + - < <= > >=."""
 
     def all(self, truths: Iterable[Value]) -> Value:
-        """True if every one is; true for none. Need not look at all of them."""
+        """Conjunction; true if empty. May stop early."""
         ...
 
     def any(self, truths: Iterable[Value]) -> Value:
-        """True if at least one is; false for none. Need not look at all of them."""
+        """Disjunction; false if empty. May stop early."""
         ...
 
     def negate(self, truth: Value) -> Value: ...
@@ -35,7 +35,7 @@ class Logic(Protocol):
 
 
 class PlainLogic:
-    """Python values in, Python values out."""
+    """The logic of Python values."""
 
     def all(self, truths: Iterable[Value]) -> Value:
         return all(truths)

@@ -1,4 +1,4 @@
-"""Terms that speak of rows: variables, quantifiers over tables and lists, and the key of a row to come."""
+"""Terms over rows: variables, quantifiers over tables and lists, and the key of a new row."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -13,7 +13,7 @@ from lawtrace.environments.spec.types import Value
 
 
 class Variable:
-    """What an enclosing term binds. Each is itself and no other, whatever it is called."""
+    """A variable that an enclosing term binds. Compared by identity, not by name."""
 
     __slots__ = ("_name",)
 
@@ -25,7 +25,7 @@ class Variable:
 
 
 class RowVariable(Variable):
-    """A row inside a lambda: ``a.balance`` is a term, and a field that the entity lacks is an error at once."""
+    """A row inside a lambda: ``a.balance`` is a term, and an unknown field raises InputError."""
 
     __slots__ = ("_entity",)
 
@@ -144,7 +144,7 @@ class AnyItem(Term):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreshKey(Term):
-    """The key of the row that this call is about to append."""
+    """The key of the row that this call appends."""
 
     entity: Entity
 
@@ -168,14 +168,13 @@ def field_read(term: Term) -> tuple[str, str] | None:
 
 
 def distinct(items: Sequence[Value]) -> tuple[Value, ...]:
-    """The items, each text once: who is named twice is meant once, and a long list of one name takes no longer than it.
-    Where some are expressions, which may turn out to be equal, all stay."""
+    """The items without repetitions. If some are expressions, which may turn out equal, all items stay."""
     return tuple(dict.fromkeys(items)) if all(isinstance(item, str) for item in items) else tuple(items)
 
 
 def bind(scope: EvaluationScope, variable: Variable, values: tuple[Any, ...] | tuple[Row, ...]) -> Generator[Any]:
-    """Each value in turn, bound to the variable while the loop's body looks at it. Close it where the loop may stop
-    early, or the variable stays bound."""
+    """Bind each value to the variable in turn. Close the generator if the loop may stop early, or the variable stays
+    bound."""
     outer = scope.bound.get(variable)
     try:
         for value in values:

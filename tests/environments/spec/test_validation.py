@@ -31,9 +31,9 @@ def declare(**parts: Any) -> Environment:
 
 
 def test_a_tool_and_a_table_stand_under_their_names() -> None:
-    with pytest.raises(InputError, match="the tool 'Do' is under the key 'do'"):
+    with pytest.raises(InputError, match="the tool 'Do' has the key 'do'"):
         replace(ENVIRONMENT, tools={"do": declare().tools["Do"]})
-    with pytest.raises(InputError, match="the table 'accounts' is under the key 'account'"):
+    with pytest.raises(InputError, match="the table 'accounts' has the key 'account'"):
         replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
 
 
