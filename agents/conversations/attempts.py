@@ -162,7 +162,7 @@ class _ToolConversationState:
         if len(self.session.events) == self.limits.calls:
             self.end = "call_limit"
             return None
-        answer = self.session.call_written(call.name, call.arguments)
+        answer = self.session.call_written(call.name, call.arguments, self.turns[-1].message)
         return FunctionExecutionResult(
             content=answer.text, name=call.name, call_id=call.id, is_error=answer.event.error is not None
         )

@@ -71,13 +71,13 @@ class Endpoint:
     """An endpoint.
 
     A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode: that one
-    parses the answer before we see it, so an answer that does not fit would be paid for and lost.
+    parses the answer itself, so an answer that violates the schema would be paid for and lost.
 
     Attributes:
-        address: where it is; part of what a cached answer is found by.
-        own_vendor: it is OpenAI's own, which has its own name for a parameter.
-        json_mode: it knows ``response_format``; others are told in words alone.
-        key: what opens it, so that it can be kept out of what is written down.
+        address: the base URL.
+        is_openai: whether it is OpenAI's own, which has another name for a parameter.
+        json_mode: whether it supports ``response_format``.
+        key: the API key, so that it can be removed from error messages.
     """
 
     client: ChatCompletionClient

@@ -1,4 +1,4 @@
-"""A conversation that is stopped from outside asks nobody any more, and says nothing but why."""
+"""Cancelled and failed conversations stop calling models."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ class Word(BaseModel):
 
 
 class FullLedger(MemoryEventLog):
-    """Takes so many messages, and then no more."""
+    """An event log that is full after some messages."""
 
     def __init__(self, messages: int) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ async def use_tools(clients: ModelClients, event_log: MemoryEventLog) -> None:
     )
 
 
-async def test_one_that_is_cancelled_does_not_go_on_to_its_end() -> None:
+async def test_cancelled_conversation_stops() -> None:
     release = asyncio.Event()
 
     def answer(request: Mapping[str, object]) -> str:
@@ -111,7 +111,7 @@ async def test_one_that_is_cancelled_does_not_go_on_to_its_end() -> None:
     ("converse", "messages"),
     [(talk_for_long, 1), (talk_for_long, 2), (write_a_program, 1), (use_tools, 1), (use_tools, 2)],
 )
-async def test_one_whose_record_is_full_ends_at_once(
+async def test_full_event_log_stops_the_conversation(
     converse: Callable[[ModelClients, MemoryEventLog], Awaitable[None]], messages: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     def answer(request: Mapping[str, object]) -> str | Mapping[str, object]:
@@ -127,7 +127,7 @@ async def test_one_whose_record_is_full_ends_at_once(
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 
 
-async def test_code_that_was_given_what_it_cannot_use_ends_the_conversation_with_its_own_error() -> None:
+async def test_error_of_a_check_ends_the_conversation_and_keeps_its_type() -> None:
     def refuse(content: BaseModel | str) -> Word:
         raise InputError("populate: tables.py, line 84: no names left")
 

@@ -16,14 +16,14 @@ from lawtrace.environments.errors import InputError
         *(f"baseline:{policy}" for policy in BASELINE_POLICIES),
     ],
 )
-def test_a_spec_reads_what_it_prints(text: str) -> None:
+def test_spec_round_trip(text: str) -> None:
     spec = ModelSpec.parse(text)
     assert str(spec) == text
     assert ModelSpec.parse(str(spec)) == spec
     assert spec.is_scripted == text.startswith(("offline", "baseline"))
 
 
-def test_a_model_name_may_hold_colons_and_a_replay_may_name_the_model_it_means() -> None:
+def test_model_names_with_colons_and_replay_of_one_model() -> None:
     assert ModelSpec.parse("ollama:qwen3:4b").name == "qwen3:4b"
     assert ModelSpec.parse("replay:logs/a#openai:x") == ModelSpec("replay", "logs/a", "openai:x")
 
@@ -44,11 +44,11 @@ def test_a_model_name_may_hold_colons_and_a_replay_may_name_the_model_it_means()
         ("", "names no provider"),
     ],
 )
-def test_a_spec_that_names_nothing_says_what_to_write(text: str, says: str) -> None:
+def test_invalid_spec_error_says_what_to_write(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         ModelSpec.parse(text)
 
 
-def test_parameters_are_checked_before_they_cost_anything() -> None:
+def test_invalid_parameters_are_rejected() -> None:
     with pytest.raises(ValueError, match="max_tokens"):
         ModelParameters(max_tokens=0)

@@ -1,4 +1,4 @@
-"""Spans of model calls: where each happened and what it used, and nothing of what was said."""
+"""Spans of model calls: context and usage, no text."""
 
 import pytest
 from autogen_core.models import UserMessage
@@ -14,7 +14,7 @@ exports = pytest.importorskip("opentelemetry.sdk.trace.export")
 memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 
 
-async def test_a_call_is_a_span_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_span_has_usage_but_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = memory.InMemorySpanExporter()
     provider = sdk.TracerProvider()
     provider.add_span_processor(exports.SimpleSpanProcessor(kept))

@@ -1,4 +1,4 @@
-"""Typed answers from what models write."""
+"""Parsing of structured answers."""
 
 import pytest
 from pydantic import BaseModel
@@ -21,11 +21,11 @@ class Opinion(BaseModel):
         'I think {"accepted": true} is right.',
     ],
 )
-def test_the_wrapping_does_not_matter(text: str) -> None:
+def test_answer_is_found_in_any_wrapping(text: str) -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 
-def test_the_last_fence_counts() -> None:
+def test_last_fenced_block_is_the_answer() -> None:
     text = '```json\n{"accepted": false}\n```\nNo, rather:\n```json\n{"accepted": true}\n```'
     assert parse_answer(text, Opinion).accepted is True
 
@@ -40,7 +40,7 @@ def test_the_last_fence_counts() -> None:
         '{"accepted": true, "because": "two\nlines"}',
     ],
 )
-def test_braces_in_the_words_do_not_matter(text: str) -> None:
+def test_braces_in_surrounding_text_are_ignored(text: str) -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 
@@ -54,19 +54,19 @@ def test_braces_in_the_words_do_not_matter(text: str) -> None:
         'I say {"accepted": true, "because": "a, b,",} and no more',
     ],
 )
-def test_the_spelling_does_not_matter(text: str) -> None:
+def test_json5_is_accepted(text: str) -> None:
     assert parse_answer(text, Opinion).accepted is True
 
 
 @pytest.mark.parametrize(
     "text", ['{"accepted": true, "because": "cut of', '{"accepted": true', "```json\n{accepted: true, because: 'no"]
 )
-def test_half_an_answer_is_not_made_whole(text: str) -> None:
+def test_truncated_answer_is_not_completed(text: str) -> None:
     with pytest.raises(UnusableAnswer):
         parse_answer(text, Opinion)
 
 
 @pytest.mark.parametrize("text", ["", "yes", "{", '{"because": "x"}', "[true]", '{"accepted": "perhaps"}', "{" * 5000])
-def test_nothing_is_filled_in(text: str) -> None:
+def test_missing_fields_are_not_filled_in(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="Opinion"):
         parse_answer(text, Opinion)

@@ -1,4 +1,4 @@
-"""A live agent calls tools turn by turn, over the real protocol: what becomes events, and when it ends."""
+"""Tool conversations over the real protocol: events, limits and messages."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ async def act(
         return acted, session, server.requests
 
 
-async def test_calls_go_on_until_the_model_says_something() -> None:
+async def test_calls_continue_until_the_model_answers_in_text() -> None:
     def move(told: Told) -> str | Mapping[str, Any]:
         if not told:
             return calling(("GetAccountInformation", {"account_type": "savings"}), saying="Let me look.")
@@ -75,7 +75,7 @@ async def test_calls_go_on_until_the_model_says_something() -> None:
     assert "Article 97(1)(b)" in requests[0]["messages"][0]["content"]
 
 
-async def test_parallel_calls_are_carried_out_in_the_order_given() -> None:
+async def test_parallel_calls_are_executed_in_order() -> None:
     batch = [
         ("CheckAuthorization", "{}"),
         ("RecordAuditEvent", {"events": ["A"]}),
@@ -86,7 +86,7 @@ async def test_parallel_calls_are_carried_out_in_the_order_given() -> None:
     assert [len(turn.results) for turn in acted.turns] == [3, 0]
 
 
-async def test_calls_that_mean_nothing_are_told_so_and_recorded() -> None:
+async def test_invalid_calls_are_answered_and_recorded() -> None:
     batch: list[tuple[str, str | Mapping[str, Any]]] = [
         ("PayBills", "{}"),
         ("SearchPayee", '{"keywords": ["x"'),
@@ -113,7 +113,7 @@ async def test_calls_that_mean_nothing_are_told_so_and_recorded() -> None:
         (ToolConversationLimits(seconds=1e-9), "time_limit", 2),
     ],
 )
-async def test_a_model_that_never_stops_meets_a_limit(limits: ToolConversationLimits, end: str, calls: int) -> None:
+async def test_limits_end_the_conversation(limits: ToolConversationLimits, end: str, calls: int) -> None:
     event_log = MemoryEventLog()
     batch = [("CheckAuthorization", "{}")] * 2
     acted, session, _ = await act(policy(lambda told: calling(*batch)), limits=limits, event_log=event_log)
@@ -123,9 +123,11 @@ async def test_a_model_that_never_stops_meets_a_limit(limits: ToolConversationLi
     assert (said[-1].source, said[-1].content) == ("limits", acted.reason)
 
 
-async def test_everything_said_called_and_answered_is_on_record() -> None:
+async def test_all_messages_calls_and_results_are_recorded() -> None:
     event_log = MemoryEventLog()
-    await act(policy(lambda told: "Done." if told else calling(("CheckAuthorization", "{}"))), event_log=event_log)
+    acted, session, _ = await act(
+        policy(lambda told: "Done." if told else calling(("CheckAuthorization", "{}"))), event_log=event_log
+    )
     messages = [entry for entry in event_log.entries if isinstance(entry, MessageSent)]
     assert [(m.source, m.context.turn) for m in messages] == [
         ("user", 0),
@@ -138,16 +140,21 @@ async def test_everything_said_called_and_answered_is_on_record() -> None:
     assert messages[1].prompt_id == "executor_tools_system"
     models = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
     assert [call.function_calls for call in models] == [messages[1].function_calls, ()]
+    assert len({message.id for message in messages}) == len(messages)
+    assert [turn.message for turn in acted.turns] == [messages[1].id, messages[3].id]
+    assert [event.message for event in session.events] == [messages[1].id]
+    other_trial = messages[1].model_copy(update={"context": messages[1].context.at(trial=1)})
+    assert other_trial.id != messages[1].id
 
 
-async def test_an_endpoint_that_fails_is_no_fault_of_the_model() -> None:
+async def test_endpoint_failure_raises_call_failed() -> None:
     with pytest.raises(CallFailed):
         await act(policy(lambda told: "never asked"), first=Status(400))
     with pytest.raises(CallFailed, match="not a chat completion"):
         await act(policy(lambda told: "never asked"), first=Raw("{}"))
 
 
-async def test_half_characters_and_missing_ids_break_nothing() -> None:
+async def test_lone_surrogates_and_missing_ids_are_accepted() -> None:
     broken = {"tool_calls": [{"type": "function", "function": {"name": "SearchPayee", "arguments": '{"k": "\ud800"}'}}]}
     call = broken["tool_calls"][0]
     call["id"] = None  # type: ignore[index]

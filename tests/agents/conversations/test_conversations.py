@@ -1,4 +1,4 @@
-"""Whole conversations, with scripted roles in the seats of models."""
+"""Whole conversations with scripted roles."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -67,7 +67,7 @@ async def write(trace: Trace, style: Style, cast: Cast, event_log: MemoryEventLo
 @pytest.mark.parametrize(
     "world", [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
 )
-async def test_the_offline_roles_agree_in_one_round_whatever_the_world(world: str, style: Style) -> None:
+async def test_offline_roles_agree_in_one_round(world: str, style: Style) -> None:
     setting = load_domain(world)
     rules = load_rules(setting.rules_file)
     for seed in range(3):
@@ -77,7 +77,7 @@ async def test_the_offline_roles_agree_in_one_round_whatever_the_world(world: st
 
 
 @pytest.mark.parametrize("style", ["goal", "workflow"])
-async def test_who_speaks_in_a_round(trace: Trace, style: Style) -> None:
+async def test_speakers_of_a_round(trace: Trace, style: Style) -> None:
     event_log = MemoryEventLog()
     written = await write(trace, style, Cast(), event_log)
     assert (written.ending, written.rounds) == ("accepted", 1)
@@ -94,7 +94,7 @@ async def test_who_speaks_in_a_round(trace: Trace, style: Style) -> None:
     ]
 
 
-async def test_a_leak_never_reaches_reader_or_evaluator(trace: Trace) -> None:
+async def test_leak_is_rejected_before_reader_and_evaluator(trace: Trace) -> None:
     def leaking(messages: Sequence[LLMMessage]) -> str:
         text = json.loads(OFFLINE_ROLES["instruction_generator"](messages))["text"]
         return json.dumps({"text": f"{text}\nDo not forget to record an audit event."})
@@ -105,7 +105,7 @@ async def test_a_leak_never_reaches_reader_or_evaluator(trace: Trace) -> None:
     assert cast.asked == {"instruction_generator": 3}
 
 
-async def test_a_wrong_amount_is_caught_before_the_evaluator(trace: Trace) -> None:
+async def test_wrong_amount_is_rejected_before_the_evaluator(trace: Trace) -> None:
     def careless(messages: Sequence[LLMMessage]) -> str:
         reading = json.loads(OFFLINE_ROLES["independent_reader"](messages))
         return json.dumps({"calls": reading["calls"][:-1]})
@@ -116,7 +116,7 @@ async def test_a_wrong_amount_is_caught_before_the_evaluator(trace: Trace) -> No
     assert "masking_evaluator" not in cast.asked
 
 
-async def test_the_generator_hears_objections_and_can_meet_them(trace: Trace) -> None:
+async def test_generator_reads_objections(trace: Trace) -> None:
     def learning(messages: Sequence[LLMMessage]) -> str:
         if len(messages) == 2:
             return json.dumps({"text": "Do the usual."})
@@ -127,7 +127,7 @@ async def test_the_generator_hears_objections_and_can_meet_them(trace: Trace) ->
     assert (written.ending, written.rounds) == ("accepted", 2)
 
 
-async def test_the_evaluator_has_the_last_word(trace: Trace) -> None:
+async def test_evaluator_can_reject(trace: Trace) -> None:
     strict = json.dumps({"unambiguous": True, "masked": False, "objections": ["it smells of caution"]})
     written = await write(trace, "goal", Cast(masking_evaluator=lambda messages: strict), MemoryEventLog())
     assert (written.ending, written.rounds) == ("evaluator", 3)
@@ -148,7 +148,7 @@ async def test_an_unusable_answer_is_a_recorded_failure(trace: Trace, role: str)
 
 @pytest.mark.parametrize("role", ["instruction_generator", "independent_reader", "masking_evaluator"])
 @pytest.mark.parametrize("unusable", ["", "I would rather not.", '{"text": ', '{"wrong": "schema"}'])
-async def test_an_unusable_answer_is_sent_back_once(trace: Trace, role: RoleName, unusable: str) -> None:
+async def test_unusable_answer_is_rejected_once(trace: Trace, role: RoleName, unusable: str) -> None:
     event_log = MemoryEventLog()
 
     def learning(messages: Sequence[LLMMessage]) -> str:
@@ -168,7 +168,7 @@ async def test_an_unusable_answer_is_sent_back_once(trace: Trace, role: RoleName
     assert [line.context.turn for line in said] == list(range(len(said)))
 
 
-async def test_there_is_one_repair_and_no_more(trace: Trace) -> None:
+async def test_only_one_repair_is_requested(trace: Trace) -> None:
     cast = Cast(instruction_generator=lambda messages: "no")
     await write(trace, "goal", cast, MemoryEventLog())
     assert cast.asked["instruction_generator"] == 2
@@ -204,7 +204,7 @@ def proposal(formula: str, citation: str = "Article 97(1)(b)") -> str:
         ("!((!CheckAuthorization) U PayBill)", "Article 999", "does not contain"),
     ],
 )
-async def test_the_signature_validator_drops_what_is_invalid(formula: str, citation: str, why: str) -> None:
+async def test_signature_validator_drops_invalid_rules(formula: str, citation: str, why: str) -> None:
     cast = Cast(policy_extractor=lambda messages: proposal(formula, citation))
     extraction = await extract(cast)
     assert extraction.rules == ()
@@ -212,7 +212,7 @@ async def test_the_signature_validator_drops_what_is_invalid(formula: str, citat
     assert cast.asked == {"policy_extractor": 3, "ltl_critic": 1}
 
 
-async def test_valid_rules_beside_an_invalid_one_are_still_criticised() -> None:
+async def test_critic_reads_valid_rules_next_to_an_invalid_one() -> None:
     rules = [
         {"id": "good", "formula": "!((!CheckAuthorization) U PayBill)", "citation": "Article 97(1)(b)"},
         {"id": "bad", "formula": "!((!PayBill) U PayBill)", "citation": "Article 97(1)(b)"},
@@ -229,7 +229,7 @@ async def test_valid_rules_beside_an_invalid_one_are_still_criticised() -> None:
     assert reasons["good"] == "the article does not demand it"
 
 
-async def test_the_critic_can_have_a_rule_dropped() -> None:
+async def test_critic_can_drop_a_rule() -> None:
     objection = json.dumps({"objections": [{"rule": "r1", "because": "the article does not demand it"}]})
     cast = Cast(
         policy_extractor=lambda messages: proposal("!((!CheckAuthorization) U PayBill)"),
@@ -244,7 +244,7 @@ def rule(name: str, formula: str) -> dict[str, str]:
     return {"id": name, "formula": formula, "citation": "Article 97(1)(b)"}
 
 
-async def test_what_code_proves_against_a_set_reaches_critic_and_extractor() -> None:
+async def test_findings_reach_critic_and_extractor() -> None:
     """First a set with a conflict; told of it, the extractor leaves the culprit out."""
     check, contrary = "!((!CheckAuthorization) U PayBill)", "!((!PayBill) U CheckAuthorization)"
     heard: list[str] = []
@@ -268,7 +268,7 @@ async def test_what_code_proves_against_a_set_reaches_critic_and_extractor() -> 
     assert json.loads(heard[3])["findings"] == []
 
 
-async def test_the_offline_critic_says_what_was_proved_and_leaves_repetitions_alone() -> None:
+async def test_offline_critic_repeats_findings_and_ignores_duplicates() -> None:
     rules = [
         rule("one", "!((!CheckAuthorization) U PayBill)"),
         rule("same", "CheckAuthorization R !PayBill"),
@@ -299,7 +299,7 @@ async def test_the_offline_critic_says_what_was_proved_and_leaves_repetitions_al
         (("nonsense",), []),
     ],
 )  # fmt: skip
-def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[str]) -> None:
+def test_each_flaw_blames_one_rule(formulas: Sequence[str], blamed: list[str]) -> None:
     rules = tuple(
         ProposedRule(id=f"r{number}", formula=formula, citation="Article 97(1)(b)")
         for number, formula in enumerate(formulas)
@@ -308,7 +308,7 @@ def test_flaws_are_laid_at_one_rule_each(formulas: Sequence[str], blamed: list[s
     assert [flaw.rule for flaw in flaws] == blamed
 
 
-async def test_as_many_rounds_as_a_recipe_may_ask_for(trace: Trace) -> None:
+async def test_maximum_number_of_rounds(trace: Trace) -> None:
     """An evaluator that is never content hears every draft; nothing else ends the conversation before."""
     cast = Cast(masking_evaluator=lambda _: json.dumps({"unambiguous": False, "masked": True, "objections": ["no"]}))
     written = await write_instruction(

@@ -1,4 +1,4 @@
-"""From a law to rules, step by step, with scripted roles in some of the seats."""
+"""Rule extraction step by step, with scripted roles."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,7 @@ def fates(settled: ConsolidatedRules) -> dict[str, str]:
     return {provision.citation: provision.fate.fate for provision in settled.provisions}
 
 
-async def test_every_provision_has_a_fate_and_every_rule_a_trail() -> None:
+async def test_every_provision_has_a_status_and_every_rule_a_history() -> None:
     drawing, settled = await draw(Cast(**SCRIPTS))
     assert {rule.formula: rule.provisions for rule in settled.rules} == {
         "!((!CheckAuthorization) U TransferFunds)": ("Article 1", "Article 2"),
@@ -129,7 +129,7 @@ async def test_every_provision_has_a_fate_and_every_rule_a_trail() -> None:
     )
 
 
-async def test_a_duplicate_that_code_proves_lends_its_provision_to_the_rule_that_stays() -> None:
+async def test_merged_duplicate_adds_its_provision() -> None:
     _, settled = await draw(Cast(**SCRIPTS))
     merged = [trail for trail in settled.candidates if trail.status == "merged"]
     assert [(trail.rule.provisions, trail.into) for trail in merged] == [
@@ -158,7 +158,7 @@ async def test_a_duplicate_that_code_proves_lends_its_provision_to_the_rule_that
         ("scope_aligner", {"decisions": []}, "times, not once"),
     ],
 )
-async def test_code_sends_its_objection_back_into_the_conversation(role: str, answer: Any, heard: str) -> None:
+async def test_objections_of_code_reach_the_role(role: str, answer: Any, heard: str) -> None:
     said: list[str] = []
 
     def stubborn(messages: Sequence[LLMMessage]) -> str:
@@ -170,7 +170,7 @@ async def test_code_sends_its_objection_back_into_the_conversation(role: str, an
     assert len(settled.rules) == 2
 
 
-async def test_the_signature_validator_names_the_nearest_tool_in_the_conversation() -> None:
+async def test_signature_validator_names_the_nearest_tool() -> None:
     said: list[str] = []
 
     def learning(messages: Sequence[LLMMessage]) -> str:
@@ -183,7 +183,7 @@ async def test_the_signature_validator_names_the_nearest_tool_in_the_conversatio
     assert len(settled.rules) == 2
 
 
-async def test_a_rule_in_the_full_language_says_why_and_is_accepted() -> None:
+async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
     formula = "G(TransferFunds(amount > 1000) -> O CheckAuthorization)"
     rule = {
         "id": "large",
@@ -198,7 +198,7 @@ async def test_a_rule_in_the_full_language_says_why_and_is_accepted() -> None:
 
 @pytest.mark.parametrize("role", ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"])
 @pytest.mark.parametrize("answer", ["I would rather talk.", '{"decisions": [{"citation"'])
-async def test_an_unusable_answer_costs_one_piece_and_the_rest_goes_on(role: RoleName, answer: str) -> None:
+async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) -> None:
     count = BATCH_SIZE
     texts = {f"Article 0{n}" if n < 10 else f"Article {n}": LAW["Article 1"] for n in range(1, 2 * count + 1)}
 
@@ -215,7 +215,7 @@ async def test_an_unusable_answer_costs_one_piece_and_the_rest_goes_on(role: Rol
     assert len(settled.rules[0].provisions) == count
 
 
-async def test_a_hundred_rules_at_once_are_all_judged() -> None:
+async def test_a_hundred_rules_in_one_proposal() -> None:
     rules = [
         {"id": f"r{n}", "formula": f"!((!CheckAuthorization) U Tool{n})", "citation": "Article 1", "quote": ""}
         for n in range(100)
@@ -236,7 +236,7 @@ def proposing(*formulas: str) -> Script:
 
 
 @pytest.mark.slow
-async def test_a_formula_that_is_too_large_costs_itself_and_nothing_else() -> None:
+async def test_too_large_formula_invalidates_one_rule() -> None:
     large = f"F(TransferFunds & {'X ' * 22}PayBill)"
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=proposing(large, "G(PayBill -> F RecordAuditEvent)")))
     assert [rule.id for rule in settled.rules] == ["r2"]
@@ -244,7 +244,7 @@ async def test_a_formula_that_is_too_large_costs_itself_and_nothing_else() -> No
     assert "rule 'r1': the formula mixes too many alternatives" in invalid.because
 
 
-async def test_what_is_accepted_can_be_kept_together_however_tangled_the_proposal() -> None:
+async def test_accepted_rules_are_compatible() -> None:
     tools = ("CheckAuthorization", "TransferFunds", "PayBill", "RecordAuditEvent")
     pairs = [(one, other) for one in tools for other in tools if one != other]
     formulas = [f"G({one} -> F {other})" for one, other in pairs]
@@ -255,7 +255,7 @@ async def test_what_is_accepted_can_be_kept_together_however_tangled_the_proposa
     assert rule_flaws(BANKING, settled.rules) == {}
 
 
-async def test_a_rule_that_says_less_stands_when_the_rule_that_said_more_gives_way() -> None:
+async def test_weaker_rule_is_kept_when_the_stronger_is_dropped() -> None:
     other = "!((!TransferFunds) U CheckAuthorization)"
     more, less = "!((!CheckAuthorization) U (PayBill | TransferFunds))", "!((!CheckAuthorization) U PayBill)"
     texts = {f"Article {n:02}": LAW["Article 1"] for n in range(1, BATCH_SIZE + 2)}
@@ -274,7 +274,7 @@ async def test_a_rule_that_says_less_stands_when_the_rule_that_said_more_gives_w
     }
 
 
-async def test_a_rule_that_cites_what_is_out_of_scope_changes_nothing_of_that_provision() -> None:
+async def test_rule_that_cites_an_out_of_scope_provision_does_not_change_its_status() -> None:
     rules = [{"id": "penalty", "formula": "G(TransferFunds -> F RecordAuditEvent)", "citation": "Article 4"}]
     _, settled = await draw(Cast(**SCRIPTS, policy_extractor=lambda messages: json.dumps({"rules": rules})))
     assert [(trail.status, "cites 'Article 4'" in trail.because) for trail in settled.candidates] == [("invalid", True)]
@@ -283,7 +283,7 @@ async def test_a_rule_that_cites_what_is_out_of_scope_changes_nothing_of_that_pr
     assert (funnel(settled).in_scope, funnel(settled).refined) == (3, 3)
 
 
-async def test_the_same_law_gives_the_same_trail() -> None:
+async def test_extraction_is_deterministic() -> None:
     one, other = [(await draw(Cast(**SCRIPTS)))[1] for _ in range(2)]
     assert one == other
 

@@ -12,7 +12,7 @@ from tests.support.openai_server import OpenAIServer, serving
 
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
-    """Echoes the last message, so that a test sees whose answer it got."""
+    """Echoes the last message."""
     with serving(lambda request: f"echo: {request['messages'][-1]['content']}") as running:
         yield running
 
@@ -24,7 +24,7 @@ def context() -> Context:
 
 @pytest.fixture
 def quick() -> CallSettings:
-    """As in a run, but with waits that a test can afford."""
+    """The settings of a run with short waits."""
     return CallSettings(
         deadline_seconds=5, concurrency=4, retry=RetryPolicy(tries=3, first_wait=0.01, longest_wait=0.02)
     )

@@ -1,4 +1,4 @@
-"""What we rely on in AutoGen 0.7.5, and what we go around. Runs when the pin moves; see docs for the stack."""
+"""Contract tests for AutoGen 0.7.5: the behaviour that the client stack relies on or works around."""
 
 import asyncio
 import time
@@ -73,7 +73,7 @@ async def test_a_vendors_model_name_does_not_redirect_our_key(server: OpenAIServ
     await endpoint.client.close()
 
 
-async def test_cancelling_a_run_alone_does_not_free_us_from_a_client_that_ignores_the_token() -> None:
+async def test_cancelling_a_team_waits_for_a_client_that_ignores_the_token() -> None:
     """Fact 7: a team waits for such a client. Through our stack it does not."""
 
     class Deaf(ScriptedClient):
@@ -117,7 +117,7 @@ async def test_an_agent_works_on_our_client_and_keeps_the_type_of_our_errors(ser
     assert called.request[0].role == "system"
 
 
-async def test_what_an_agent_asks_hashes_the_same_in_every_run() -> None:
+async def test_request_hash_is_the_same_in_every_run() -> None:
     """Fact 12: ids and times of AutoGen's messages are not part of what reaches a client."""
     hashes: list[str] = []
     for _ in range(2):

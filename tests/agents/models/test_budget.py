@@ -1,4 +1,4 @@
-"""Budgets end a run cleanly: what is in flight comes back, the record says which budget it was, more lets it go on."""
+"""Budgets end a run cleanly, and a resumed run continues with a higher one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ async def ask_all(clients: ModelClients, context: Context, count: int) -> list[o
 
 
 @pytest.mark.parametrize("concurrency", [1, 20])
-async def test_messages_are_counted_to_the_last(server: OpenAIServer, context: Context, concurrency: int) -> None:
+async def test_message_budget_is_exact(server: OpenAIServer, context: Context, concurrency: int) -> None:
     event_log = MemoryEventLog()
     limits = settings(Budget(messages=3), concurrency)
     async with ModelClients(event_log, settings=limits, environment=server.environment) as clients:
@@ -46,7 +46,7 @@ async def test_messages_are_counted_to_the_last(server: OpenAIServer, context: C
     assert [(entry.budget, entry.limit, entry.spent) for entry in reached] == [("messages", 3, 3)]
 
 
-async def test_what_is_in_flight_comes_back_and_is_recorded(server: OpenAIServer, context: Context) -> None:
+async def test_calls_in_flight_finish_and_are_recorded(server: OpenAIServer, context: Context) -> None:
     event_log = MemoryEventLog()
     server.then(Hang(0.2), Hang(0.2))
     limits = settings(Budget(messages=2))
@@ -88,7 +88,7 @@ async def test_tokens_money_and_seconds_end_a_run(
 
 
 class Earlier:
-    """A record with some calls in it, none of which answers anything."""
+    """An event log with calls that match no request."""
 
     def __init__(self, calls: Sequence[ModelCalled], left: int) -> None:
         self._calls = calls
@@ -114,7 +114,7 @@ class Earlier:
 
 
 @pytest.mark.parametrize(("without_answer", "refused"), [(0, 2), (1, 3)])
-async def test_counters_go_on_where_the_run_stopped(
+async def test_resumed_run_continues_the_counts(
     server: OpenAIServer, context: Context, without_answer: int, refused: int
 ) -> None:
     event_log = MemoryEventLog()
@@ -142,7 +142,7 @@ async def test_money_needs_prices(server: OpenAIServer, context: Context) -> Non
     assert server.requests == []
 
 
-async def test_an_expected_answer_counts_before_it_comes(server: OpenAIServer, context: Context) -> None:
+async def test_expected_use_is_reserved(server: OpenAIServer, context: Context) -> None:
     limits = settings(Budget(tokens=100))
     async with ModelClients(MemoryEventLog(), settings=limits, environment=server.environment) as clients:
         longest = ModelParameters(max_tokens=90)

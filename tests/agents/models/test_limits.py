@@ -1,4 +1,4 @@
-"""A call must end when we say so, also when the client beneath has other ideas."""
+"""Deadlines and cancellation, also of clients that ignore them."""
 
 import asyncio
 import gc
@@ -33,16 +33,16 @@ class Stubborn(ScriptedClient):
         return await super().respond(request)
 
 
-async def test_work_that_is_done_in_time_is_returned() -> None:
+async def test_result_in_time_is_returned() -> None:
     assert await run_cancellable(asyncio.sleep(0, "done"), seconds=1, token=CancellationToken()) == "done"
 
 
-async def test_the_errors_of_the_work_are_its_own() -> None:
+async def test_errors_of_the_work_are_raised() -> None:
     with pytest.raises(ValueError, match="too late"):
         await run_cancellable(stubborn(0), seconds=1)
 
 
-async def test_stubborn_work_is_left_behind_when_time_runs_out() -> None:
+async def test_work_that_ignores_cancellation_is_abandoned_after_the_deadline() -> None:
     started = time.monotonic()
     with pytest.raises(TimeoutError):
         await run_cancellable(stubborn(0.6), seconds=0.05)
@@ -50,7 +50,7 @@ async def test_stubborn_work_is_left_behind_when_time_runs_out() -> None:
     await asyncio.sleep(0.7)  # its own error arrives now and must not be reported as unhandled
 
 
-async def test_stubborn_work_is_left_behind_when_the_token_is_cancelled() -> None:
+async def test_work_that_ignores_cancellation_is_abandoned_when_the_token_is_cancelled() -> None:
     token = CancellationToken()
     asyncio.get_running_loop().call_later(0.05, token.cancel)
     started = time.monotonic()
@@ -59,7 +59,7 @@ async def test_stubborn_work_is_left_behind_when_the_token_is_cancelled() -> Non
     assert time.monotonic() - started < 0.4
 
 
-async def test_a_token_that_is_cancelled_already_starts_nothing() -> None:
+async def test_cancelled_token_starts_no_work() -> None:
     token = CancellationToken()
     token.cancel()
     begun: list[bool] = []
@@ -72,7 +72,7 @@ async def test_a_token_that_is_cancelled_already_starts_nothing() -> None:
     assert not begun
 
 
-async def test_an_error_that_comes_in_the_moment_of_giving_up_is_not_reported() -> None:
+async def test_error_of_abandoned_work_is_not_logged() -> None:
     loop, complaints = asyncio.get_running_loop(), list[object]()
     loop.set_exception_handler(lambda _, complaint: complaints.append(complaint))
     come = loop.create_future()
@@ -91,7 +91,7 @@ async def test_an_error_that_comes_in_the_moment_of_giving_up_is_not_reported() 
     assert not complaints
 
 
-async def test_a_client_that_ignores_everything_does_not_hold_the_stack() -> None:
+async def test_stack_does_not_wait_for_a_client_that_ignores_cancellation() -> None:
     event_log = MemoryEventLog()
     context = Context(stage="tasks", role="ltl_critic")
     async with ModelClients(event_log, settings=CallSettings(deadline_seconds=0.05)) as clients:

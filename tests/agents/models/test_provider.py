@@ -1,4 +1,4 @@
-"""The providers that a spec may name: where each is, what is missing, and that it answers over its own protocol."""
+"""Providers: addresses, missing configuration, and answers over their protocols."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ class Answer(BaseModel):
         ("anthropic:m", {}, "ANTHROPIC_API_KEY"),
     ],
 )
-def test_what_is_missing_is_named_with_its_remedy(spec: str, environment: Mapping[str, str], missing: str) -> None:
+def test_error_names_the_missing_variable(spec: str, environment: Mapping[str, str], missing: str) -> None:
     parsed = ModelSpec.parse(spec)
     assert parsed.provider in ENDPOINTS
     clients = ModelClients(MemoryEventLog(), environment=environment)
@@ -51,14 +51,14 @@ def test_what_is_missing_is_named_with_its_remedy(spec: str, environment: Mappin
     assert missing in state
 
 
-def test_local_servers_need_nothing() -> None:
+def test_local_servers_need_no_variables() -> None:
     assert access_to("ollama", {}).address.endswith(":11434/v1")
     assert access_to("llamacpp", {}).address.endswith(":8080/v1")
     assert access_to("llamacpp", {"LLAMACPP_BASE_URL": "http://localhost:9/v1"}).address == "http://localhost:9/v1"
 
 
 @pytest.mark.parametrize(("installed", "says"), [(None, "not installed"), ("1.2.0", "too new")])
-def test_a_package_that_is_missing_or_too_new_is_named(
+def test_error_names_a_missing_or_incompatible_package(
     monkeypatch: pytest.MonkeyPatch, installed: str | None, says: str
 ) -> None:
     def version(name: str) -> str:
@@ -81,7 +81,7 @@ async def test_compatible_servers_answer(server: OpenAIServer, context: Context,
     assert "answers, with 1 models" in check_endpoints(variables)[provider]
 
 
-def test_an_endpoint_that_does_not_answer_is_told_from_one_that_is_not_set_up() -> None:
+def test_unreachable_endpoint_differs_from_missing_configuration() -> None:
     nowhere = "http://127.0.0.1:1/v1"
     states = check_endpoints({"OPENAI_BASE_URL": nowhere, "OLLAMA_BASE_URL": nowhere})
     assert states["openai"].startswith(f"does not answer at {nowhere}: no connection")
@@ -90,7 +90,7 @@ def test_an_endpoint_that_does_not_answer_is_told_from_one_that_is_not_set_up() 
 
 
 @pytest.mark.parametrize("page", [Raw("<html>Welcome</html>", "text/html"), Raw("[]"), Raw("{")])
-def test_a_page_at_the_address_is_no_endpoint(server: OpenAIServer, page: Raw) -> None:
+def test_web_page_is_not_an_endpoint(server: OpenAIServer, page: Raw) -> None:
     server.then(page)
     assert "check the address" in check_endpoints({"OPENAI_BASE_URL": server.base_url})["openai"]
 
@@ -108,7 +108,7 @@ async def test_azure_answers_under_its_own_address(server: OpenAIServer, context
     ("answers", "sent"),
     [(None, "json_object"), ("schema", "json_schema"), ("json", "json_object"), ("text", None)],
 )
-async def test_a_typed_answer_is_asked_for_as_the_recipe_says(
+async def test_structured_answer_mode_of_the_recipe(
     server: OpenAIServer, context: Context, answers: str | None, sent: str | None
 ) -> None:
     parameters = ModelParameters.model_validate({"answers": answers})
@@ -121,7 +121,7 @@ async def test_a_typed_answer_is_asked_for_as_the_recipe_says(
 
 
 @pytest.mark.parametrize(("answer", "strict"), [(Draft, True), (Proposal, True), (RequestReading, None)])
-async def test_a_schema_is_strict_wherever_it_can_be(
+async def test_schema_is_strict_where_possible(
     server: OpenAIServer, context: Context, answer: type[BaseModel], strict: bool | None
 ) -> None:
     parameters = ModelParameters(answers="schema")
@@ -132,7 +132,7 @@ async def test_a_schema_is_strict_wherever_it_can_be(
 
 
 @pytest.mark.parametrize("status", [401, 500])
-async def test_a_key_that_an_endpoint_repeats_is_written_nowhere(
+async def test_key_in_an_error_message_is_not_recorded(
     server: OpenAIServer, context: Context, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     event_log = MemoryEventLog()
@@ -146,7 +146,7 @@ async def test_a_key_that_an_endpoint_repeats_is_written_nowhere(
     assert not any("secret" in text for text in written)
 
 
-async def test_a_model_that_said_nothing_can_be_asked_again(server: OpenAIServer, context: Context) -> None:
+async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, context: Context) -> None:
     """Anthropic's endpoint, and some compatible ones, refuse a request with an empty message in it."""
     event_log = MemoryEventLog()
     asked = [*MESSAGES, AssistantMessage(content="", source="m"), UserMessage(content="Again", source="user")]
@@ -170,7 +170,7 @@ async def test_a_model_that_said_nothing_can_be_asked_again(server: OpenAIServer
         ("anthropic:m", {"ANTHROPIC_API_KEY": "k"}),
     ],
 )
-def test_no_client_has_patience_or_retries_of_its_own(spec: str, environment: Mapping[str, str]) -> None:
+def test_clients_have_no_timeouts_or_retries_of_their_own(spec: str, environment: Mapping[str, str]) -> None:
     """A thousand conversations keep the loop busy for longer than a client waits for a connection by default."""
     parsed = ModelSpec.parse(spec)
     if parsed.provider == "anthropic":
@@ -246,7 +246,7 @@ def anthropic(request: pytest.FixtureRequest) -> Iterator[_Messages]:
 
 
 @pytest.mark.parametrize("anthropic", [(), (429, 529)], indirect=True)
-async def test_anthropic_answers_and_its_faults_are_known(
+async def test_anthropic_answers_and_transport_errors(
     anthropic: _Messages, context: Context, request: pytest.FixtureRequest
 ) -> None:
     event_log = MemoryEventLog()
@@ -261,7 +261,7 @@ async def test_anthropic_answers_and_its_faults_are_known(
 
 
 @pytest.mark.parametrize("anthropic", [(401,)], indirect=True)
-async def test_a_key_that_anthropic_refuses_fails_at_once(anthropic: _Messages, context: Context) -> None:
+async def test_invalid_anthropic_key_is_not_retried(anthropic: _Messages, context: Context) -> None:
     async with ModelClients(MemoryEventLog(), settings=QUICK, environment=anthropic.variables) as clients:
         with pytest.raises(CallFailed, match="check the key"):
             await clients.client_for(ModelSpec.parse("anthropic:m"), context).create(MESSAGES)

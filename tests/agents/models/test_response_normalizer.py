@@ -1,4 +1,4 @@
-"""Endpoints that are compatible in their own words: what they said is what the role reads and the record keeps."""
+"""Normalization of responses of compatible endpoints."""
 
 import json
 from typing import Any
@@ -43,7 +43,7 @@ async def ask(server: OpenAIServer, event_log: MemoryEventLog) -> ModelCalled:
         ({"content": "Hello", "reasoning_content": ["They", "greet."]}, "Hello", None),
     ],
 )
-async def test_what_was_said_in_other_words(
+async def test_deviating_responses_are_normalized(
     server: OpenAIServer, message: dict[str, Any], answer: str, thought: str | None
 ) -> None:
     server.then(completion(message, COUNTED))
@@ -53,13 +53,13 @@ async def test_what_was_said_in_other_words(
 
 
 @pytest.mark.parametrize("count", [None, "7", 7.5, -7, True])
-async def test_tokens_that_were_not_counted_are_none(server: OpenAIServer, count: object) -> None:
+async def test_missing_token_counts_are_zero(server: OpenAIServer, count: object) -> None:
     server.then(completion({"content": "Hello"}, {**COUNTED, "completion_tokens": count}))
     called = await ask(server, MemoryEventLog())
     assert (called.answer, called.prompt_tokens, called.completion_tokens) == ("Hello", 7, 0)
 
 
-async def test_an_error_behind_the_status_of_success_is_asked_again(server: OpenAIServer) -> None:
+async def test_error_with_success_status_is_retried(server: OpenAIServer) -> None:
     event_log = MemoryEventLog()
     server.then(Raw(json.dumps({"error": {"message": "the provider is overloaded", "code": 502}})))
     assert (await ask(server, event_log)).answer == "echo: Hello"

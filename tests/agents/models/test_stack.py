@@ -1,4 +1,4 @@
-"""The whole stack against an endpoint that really misbehaves."""
+"""The client stack against a misbehaving endpoint."""
 
 import asyncio
 import time
@@ -54,7 +54,7 @@ async def test_parameters_that_are_not_set_are_not_sent(
 
 
 @pytest.mark.parametrize("fault", [Status(429), Status(500), Status(503), Status(408), Status(409), Drop()])
-async def test_transport_faults_are_retried_and_each_retry_is_recorded(
+async def test_transport_errors_are_retried_and_recorded(
     server: OpenAIServer, context: Context, quick: CallSettings, fault: Status | Drop
 ) -> None:
     event_log = MemoryEventLog()
@@ -79,7 +79,7 @@ async def test_retries_end(server: OpenAIServer, context: Context, quick: CallSe
     assert [entry.kind for entry in event_log.entries] == ["asked", "retry", "retry", "failure"]
 
 
-async def test_the_endpoints_own_wait_is_obeyed(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
+async def test_retry_after_header_is_respected(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
     event_log = MemoryEventLog()
     server.then(Status(429, {"Retry-After": "0.25"}))
     async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
@@ -91,9 +91,7 @@ async def test_the_endpoints_own_wait_is_obeyed(server: OpenAIServer, context: C
     assert retry.waited_seconds == 0.25
 
 
-async def test_a_wait_beyond_the_deadline_is_not_begun(
-    server: OpenAIServer, context: Context, quick: CallSettings
-) -> None:
+async def test_no_retry_beyond_the_deadline(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
     server.then(Status(429, {"Retry-After": "3600"}))
     async with ModelClients(MemoryEventLog(), settings=quick, environment=server.environment) as clients:
         started = time.monotonic()
@@ -115,7 +113,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun(
         (Raw("not json"), "not a chat completion"),
     ],
 )
-async def test_what_asking_again_cannot_mend_fails_at_once(
+async def test_permanent_errors_are_not_retried(
     server: OpenAIServer, context: Context, quick: CallSettings, fault: Status | Raw, says: str
 ) -> None:
     event_log = MemoryEventLog()
@@ -127,7 +125,7 @@ async def test_what_asking_again_cannot_mend_fails_at_once(
     assert [entry.kind for entry in event_log.entries] == ["asked", "failure"]
 
 
-async def test_nobody_listening_is_a_failure_with_a_reason(context: Context, quick: CallSettings) -> None:
+async def test_refused_connection_is_a_failure_with_a_reason(context: Context, quick: CallSettings) -> None:
     with serving(lambda request: "") as gone:
         environment = gone.environment
     async with ModelClients(MemoryEventLog(), settings=quick, environment=environment) as clients:
@@ -136,7 +134,7 @@ async def test_nobody_listening_is_a_failure_with_a_reason(context: Context, qui
     assert failed.value.reason == "endpoint"
 
 
-async def test_the_deadline_is_ours(server: OpenAIServer, context: Context) -> None:
+async def test_deadline_ends_a_slow_call(server: OpenAIServer, context: Context) -> None:
     event_log = MemoryEventLog()
     server.then(Hang(5))
     settings = CallSettings(deadline_seconds=0.2, retry=RetryPolicy(tries=3))
@@ -169,7 +167,7 @@ async def test_cancelling_the_token_ends_the_call_and_is_recorded(
     assert failure.reason == "cancelled"
 
 
-async def test_a_call_that_waits_for_its_turn_can_be_cancelled_too(server: OpenAIServer, context: Context) -> None:
+async def test_queued_call_can_be_cancelled(server: OpenAIServer, context: Context) -> None:
     server.then(Hang(1))
     settings = CallSettings(concurrency=1)
     token = CancellationToken()
@@ -185,7 +183,7 @@ async def test_a_call_that_waits_for_its_turn_can_be_cancelled_too(server: OpenA
     assert len(server.requests) == 1
 
 
-async def test_no_more_calls_at_once_than_allowed_and_queueing_is_not_latency(context: Context) -> None:
+async def test_concurrency_limit_and_queueing_time(context: Context) -> None:
     running, most = 0, 0
 
     class Slow(ScriptedClient):
@@ -209,7 +207,7 @@ async def test_no_more_calls_at_once_than_allowed_and_queueing_is_not_latency(co
     assert min(call.latency_ms for call in calls) < queued
 
 
-async def test_a_schema_is_sent_but_an_answer_that_does_not_fit_is_kept(
+async def test_answer_that_violates_the_schema_is_kept(
     server: OpenAIServer, context: Context, quick: CallSettings
 ) -> None:
     class Verdict(BaseModel):
@@ -244,7 +242,7 @@ async def test_function_calls_are_recorded_as_the_model_wrote_them(context: Cont
     assert call.finish_reason == "function_calls"
 
 
-async def test_half_characters_reach_neither_the_role_nor_the_record(context: Context, quick: CallSettings) -> None:
+async def test_lone_surrogates_are_replaced(context: Context, quick: CallSettings) -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "cut \ud83d off") as server:
         async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
@@ -253,7 +251,7 @@ async def test_half_characters_reach_neither_the_role_nor_the_record(context: Co
     assert event_log.entries[-1].model_dump_json()
 
 
-async def test_trials_and_repetitions_are_told_apart(context: Context) -> None:
+async def test_trials_and_occurrences_are_distinct(context: Context) -> None:
     event_log = MemoryEventLog()
     async with ModelClients(event_log) as clients:
         spec = ModelSpec.parse("offline")
@@ -269,7 +267,7 @@ async def test_trials_and_repetitions_are_told_apart(context: Context) -> None:
     assert calls[0].request_hash != calls[2].request_hash
 
 
-async def test_a_stream_brings_the_same_recorded_answer(context: Context) -> None:
+async def test_stream_returns_the_recorded_answer(context: Context) -> None:
     event_log = MemoryEventLog()
     async with ModelClients(event_log) as clients:
         client = clients.wrap(ScriptedClient(lambda messages: "hello"), ModelSpec.parse("offline"), context)

@@ -7,7 +7,7 @@ from lawtrace.agents.models.transport_errors import retry_after_seconds
 
 
 class _Response:
-    """As much of an HTTP response as the error keeps."""
+    """The parts of an HTTP response that the errors keep."""
 
     status_code = 429
     request = None

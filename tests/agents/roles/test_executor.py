@@ -1,4 +1,4 @@
-"""What counts as a program in an answer."""
+"""Extraction of programs from answers."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_fences_come_in_many_forms(fence: str) -> None:
     assert extract_program(f"{fence}pass\n```", "BankManager") == "pass\n"
 
 
-def test_a_cut_off_block_is_still_a_program() -> None:
+def test_unclosed_block_is_a_program() -> None:
     assert extract_program("```python\nBankManager.SearchPayee(", "BankManager") == "BankManager.SearchPayee("
 
 
@@ -26,7 +26,7 @@ def test_bare_python_that_uses_the_object_is_a_program() -> None:
 @pytest.mark.parametrize(
     "answer", ["", "I cannot help with that.", "Use BankManager to pay the bill.", "```python\n\n```", "x = 1"]
 )
-def test_no_program_is_made_up(answer: str) -> None:
+def test_text_without_a_program(answer: str) -> None:
     assert extract_program(answer, "BankManager") is None
 
 
@@ -48,5 +48,5 @@ def test_other_blocks_do_not_hide_the_program(answer: str) -> None:
     assert extract_program(answer, "BankManager") == PROGRAM
 
 
-def test_a_block_of_another_language_is_no_program() -> None:
+def test_block_of_another_language_is_not_a_program() -> None:
     assert extract_program("```json\n{}\n```\nI cannot help with that.", "BankManager") is None

@@ -1,4 +1,4 @@
-"""Things in a line, found by the documentation alone: which call they come from, and what stands inside them."""
+"""Mentions in a line: the call they come from and its arguments."""
 
 from typing import Any, cast
 
@@ -64,6 +64,6 @@ def shown(mention: Mention) -> str:
         ),
     ],
 )
-def test_what_a_line_mentions(world: str, line: str, mentioned: list[str]) -> None:
+def test_mentions_of_a_line(world: str, line: str, mentioned: list[str]) -> None:
     tools = tools_of(world)
     assert [shown(mention) for mention in mentions_in(line, tools, sources_of(tools))] == mentioned

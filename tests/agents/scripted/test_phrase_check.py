@@ -1,4 +1,4 @@
-"""Phrases that a reader without a model takes for something else are named, and those that ship are understood."""
+"""Phrases that the offline reader misreads are reported; shipped ones are understood."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +21,12 @@ def rephrased(tool: str, phrases: Phrases) -> Environment:
 
 
 @pytest.mark.parametrize("name", ["banking", "airline"])
-def test_what_ships_is_understood(name: str) -> None:
+def test_shipped_phrases_are_understood(name: str) -> None:
     setting = AIRLINE if name == "airline" else load_domain(name)
     assert [*check_phrases(setting.environment, load_rules(setting.rules_file))] == []
 
 
-def test_a_phrase_that_sounds_like_another_tool_is_named() -> None:
+def test_phrase_of_another_tool_is_reported() -> None:
     phrases = Phrases(
         step="Issue a meal voucher of {amount} for {booking_code}.",
         outcome="{booking_code} is {amount} of ticket richer.",
@@ -36,7 +36,7 @@ def test_a_phrase_that_sounds_like_another_tool_is_named() -> None:
     assert flaw.what.startswith("without a model it is read as IssueMealVoucher: Issue a meal voucher of ")
 
 
-def test_a_thing_called_by_another_name_is_named() -> None:
+def test_object_with_another_name_is_reported() -> None:
     find = Phrases(step="Find the booking in the name of {keywords}.", noun_phrase="the traveller {keywords}")
     flaws = [*check_phrases(rephrased("FindBooking", find), RULES)]
     assert {"tool 'PayCompensation', phrase 'step'", "the phrases 'outcome'"} & {flaw.place for flaw in flaws}
