@@ -19,7 +19,7 @@ _LISTS = {"bullet_list_open": 1, "ordered_list_open": 1, "bullet_list_close": -1
 
 
 def markdown_lines(text: str) -> list[Line]:
-    """The blocks of the text, each line of a paragraph as one line, without emphasis and links."""
+    """Convert Markdown to lines, without emphasis and links."""
     lines: list[Line] = []
     depth, level, label = 0, 0, ""
     for token in MarkdownIt("commonmark").parse(text):
@@ -40,7 +40,7 @@ def markdown_lines(text: str) -> list[Line]:
 
 
 def _words(token: Token) -> str:
-    """What an inline token says, with the breaks between its lines."""
+    """The text of an inline token, with line breaks."""
     return "".join(
         "\n" if child.type in {"softbreak", "hardbreak"} else child.content for child in token.children or ()
     )

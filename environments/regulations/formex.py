@@ -1,7 +1,7 @@
-"""Formex, the XML of the EU's Publications Office, to lines.
+"""Formex, the XML format of the EU Publications Office, to lines.
 
-Read as a stream: nothing that the document declares is expanded or fetched, so it can neither grow in memory nor reach
-outside. A document type may be named; entities may not be declared.
+Read as a stream: nothing that the document declares is expanded or fetched, so it can neither exhaust memory nor access
+other files. A document type may be named; entities may not be declared.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ _SILENT = frozenset(
     {"INFO.CONSLEG", "INFO.PROD", "BIB.INSTANCE", "BIB.INSTANCE.CONS", "NO.CELEX", "GR.CORRIG", "GR.MOD.ACT"}
     | {"DOCUMENT.REF", "LG.DOC", "NO.DOC"}
 )
-"""What is about the document, and not in it."""
+"""Metadata, which is not part of the text."""
 _DEEPEST = 300
 
 
 def formex_lines(data: bytes) -> list[Line]:
-    """The blocks of the text, each as one line. Raises InputError for XML that is broken, or that declares entities."""
+    """The blocks of the text, each as one line. Raises InputError for malformed XML or declared entities."""
     reader = _Reader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -91,7 +91,7 @@ class _Reader:
         text = " ".join("".join(self._buffer).split())
         self._buffer.clear()
         if text:
-            # What an act puts in another act's mouth opens no article of its own.
+            # A quoted amendment of another act is not an article of this one.
             level = 0 if "QUOT.S" in self._open else max((_HEADINGS.get(tag, 0) for tag in self._open), default=0)
             self.lines.append(Line(text, level=level, depth=self._open.count("LIST")))
 

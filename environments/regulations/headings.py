@@ -1,4 +1,4 @@
-"""What heads a unit or a division: ``Article 7``, ``§ 164.312 Safeguards.``, ``ANNEX II``, ``CHAPTER 2 Duties``."""
+"""Headings of units and divisions: ``Article 7``, ``§ 164.312 Safeguards.``, ``ANNEX II``, ``CHAPTER 2 Duties``."""
 
 import re
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from itertools import pairwise
 from lawtrace.environments.regulations.lines import Line
 
 ANNEXES = ("Annex", "Appendix", "Schedule")
-"""What the citation of an annex begins with. Divisions count in there, and points are set apart by a comma."""
+"""First words of citations of annexes. Their divisions are cited, and their points follow after a comma."""
 
 HEADING_WORDS = 30
-"""A line of more words is no heading."""
+"""Maximum number of words of a heading."""
 
 _UNIT = re.compile(
     r"^(?:(?:Article|ARTICLE|Art\.)\s+(?P<article>(?:\d+[a-z]{0,2}|[IVXL]+)\b(?:\s+(?:bis|ter|quater)\b)?)"
@@ -38,13 +38,13 @@ _DIVISION = re.compile(
 )
 _CITED_NUMBER = re.compile(r"[A-Z][a-z]+ (\d{1,3}(?:\.\d{1,3})*)")
 _ENOUGH = 2
-"""Lines: a single decimal number is an amount or a version."""
+"""Minimum number of lines: a single decimal number is an amount or a version."""
 _RANKS = {"title": 0, "book": 0, "part": 0, "chapter": 1, "subchapter": 1, "subpart": 1, "section": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class UnitHeading:
-    """How a unit is cited, its label as printed with the marks behind it, and the title that follows on the line."""
+    """Heading of a unit: its citation, its label as printed, and the title on the same line."""
 
     citation: str
     label: str
@@ -52,15 +52,15 @@ class UnitHeading:
 
     @property
     def number(self) -> tuple[int, ...]:
-        """The parts of its number; empty if it has none, or a letter in it."""
+        """The parts of its number; empty if it has no number or one with a letter."""
         cited = _CITED_NUMBER.fullmatch(self.citation)
         return tuple(map(int, cited[1].split("."))) if cited else ()
 
 
 @dataclass(frozen=True, slots=True)
 class DecimalHeading:
-    """A decimal number that a line begins with: as cited (``5.1``, ``Provision 5.1-2``), its label as printed, what
-    follows, and its parts."""
+    """A decimal number at the start of a line: as cited (``5.1``, ``Provision 5.1-2``), as printed, the remaining text,
+    and its parts."""
 
     cited: str
     label: str
@@ -69,13 +69,13 @@ class DecimalHeading:
 
     @property
     def titles(self) -> bool:
-        """Whether what follows is a title, and not yet a paragraph."""
+        """Whether the rest of the line is a title rather than a paragraph."""
         return _is_title(self.rest)
 
 
 @dataclass(frozen=True, slots=True)
 class DivisionHeading:
-    """A division: how it is cited within an annex, its label, its title, and how high it ranks (0 is highest)."""
+    """Heading of a division: its citation within an annex, its label, its title, and its rank (0 is highest)."""
 
     citation: str
     label: str
@@ -85,13 +85,13 @@ class DivisionHeading:
 
 @dataclass(frozen=True, slots=True)
 class HeadingStyle:
-    """How a text heads what can be cited.
+    """Heading conventions of a text.
 
     Attributes:
-        units: by articles, sections or annexes; numbers are then numbers of points.
-        numbers: lines of plain text count up: *1 Scope*, and somewhere below it *2 Duties*.
-        decimals: by *1.1*, *1.2*, and nothing else.
-        marked: the form marks headings, so that no other line is one.
+        units: articles, sections or annexes have headings; numbers are then points.
+        numbers: numbered plain lines are headings: *1 Scope*, later *2 Duties*.
+        decimals: only decimal numbers are headings: *1.1*, *1.2*.
+        marked: the format marks headings, so other lines are not headings.
     """
 
     units: bool
@@ -105,7 +105,7 @@ def detect_heading_style(lines: Sequence[Line]) -> HeadingStyle:
     headed = [found for line, text in texts if (found := unit_heading(line, text, has_units=True))]
     numbers = _count_up([text for line, text in texts if line.level is None])
     decimals = sum(read_decimal(text) is not None for line, text in texts if not line.level) >= _ENOUGH
-    # An annex alone does not make words of the numbers before it.
+    # Annexes alone do not make the numbers before them points.
     only_annexes = all(found.citation.startswith(ANNEXES) for found in headed)
     return HeadingStyle(
         units=bool(headed) and not (only_annexes and (numbers or decimals)),
@@ -116,13 +116,13 @@ def detect_heading_style(lines: Sequence[Line]) -> HeadingStyle:
 
 
 def may_head_unit(text: str) -> bool:
-    """Whether the line might head a unit, or only refer to one."""
+    """Whether the line may be the heading of a unit; it may also be a reference."""
     annex = _ANNEX.match(text)
     return _UNIT.match(text) is not None or (annex is not None and (" " in annex["label"] or annex["label"].isupper()))
 
 
 def unit_heading(line: Line, text: str, *, has_units: bool) -> UnitHeading | None:
-    """The unit that the line heads, if it does. Numbered headings are units where nothing else is (``has_units``)."""
+    """The unit heading on the line, if any. Numbered headings count as units only without ``has_units``."""
     found = _UNIT.match(text)
     if found is not None and _heads(line, found):
         if found["section"]:
@@ -143,7 +143,7 @@ def unit_heading(line: Line, text: str, *, has_units: bool) -> UnitHeading | Non
 
 
 def read_decimal(text: str) -> DecimalHeading | None:
-    """The decimal number that the line begins with, if it may be one: ``1.2 The bank ...``, and not ``1.2 million``."""
+    """The decimal number at the start of the line, if any: ``1.2 The bank ...``, but not ``1.2 million``."""
     found = _DECIMAL.match(text)
     if found is None:
         return None
@@ -153,7 +153,7 @@ def read_decimal(text: str) -> DecimalHeading | None:
 
 
 def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeading | None:
-    """The division that the line heads, if it does."""
+    """The division heading on the line, if any."""
     found = _DIVISION.match(text)
     if found is None or len(text.split()) > HEADING_WORDS or text.endswith((".", ",", ";")):
         return None
@@ -167,14 +167,14 @@ def division_heading(line: Line, text: str, *, has_units: bool) -> DivisionHeadi
 
 
 def _count_up(texts: Sequence[str]) -> bool:
-    """Whether one unit that a number heads is followed by the next, somewhere below it."""
+    """Whether a numbered unit is followed by the next number somewhere below."""
     plain = (unit_heading(Line(text), text, has_units=False) for text in texts)
     numbers = [unit.number for unit in plain if unit and len(unit.number) == 1]
     return any(later == earlier + 1 for (earlier,), (later,) in pairwise(numbers))
 
 
 def _heads(line: Line, found: re.Match[str]) -> bool:
-    """A cross-reference may stand at the beginning of a line, too: *Article 98(1) shall apply.*"""
+    """Whether it is a heading and not a cross-reference such as *Article 98(1) shall apply.*"""
     heading = found["heading"] or ""
     if line.level or not heading:
         return True
@@ -184,7 +184,7 @@ def _heads(line: Line, found: re.Match[str]) -> bool:
 
 
 def _heads_annex(found: re.Match[str], text: str) -> bool:
-    """Whether an annex is headed where the form does not say so: *Annex I does not apply* refers to one."""
+    """Whether unmarked text is an annex heading; *Annex I does not apply* is a reference."""
     if text.endswith("."):
         return False
     if found["label"].isupper():

@@ -1,4 +1,4 @@
-"""HTML and XHTML to lines, a block a line. Entities are looked up and never expanded from the document itself."""
+"""HTML and XHTML to lines, one per block. Entities that the document declares are never expanded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ _NESTING = frozenset({"ol", "ul", "table"})
 
 @dataclass(frozen=True, slots=True)
 class _Numbering:
-    """How a list numbers its items (``a`` or ``i``, small or large; else in figures), and the number that is next."""
+    """Numbering of a list (``a`` or ``i``, lower or upper case, else digits), and its next number."""
 
     style: str
     number: int
 
     def label(self) -> str:
-        """As a reader of the page sees it, points in brackets: ``3.``, ``(c)``, ``(iii)``."""
+        """The label as displayed, letters and numerals in brackets: ``3.``, ``(c)``, ``(iii)``."""
         match self.style:
             case "a" | "A" if 0 < self.number <= len(ascii_lowercase):
                 label = ascii_lowercase[self.number - 1]
@@ -34,7 +34,7 @@ class _Numbering:
 
 
 class _HtmlLines(HTMLParser):
-    """Each block becomes a line; headings say so."""
+    """Collects each block as a line, with the level of headings."""
 
     def __init__(self, headings: Mapping[str, int], notes: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
@@ -93,12 +93,12 @@ class _HtmlLines(HTMLParser):
 
     def _end(self) -> None:
         text = " ".join("".join(self._words).split())
-        if text and text != self._label:  # the number of an item waits for the item's words
+        if text and text != self._label:  # the number of an item is kept until its text
             self.lines.append(Line(text, level=self._level, depth=self._depth, note=self._note))
             self._words.clear()
             self._label = ""
         else:
-            # A number alone belongs to the block that follows it.
+            # A number alone belongs to the next block.
             self._words = [f"{text} "] if text else []
         self._level, self._note = 0, False
 

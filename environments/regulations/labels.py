@@ -10,7 +10,7 @@ _NUMERALS = (
 
 
 def roman_numeral(number: int) -> str:
-    """In small letters; empty for what is less than 1."""
+    """In lower case; empty for numbers below 1."""
     text = ""
     for value, letters in _NUMERALS:
         while number >= value:
@@ -30,15 +30,15 @@ _SHAPE = re.compile(r"[0-9A-Za-z]+")
 
 _LARGEST_GAP = 20
 _LAST_INSERTED = "h"
-"""Of the points inserted behind another: nobody inserts eight, and *(or)* and *(no)* are words."""
+"""Last letter of inserted points; *(or)* and *(no)* are words."""
 
 Value = tuple[int, str]
-"""The number, and what was inserted behind it: ``2a`` is (2, "a")."""
+"""The number and its inserted letter: ``2a`` is (2, "a")."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelReading:
-    """One thing that a label may mean: the style it is written in, and which one of its style it is."""
+    """One interpretation of a label: its numbering style, and its value in that style."""
 
     style: str
     value: Value
@@ -48,34 +48,34 @@ class LabelReading:
         return self.value == (1, "")
 
     def follows(self, other: "LabelReading") -> bool:
-        """Whether it is the next one of the same style: the next number, or one inserted behind the last."""
+        """Whether it is the successor in the same style: the next number, or one inserted after the last."""
         if self.style != other.style:
             return False
         (number, inserted), (last, before) = self.value, other.value
         return (number == last + 1 and inserted in {"", "a"}) or (number == last and inserted > before)
 
     def is_after(self, other: "LabelReading") -> bool:
-        """Whether it comes later in the same list, with not too many missing between them."""
+        """Whether it comes later in the same list, with a small gap at most."""
         return self.style == other.style and 0 <= self.value[0] - other.value[0] <= _LARGEST_GAP and self != other
 
 
 @dataclass(frozen=True, slots=True)
 class ListLabel:
-    """A label as printed, and what it may mean."""
+    """A label as printed, and its possible interpretations."""
 
     text: str
     readings: tuple[LabelReading, ...]
 
     @property
     def cited(self) -> str:
-        """As it is cited: ``1.`` and ``1)`` as ``(1)``."""
+        """The form in citations: ``(1)`` for ``1.`` and ``1)``."""
         found = _SHAPE.search(self.text)
         assert found is not None
         return f"({found[0]})"
 
 
 def read_labels(text: str) -> tuple[tuple[ListLabel, ...], str]:
-    """The labels that a line begins with (``(a)(1) The provider ...`` has two), and what stands behind them."""
+    """The labels at the start of a line (``(a)(1) The provider ...`` has two), and the rest of the line."""
     labels: list[ListLabel] = []
     while (found := _LABEL.match(text)) is not None:
         meant = label_readings(found["label"])
@@ -87,7 +87,7 @@ def read_labels(text: str) -> tuple[tuple[ListLabel, ...], str]:
 
 
 def label_readings(label: str) -> tuple[LabelReading, ...]:
-    """What a label may mean: ``(i)`` is the ninth letter or the first numeral."""
+    """Interpretations of a label: ``(i)`` is the ninth letter or the first numeral."""
     found = _SHAPE.search(label)
     assert found is not None
     core, frame = found[0], label.replace(found[0], "#", 1)
@@ -112,7 +112,7 @@ def label_readings(label: str) -> tuple[LabelReading, ...]:
 
 
 def first_label(reading: LabelReading) -> str:
-    """The label that the list of a reading begins with: ``(i)`` for ``(iv)``."""
+    """The first label of the list: ``(i)`` for ``(iv)``."""
     style, frame = reading.style.split(" ", 1)
     return frame.replace("#", style)
 

@@ -15,17 +15,16 @@ class _Frozen(BaseModel):
 
 
 class Node(_Frozen):
-    """A piece of the text, with the pieces below it in the order of the text.
+    """A node of a legal text, with its child nodes in text order.
 
     Attributes:
-        kind: *division*: a part, chapter or subpart, that other pieces are only found by. *unit*: an article, section,
-            annex or control. *point*: a numbered paragraph or anything numbered below it. *passage*: words that go on
-            after the points of a list, or that nothing numbers. *note*: where an editor says when the text was made.
-        label: as printed: ``Article 97``, ``(a)``, ``1.``; empty where there is none.
-        citation: what the piece is cited by, unique but for passages, which go by what they belong to; empty for what
-            nobody cites.
-        heading: the title behind or below the label.
-        text: its own words, before those of the pieces below it.
+        kind: *division*: a part, chapter or subpart, which is not cited itself. *unit*: an article, section, annex or
+            control. *point*: a numbered paragraph or anything numbered below it. *passage*: unnumbered text, as after
+            a list. *note*: an editorial note on the history of the text.
+        label: as printed: ``Article 97``, ``(a)``, ``1.``; empty if there is none.
+        citation: unique citation; passages have that of their parent; empty for nodes that cannot be cited.
+        heading: the title after or below the label.
+        text: its own text, before that of its children.
     """
 
     kind: NodeKind
@@ -36,31 +35,31 @@ class Node(_Frozen):
     nodes: tuple["Node", ...] = ()
 
     def words(self) -> Iterator[str]:
-        """Everything that it says, with what stands below it, in the order of the text."""
+        """All texts of the node and its descendants, in text order."""
         yield from (piece for piece in (self.label, self.heading, self.text) if piece)
         for node in self.nodes:
             yield from node.words()
 
     def walk(self) -> Iterator["Node"]:
-        """It and all that stands below it, in the order of the text."""
+        """The node and its descendants, in text order."""
         yield self
         for node in self.nodes:
             yield from node.walk()
 
     @property
     def opens(self) -> bool:
-        """Whether its words are only the opening of the points below it."""
+        """Whether its text only introduces the points below it."""
         return any(node.kind == "point" for node in self.nodes) and self.text.endswith((":", "—", "–", "-"))
 
 
 class LegalText(_Frozen):
-    """A legal text as it was read.
+    """A legal text as read from a file.
 
     Attributes:
-        title: what stands before the first division or unit.
-        notes: footnotes, taken out of the text that they interrupted.
+        title: the text before the first division or unit.
+        notes: footnotes, taken out of the running text.
         left_out: page numbers and running heads.
-        doubts: what somebody should look at: gaps in the numbering, labels that could mean two things.
+        doubts: points to review: gaps in the numbering, ambiguous labels.
     """
 
     title: str = ""
@@ -74,22 +73,22 @@ class LegalText(_Frozen):
             yield from node.walk()
 
     def words(self) -> Iterator[str]:
-        """The whole text but footnotes and what was left out, in its order."""
+        """The whole text in order, without footnotes and `left_out`."""
         if self.title:
             yield self.title
         for node in self.nodes:
             yield from node.words()
 
     def provisions(self) -> tuple[Provision, ...]:
-        """The smallest citable parts, in the order of the text.
+        """The smallest citable parts, in text order.
 
-        A paragraph that only opens a list (*the provider shall:*) is no provision; its words stand with each of the
-        list's points, which could not be understood without them. Recitals and notes are no provisions.
+        A paragraph that only introduces a list (*the provider shall:*) is not a provision; its words become the opening
+        of each point of the list. Recitals and notes are not provisions.
         """
         return tuple(provision for node in self.nodes for provision in _provisions(node, "", ""))
 
     def as_regulation(self, id: str, source: str) -> Regulation:  # noqa: A002 (the field's name)
-        """The regulation that the rest of the house reads. Raises pydantic's ValidationError without provisions."""
+        """Convert to a regulation. Raises pydantic's ValidationError if there are no provisions."""
         title = " ".join(self.title.split())[:200] or id
         return Regulation(id=id, title=title, source=source, restated=False, provisions=self.provisions())
 

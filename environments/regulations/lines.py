@@ -1,4 +1,8 @@
-"""A line of a document, with what its form says of it."""
+"""Lines of documents, and plain text to lines without page furniture.
+
+Pages end in a form feed where the format has pages. Text extracted from PDF often has lost them but kept the page
+numbers: far indented, counting from one, joined to the first words of the next page.
+"""
 
 import re
 from collections import Counter
@@ -8,13 +12,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line, or in forms that mark them a block, of a document.
+    """A line, or a block in formats that mark blocks.
 
     Attributes:
-        page: from 1; 0 where the form has no pages.
-        level: of a heading, from 1; 0 where the form says that it is none; None if unknown.
-        depth: in how many lists or tables it stands; None where the form does not say.
-        note: whether the form marks it as a footnote.
+        page: from 1; 0 if the format has no pages.
+        level: heading level from 1; 0 if marked as no heading; None if unknown.
+        depth: number of enclosing lists or tables; None if unknown.
+        note: whether the format marks it as a footnote.
     """
 
     text: str
@@ -29,21 +33,21 @@ _PARAGRAPH = re.compile(r"^\s*\d{1,3}(?:\.\d{1,3})*[.)]?\s")
 _ALONE = re.compile(r"^\s*(?:page\s+)?(?P<number>\d{1,3})(?:\s+of\s+\d+)?\s*$", re.IGNORECASE)
 _EDGE = 2
 _REPEATED = 3
-"""A line that opens or closes so many pages, word for word but for digits, belongs to the page and not to the text."""
+"""A line at the edge of this many pages, equal but for digits, is a running head or foot."""
 
 
 def text_lines(text: str) -> list[Line]:
-    """The lines of plain text without page numbers and what repeats from page to page; blank lines are left out."""
+    """The lines of plain text without page numbers, running heads and blank lines."""
     return _split_page_furniture(text)[0]
 
 
 def headers_and_footers(text: str) -> tuple[str, ...]:
-    """What `text_lines` leaves out, blank lines aside."""
+    """Page numbers and running heads that `text_lines` leaves out."""
     return tuple(_split_page_furniture(text)[1])
 
 
 def _split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
-    """The lines of the text, and those that belong to its pages."""
+    """The lines of the text, and those of page furniture."""
     pages = text.split("\f") if "\f" in text else _split_at_numbers(text)
     furniture = _furniture(pages)
     lines: list[Line] = []
@@ -63,7 +67,7 @@ def _split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
 
 
 def _split_at_numbers(text: str) -> list[str]:
-    """Pages of a text that kept only the page numbers: each ends where the next expected number stands far indented."""
+    """Split a text that kept only page numbers: a page ends where the next expected number is far indented."""
     pages: list[list[str]] = [[]]
     for line in text.splitlines():
         rest = _after_page_number(line, len(pages))
@@ -75,8 +79,8 @@ def _split_at_numbers(text: str) -> list[str]:
 
 
 def _after_page_number(line: str, expected: int) -> str | None:
-    """What a line says behind the page number, if it begins with that; None if it does not. A paragraph's own number
-    may follow at once (``36.`` opens page 4 with paragraph 6)."""
+    """The rest of a line after its page number; None without a page number. A paragraph number may follow directly:
+    ``36.`` is page number 3 and paragraph 6."""
     indented = _INDENTED.match(line)
     if indented is None or not indented["words"].startswith(str(expected)):
         return None
@@ -90,7 +94,7 @@ def _furniture(pages: Sequence[str]) -> set[str]:
     edges = [[line for line in page.splitlines() if line.strip() and not _PARAGRAPH.match(line)] for page in pages]
     edges = [[*lines[:_EDGE], *lines[-_EDGE:]] for lines in edges]
     if len(pages) < _REPEATED:
-        # So few pages may begin with two articles, which differ in their numbers.
+        # With few pages, two may begin with articles that differ in their numbers.
         words = [{line for line in lines if not re.search(r"\d", line)} for lines in edges]
         return {_digits_masked(line) for line in set[str].intersection(*words)} if len(pages) > 1 else set()
     seen = Counter[str]()

@@ -1,7 +1,7 @@
 """OSCAL catalogs (JSON) to the tree: groups are divisions, controls are units, statement items are points.
 
-Only what a control demands is law: its statement. Guidance is kept as passages that nobody cites. A place for a value
-that an organisation chooses (``{{ insert: param, ac-1_prm_1 }}``) is filled with what the catalog calls the value.
+Only the statement of a control is a provision. Guidance is kept as notes, which are not cited. A placeholder for a
+value that an organisation chooses (``{{ insert: param, ac-1_prm_1 }}``) is replaced by the name of the value.
 """
 
 import json
@@ -19,7 +19,7 @@ Object = Mapping[str, Any]
 
 
 def parse_oscal(text: str) -> LegalText:
-    """The tree of a catalog. Raises InputError naming what is missing."""
+    """Parse a catalog. Raises InputError naming what is missing."""
     try:
         content: object = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -83,14 +83,14 @@ def _part(part: Object, above: str, values: Mapping[str, str], depth: int) -> It
 
 
 def _guidelines(control: Object, values: Mapping[str, str]) -> Iterator[Node]:
-    """What is said of the values that an organisation chooses."""
+    """Guidelines for the values that an organisation chooses."""
     for parameter in _objects(control, "params"):
         for guideline in _objects(parameter, "guidelines"):
             yield Node(kind="note", label=str(parameter.get("id", "")), text=_text(guideline, "prose", values))
 
 
 def _resources(catalog: Object) -> Iterator[str]:
-    """What the catalog refers to, from its back matter."""
+    """References in the back matter."""
     matter = _get(catalog, "back-matter")
     for resource in _objects(cast("Object", matter), "resources") if isinstance(matter, dict) else ():
         words = (_get(resource, "title"), _get(_get(resource, "citation"), "text"))
@@ -103,7 +103,7 @@ def _label(holder: Object) -> str:
 
 
 def _parameters(holder: object, depth: int) -> Iterator[tuple[str, str]]:
-    """What each value that an organisation chooses is called; of a choice, its options."""
+    """Names of the values that an organisation chooses; for a choice, its options."""
     if depth > _DEEPEST or not isinstance(holder, dict):
         return
     for parameter in _objects(cast("Object", holder), "params"):
@@ -120,7 +120,7 @@ def _text(holder: Object, member: str, values: Mapping[str, str]) -> str:
     words = holder.get(member)
     if not isinstance(words, str):
         return ""
-    for _ in range(3):  # a value's name may name another value
+    for _ in range(3):  # the name of a value may contain another placeholder
         words = _INSERT.sub(lambda found: values.get(found[1], found[1]), words)
     return " ".join(words.split())
 

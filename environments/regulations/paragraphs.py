@@ -1,7 +1,7 @@
-"""Lines that were broken for width put together again: a paragraph a line, as other forms have it.
+"""Joins lines that were broken for width into paragraphs, one per line.
 
-Where the text was broken is seen by what had room: a line whose end would have held the next line's first word ends its
-paragraph. Where the paragraph happens to fill its last line, only a label or a heading behind a finished clause tells.
+A line with room left for the first word of the next line ends its paragraph. If a paragraph fills its last line, only a
+label or a heading after a finished clause shows the next one.
 """
 
 import re
@@ -13,19 +13,18 @@ from lawtrace.environments.regulations.labels import read_labels
 from lawtrace.environments.regulations.lines import Line
 
 _WRAPPED = 0.15
-"""The share of lines that begin with a small letter (and not with ``a)``) above which they are taken to be broken for
-width."""
+"""Share of lines that begin with a lower-case letter (not ``a)``) above which the text counts as broken for width."""
 _FULL = 0.85
-"""Of the length that nine lines in ten do not exceed: printed lines of the same width differ in length."""
+"""Share of the 90th percentile of line length from which a line counts as full."""
 _LONGEST_TITLE = 4
 """Lines."""
 _FINISHED = re.compile(r"(?:[.;:,—–\]]|\b(?:and|or))[”’\"')\]]*$")
 _REFERRING = re.compile(r"\([0-9A-Za-z]{1,5}\)(?:,|,? (?:and|or))$")
-"""What goes on with another label, and not with another point: *points (a), (b) and*."""
+"""Ends of lines after which a label is a reference: *points (a), (b) and*."""
 
 
 def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
-    """The lines as they are, or if they were broken for width one for each paragraph."""
+    """One line per paragraph if the lines were broken for width; otherwise the lines unchanged."""
     texts = [" ".join(line.text.split()) for line in lines]
     marked = any(line.level is not None or line.depth is not None for line in lines)
     going_on = sum(text[0].islower() and not read_labels(text)[0] for text in texts)
@@ -44,7 +43,7 @@ def unwrap_lines(lines: Sequence[Line]) -> list[Line]:
 
 
 def _begins(text: str, paragraphs: Sequence[Sequence[str]], width: float) -> bool:
-    """Whether a line begins a paragraph behind those that there are."""
+    """Whether the line begins a new paragraph."""
     before = paragraphs[-1][-1]
     numbered = bool(read_labels(text)[0]) or read_decimal(text) is not None
     if text[0].islower() and not numbered:
@@ -58,8 +57,7 @@ def _begins(text: str, paragraphs: Sequence[Sequence[str]], width: float) -> boo
 
 
 def _is_title(paragraphs: Sequence[Sequence[str]]) -> bool:
-    """Whether the last paragraph is the title of a division, or that of the article named before it: nothing finishes
-    a title."""
+    """Whether the last paragraph is a title of a division or article, which has no final punctuation."""
     if len(paragraphs[-1]) > _LONGEST_TITLE:
         return False
     above, last = (" ".join(of[: _LONGEST_TITLE + 1]) for of in ([[""], *paragraphs[-2:]])[-2:])

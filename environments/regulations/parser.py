@@ -1,8 +1,8 @@
-"""From lines to the tree of a legal text.
+"""Parser from lines to the tree of a legal text.
 
-What a line opens is told by its label and by what is open above it: ``(b)`` goes on with the list that has reached
-``(a)``, whatever list that is; a first label that goes on with nothing opens a list below what was read last. Where the
-form tells how deep a line stands, that decides before anything else. What is no label is words, and words are kept.
+The label of a line and the open nodes decide its place: ``(b)`` continues the list that has reached ``(a)``; a first
+label that continues no list opens one below the last node. If the format gives the depth of a line, that takes
+precedence. Everything that is not a label is text, and all text is kept.
 """
 
 import re
@@ -32,7 +32,7 @@ _ENACTED = re.compile(r"^(?:have|has) adopted this\b", re.I)
 
 @dataclass(slots=True)
 class _OpenNode:
-    """A node while its lines come in. ``depth``: of the line it began with. ``number``: of a unit, or in decimals."""
+    """A node under construction. ``depth``: of its first line. ``number``: of a unit or decimal heading."""
 
     kind: NodeKind
     label: str = ""
@@ -48,7 +48,7 @@ class _OpenNode:
     def closed(self) -> Node:
         nodes = tuple(node.closed() for node in self.nodes)
         if len(self.number) > 1 and not self.pieces and not nodes:
-            # What stands alone behind a decimal number was no title.
+            # Text alone after a decimal number is a paragraph, not a title.
             return Node(kind="point", label=self.label, citation=self.citation, text=self.heading)
         return Node(
             kind=self.kind,
@@ -65,7 +65,7 @@ class _OpenNode:
 
 
 def parse_legal_text(lines: Sequence[Line]) -> LegalText:
-    """The tree. Raises InputError if there are no words in it."""
+    """Build the tree. Raises InputError if it has no text."""
     parser = _Parser([line for line in lines if line.text.strip()])
     parser.read()
     if not parser.root.nodes:
@@ -110,7 +110,7 @@ class _Parser:
                 f"cite them: {self._outside[0][:80]!r}"
             )
 
-    # What opens a unit or a division.
+    # Units and divisions.
 
     def _opens_unit(self, line: Line, text: str) -> bool:
         if line.level == 0 and self._forms.marked:
@@ -127,7 +127,7 @@ class _Parser:
         return True
 
     def _opens_decimal(self, line: Line, text: str) -> bool:
-        """Whether a decimal number is a label: below the unit it begins with, or where nothing else heads units."""
+        """Whether a decimal number is a label: below a unit with its prefix, or where only decimals are headings."""
         found = None if line.level else read_decimal(text)
         if found is None:
             return False
@@ -192,7 +192,7 @@ class _Parser:
         return False
 
     def _begin_headed(self, text: str, level: int) -> None:
-        """A heading that nothing numbers."""
+        """Open a division for an unnumbered heading."""
         rank = 10 + level
         inside = self._forms.units and any(node.kind == "unit" for node in self._path)
         while len(self._path) > 1 and (self._path[-1].kind == "point" or self._path[-1].rank >= rank):
@@ -204,7 +204,7 @@ class _Parser:
             citation = self._unique(f"{self._path[-1].citation}, {text}")
         self._open(_OpenNode("division", "", citation, text, rank=rank))
 
-    # Recitals, points and words.
+    # Recitals, points and text.
 
     def _read_text(self, place: int, line: Line, text: str) -> None:
         current = self._path[-1]
@@ -235,7 +235,7 @@ class _Parser:
             self._path[-1].pieces.append(rest)
 
     def _cites(self) -> bool:
-        """Whether what is open can be cited, so that a point of it can."""
+        """Whether an open node can be cited, so that its points can."""
         return not self._forms.units or any(node.citation for node in self._path)
 
     def _point(self, place: int, line: Line, label: ListLabel) -> None:
@@ -263,12 +263,12 @@ class _Parser:
         self._open(_OpenNode("point", label.text, self._unique(citation), reading=reading, depth=line.depth))
 
     def _choose(self, place: int, line: Line, label: ListLabel) -> tuple[LabelReading, _OpenNode | None]:
-        """What the label means, and the open point that it follows in the same list; None for the first of a list."""
+        """The interpretation of the label, and the open point before it in the same list; None for the first point."""
         points = [node for node in reversed(self._path) if node.kind == "point" and node.reading is not None]
         if line.depth is not None and (level := [node for node in points if node.depth == line.depth]):
             points = level
         elif line.depth is not None and points and all((node.depth or 0) < line.depth for node in points):
-            points = []  # deeper than all that is open: a list of its own
+            points = []  # deeper than all open points: a new list
         going_on = [(r, node) for node in points for r in label.readings if node.reading and r.follows(node.reading)]
         beginning = [reading for reading in label.readings if reading.first]
         if going_on and beginning:
@@ -289,8 +289,10 @@ class _Parser:
         return label.readings[0], None
 
     def _splits_run_in(self, label: ListLabel) -> bool:
-        """Whether the first point of the label's list stands within the words read last (*Time limit. (i) Keep ...*),
-        where nothing told it from a cross-reference; it becomes a point of its own then."""
+        """Split the first point of the label's list from the text read last (*Time limit. (i) Keep ...*).
+
+        Without a second point it could not be told from a cross-reference. Returns whether it was split.
+        """
         current = self._path[-1]
         for reading in label.readings:
             first = first_label(reading)
@@ -305,7 +307,7 @@ class _Parser:
         return False
 
     def _goes_on(self, place: int, going_on: LabelReading, beginning: LabelReading) -> bool:
-        """Whether ``(i)`` is the letter after ``(h)`` or the first numeral: what comes sooner, ``(j)`` or ``(ii)``?"""
+        """Whether ``(i)`` is the letter after ``(h)`` rather than a numeral: whether ``(j)`` comes before ``(ii)``."""
         if self._path[-1].last_words.endswith((":", "—", "–")):
             return False
         for line in self._lines[place + 1 : place + 200]:
@@ -333,7 +335,7 @@ class _Parser:
             while self._path[-1].kind == "point" and (self._path[-1].depth or 0) > line.depth:
                 self._path.pop()
         elif (owner := self._list_owner(current)) and current.last_words.endswith("."):
-            # The point has ended the whole sentence: what follows belongs to what opened the outermost list.
+            # The point ended the sentence: the text belongs to the node that opened the outermost list.
             while self._path[-1] is not owner:
                 self._path.pop()
         current = self._path[-1]
@@ -349,7 +351,7 @@ class _Parser:
         return next((node for node in above if node.last_words.endswith((":", "—", "–"))), None)
 
     def _loose(self, text: str) -> None:
-        """Words outside every unit: kept, and cited by nobody."""
+        """Keep text outside every unit, without a citation."""
         while self._path[-1].kind not in {"division"}:
             self._path.pop()
         self._path[-1].nodes.append(_OpenNode("passage", pieces=[text]))
@@ -359,7 +361,7 @@ class _Parser:
             self._outside.append(text)
 
     def _count(self, text: str) -> None:
-        """Words that no number and no unit holds: each paragraph is counted."""
+        """Cite a paragraph outside all units and numbers by counting."""
         current = self._path[-1]
         self._passages += 1
         citation = f"{current.citation}, passage" if current.citation else "passage"

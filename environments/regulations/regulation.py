@@ -1,6 +1,6 @@
-"""Regulations: a legal text as its provisions, each with a citation.
+"""Regulations: legal texts as sequences of provisions with citations.
 
-A regulation ships as our own restatement, provision by provision, in a TOML file:
+A regulation file restates the text in TOML, provision by provision:
 
     id = "PSD2"
     title = "..."
@@ -23,25 +23,25 @@ from lawtrace.environments.errors import InputError, describe_validation_error
 
 
 class Provision(BaseModel):
-    """The smallest part of a regulation that can be cited."""
+    """The smallest citable part of a regulation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     citation: str = Field(min_length=1)
     text: str = Field(min_length=1)
     opening: str | None = None
-    """The words above it that its sentence begins with, where it is a point of a list. The law's own."""
+    """For a point of a list: the words above the list that begin its sentence."""
     heading: str | None = None
-    """The title of the article or section that it stands in."""
+    """The title of its article or section."""
     reading: str | None = None
-    """How the provision is applied to the tools at hand, where that goes beyond its words. Ours, not the law's."""
+    """Interpretation for the tools of the environment, where it goes beyond the words of the law."""
 
     def words(self) -> str:
-        """The law's words, as they can be quoted: the opening of its list and its own."""
+        """The quotable text: the opening of its list and its own words."""
         return " ".join(f"{self.opening or ''} {self.text}".split())
 
     def whole(self) -> str:
-        """The text, and apart from it the reading."""
+        """The text, followed by the interpretation in brackets."""
         text = self.words()
         return text if self.reading is None else f"{text} [Applied here: {' '.join(self.reading.split())}]"
 
@@ -51,8 +51,8 @@ class Regulation(BaseModel):
 
     Attributes:
         id: the short name that rules cite.
-        source: where the original is to be found.
-        restated: whether the provisions are a restatement in other words, which evaluations must then say.
+        source: reference of the original.
+        restated: whether the provisions restate the law in other words, which evaluations must report.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,14 +68,14 @@ class Regulation(BaseModel):
         return {provision.citation: provision for provision in self.provisions}
 
     def with_provisions(self, provisions: Sequence[Provision]) -> "Regulation":
-        """The same law, of which only these provisions are looked at."""
-        # Made anew: a copy would keep the index of all provisions.
+        """The same regulation with only these provisions."""
+        # Not a copy, which would keep the cached index of all provisions.
         return Regulation(
             id=self.id, title=self.title, source=self.source, restated=self.restated, provisions=tuple(provisions)
         )
 
     def text(self, *, readings: bool = False) -> str:
-        """The whole text, as a model under test reads it. Our readings would tell it the rules: they stay out."""
+        """The text for a model under test. Interpretations are left out by default, since they reveal the rules."""
         lines = [f"{self.title} ({self.source})", ""]
         for provision in self.provisions:
             words = provision.whole() if readings else provision.words()
@@ -84,7 +84,7 @@ class Regulation(BaseModel):
 
 
 def load_regulation(path: Path) -> Regulation:
-    """Read a regulation. Raises InputError naming the file and the place."""
+    """Read a regulation file. Raises InputError naming the file and the place."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
