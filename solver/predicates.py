@@ -64,7 +64,7 @@ class ObservedPredicates:
     """
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
-        self.quantified = tuple(automaton for automaton in automata if automaton.quantified)
+        self.quantified = tuple(automaton for automaton in automata if automaton.is_quantified)
         conditions: dict[str, dict[Condition, None]] = {}
         self._fields: dict[str, set[FieldPath]] = {}
         self._constants: dict[str, dict[FieldPath, set[float]]] = {}
@@ -74,12 +74,12 @@ class ObservedPredicates:
                 if atom.condition is not None:
                     self._fields.setdefault(atom.tool, set()).update(condition_fields(atom.condition))
                     for place, through_list in bound_fields(atom.condition):
-                        if automaton.quantified and not through_list:
+                        if automaton.is_quantified and not through_list:
                             number = self.quantified.index(automaton)
                             self._bound.setdefault((atom.tool, place), set()).add(number)
                     for place, constant in _numeric_bounds(atom.condition):
                         self._constants.setdefault(atom.tool, {}).setdefault(place, set()).add(constant)
-                    if not automaton.quantified:
+                    if not automaton.is_quantified:
                         conditions.setdefault(atom.tool, {})[atom.condition] = None
         self.conditions = {tool: tuple(sorted(conditions[tool], key=str)) for tool in sorted(conditions)}
 

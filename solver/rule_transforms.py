@@ -30,11 +30,13 @@ from lawtrace.solver.ltlf.syntax import (
     Implies,
     Or,
     Release,
+    RuleFormula,
     Since,
     Top,
     Until,
     WeakUntil,
     atoms_of,
+    body_of,
 )
 from lawtrace.solver.rules import Rule
 
@@ -112,7 +114,7 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     kept: list[Rule] = []
     everything = compile_formula(Top())
     for rule in rules:
-        formula = _restrict_formula(rule.parsed, tools)
+        formula = _restrict_rule(rule.parsed, tools)
         if formula == rule.parsed:
             kept.append(rule)
         elif not equivalent(compile_formula(formula), everything):
@@ -121,15 +123,19 @@ def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule,
     return tuple(kept)
 
 
+def _restrict_rule(formula: RuleFormula, tools: Collection[str]) -> RuleFormula:
+    rest = _restrict_formula(body_of(formula), tools)
+    if isinstance(formula, ForAll) and any(atom.variables for atom in atoms_of([rest])):
+        return ForAll(formula.variable, rest)
+    return rest
+
+
 def _restrict_formula(formula: Formula, tools: Collection[str]) -> Formula:
     match formula:
         case Top() | Bottom():
             return formula
         case Atom(tool):
             return formula if tool in tools else Bottom()
-        case ForAll(variable, body):
-            rest = _restrict_formula(body, tools)
-            return ForAll(variable, rest) if any(atom.variables for atom in atoms_of([rest])) else rest
         case And(operands):
             return And(*(_restrict_formula(operand, tools) for operand in operands))
         case Or(operands):

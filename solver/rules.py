@@ -18,9 +18,9 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.ltlf import (
     Automaton,
-    Formula,
     InstructionAdherence,
     OperationalRestriction,
+    RuleFormula,
     check_names,
     compile_formula,
     match_template,
@@ -53,7 +53,7 @@ class Rule(BaseModel):
     rationale: str = ""
 
     @cached_property
-    def parsed(self) -> Formula:
+    def parsed(self) -> RuleFormula:
         """The parsed formula. Raises FormulaError naming the rule, line and column."""
         try:
             return parse(self.formula)

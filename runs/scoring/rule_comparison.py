@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.solver.ltlf import (
     ForAll,
-    Formula,
     InstructionAdherence,
     OperationalRestriction,
     Or,
+    RuleFormula,
     atoms_of,
     equivalent,
     match_template,
@@ -120,7 +120,7 @@ def elementary_rules(rules: Iterable[Rule]) -> list[Rule]:
     return split
 
 
-def _parts(rule: Rule) -> list[Formula]:
+def _parts(rule: Rule) -> list[RuleFormula]:
     quantified = isinstance(rule.parsed, ForAll)
     match match_template(rule.parsed):
         case OperationalRestriction(check, Or(actions)) if not quantified:

@@ -104,7 +104,7 @@ def _measure_rule(
         if automaton.can_accept(automaton.step(state, letter))
     }
     taken = {transition for trace in traces for transition in _transitions_on(automaton, trace)}
-    possible = None if automaton.quantified else product.automaton_transitions(automaton, length)
+    possible = None if automaton.is_quantified else product.automaton_transitions(automaton, length)
     missing = tuple(_transition_text(automaton, transition) for transition in sorted((possible or set()) - taken))
     return RuleCoverage(
         rule.id, len(live), None if possible is None else len(possible | taken), len(taken), missing, triggered

@@ -1,4 +1,4 @@
-"""Arguments as a user would say them, drawn one after the other: a value may depend on those before it."""
+"""Checks of initial states: do they match the tables, can arguments be sampled from them, do they carry traces?"""
 
 import json
 import traceback
@@ -22,7 +22,7 @@ from lawtrace.solver.rules import Rule
 
 
 class EmptyDomainError(Exception):
-    """A domain found nothing in a state; carries the parameter and what Python said."""
+    """A sampler found no value in a state. Carries the parameter and the cause."""
 
     def __init__(self, parameter: Parameter, reason: Exception) -> None:
         super().__init__(f"{type(reason).__name__}: {reason}")
@@ -30,7 +30,11 @@ class EmptyDomainError(Exception):
 
 
 def sample_arguments(tool: Tool, state: State, random: Random) -> dict[str, Value]:
-    """A value for every parameter that a user says or that is looked up. Raises NothingToDraw."""
+    """A value for every parameter that the user states or that is looked up, in order: one may depend on those before
+    it.
+
+    Raises EmptyDomainError.
+    """
     drawn: dict[str, Value] = {}
     for parameter in tool.parameters:
         match parameter.source:
@@ -56,9 +60,11 @@ SEQUENCES_TRIED = 6
 def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]:
     """Defects of the states that ``populate`` returns, with the seed of the first example."""
     for seed in range(SEEDS_CHECKED):
-        flaw = _invalid_state(environment, seed) or _empty_domain(environment, seed) or _failing_call(environment, seed)
-        if flaw is not None:
-            yield flaw
+        issue = (
+            _invalid_state(environment, seed) or _empty_domain(environment, seed) or _failing_call(environment, seed)
+        )
+        if issue is not None:
+            yield issue
             return
 
 
@@ -69,7 +75,7 @@ def check_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[De
 
 
 def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | None:
-    def flaw(what: str, remedy: str) -> DeclarationIssue:
+    def issue(what: str, remedy: str) -> DeclarationIssue:
         return DeclarationIssue(
             kind="initial state",
             place="populate",
@@ -80,40 +86,40 @@ def _invalid_state(environment: Environment, seed: int) -> DeclarationIssue | No
 
     try:
         state = cast("object", environment.populate(Random(seed)))
-    except InputError as error:  # the loader of folders has named file and line
-        return flaw(f"it fails: {error}", "let it return a State for every seed")
-    except Exception as error:  # noqa: BLE001 (the user's own code; whatever it raises is the finding)
+    except InputError as error:  # the message names file and line
+        return issue(f"it fails: {error}", "let it return a State for every seed")
+    except Exception as error:  # noqa: BLE001 (user code; the exception is the finding)
         raised = traceback.extract_tb(error.__traceback__)[-1]
-        return flaw(
+        return issue(
             f"it raises {type(error).__name__}: {error} ({raised.filename}, line {raised.lineno})",
             "let it return a State for every seed",
         )
     if not isinstance(state, State):
-        return flaw(
+        return issue(
             f"it returns a {type(state).__name__}", "let it return a State, as environments/spec/state.py has it"
         )
     if set(state.tables) != set(environment.entities):
         differing = sorted(set(state.tables) ^ set(environment.entities))[0]
-        return flaw(
+        return issue(
             f"the table {differing!r} is in the state or among the entities, not in both",
             "start from dict.fromkeys(ENTITIES, ()) and fill in the rows",
         )
     for table, entity in environment.entities.items():
         keys = [row.values.get(entity.key) for row in state.rows(table)]
         if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
-            return flaw(f"two rows of {table!r} have the key {twice[0]!r}", "draw keys without repeats (random.sample)")
+            return issue(
+                f"two rows of {table!r} have the key {twice[0]!r}", "sample keys without repeats (random.sample)"
+            )
     try:
         again = decode_state(encode_state(state, environment.entities), environment.entities)
     except InputError as error:
-        return flaw(f"it is not what the tables say: {error}", "draw values of the declared kinds")
+        return issue(f"it does not match the tables: {error}", "sample values of the declared types")
     except (WrongFormat, WrongType, TypeError, KeyError, ValueError) as error:
-        return flaw(f"it cannot be written: {type(error).__name__}: {error}", "draw values of the declared kinds")
+        return issue(f"it cannot be written: {type(error).__name__}: {error}", "sample values of the declared types")
     if not _same(again, state):
-        return flaw(
-            "it reads back differently from how it was written", "draw values in inside form (cents, day numbers)"
-        )
+        return issue("it changes when written and read back", "sample values in internal form (cents, day numbers)")
     if not _same(environment.populate(Random(seed)), state):
-        return flaw("the same seed gives another state", "take all chance from the `random` that is given")
+        return issue("the same seed gives another state", "take all randomness from the `random` argument")
     return None
 
 
@@ -127,8 +133,8 @@ def _empty_domain(environment: Environment, seed: int) -> DeclarationIssue | Non
             return DeclarationIssue(
                 kind="initial state",
                 place=f"tool {tool.name!r}, parameter {nothing.parameter.name!r}",
-                what=f"its domain finds nothing to draw in an initial state ({nothing})",
-                remedy="put rows into the table that it draws from",
+                what=f"its sampler finds no value in an initial state ({nothing})",
+                remedy="add rows to the table that it samples from",
                 proof=f"For example populate(Random({seed})).",
             )
     return None
@@ -144,12 +150,12 @@ def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | Non
         said = {name: tool.parameter(name).kind.encode(value) for name, value in drawn.items() if value is not None}
         try:
             simulate_call(environment, state, tool.name, said)
-        except Exception as error:  # noqa: BLE001 (the user's own terms: whatever they raise is the finding)
+        except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)
             return DeclarationIssue(
                 kind="refusal",
                 place=f"tool {tool.name!r}, {_failing_condition(tool, EvaluationScope(state, drawn))}",
                 what=f"a call raises {type(error).__name__}: {error}",
-                remedy="compare values of one kind: inside, money is cents, a day and a minute are numbers",
+                remedy="compare values of one type: internally, money is cents, days and minutes are numbers",
                 proof=f"For example {tool.name}({json.dumps(said)}) in populate(Random({seed})).",
             )
     return None
@@ -163,7 +169,7 @@ def _failing_condition(tool: Tool, scope: EvaluationScope) -> str:
     for place, condition in conditions:
         try:
             condition(scope)
-        except Exception:  # noqa: BLE001 (told by the caller)
+        except Exception:  # noqa: BLE001 (reported by the caller)
             return place
     return "effects and results"
 
@@ -189,7 +195,7 @@ def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
                     kind="result",
                     place=place,
                     what=f"it never lists anything: no initial state has {entity.table} and no tool makes any",
-                    remedy="put some into the initial states, or take the result out",
+                    remedy="add some to the initial states, or remove the result",
                     proof=f"Seen in {SEEDS_CHECKED} initial states.",
                 )
                 continue
@@ -198,7 +204,7 @@ def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
                     yield DeclarationIssue(
                         kind="result",
                         place=place,
-                        what=f"it documents the field {name!r}, which no row has and no tool sets",
+                        what=f"it documents the field {name!r}, but no row has it and no tool sets it",
                         remedy="fill it in the initial states, or leave it out of the result",
                         proof=f"Seen in {SEEDS_CHECKED} initial states.",
                     )
@@ -217,17 +223,17 @@ def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> 
             place="rules and tools",
             what=f"no compliant trace of {TRACE_LENGTHS[0]} to {TRACE_LENGTHS[-1]} calls changes anything, so no task "
             "can be made",
-            remedy="see which rule or which missing look-up stands in the way: `lawtrace traces coverage`",
+            remedy="find the rule or missing look-up that excludes them: `lawtrace traces coverage`",
         )
     for length in lengths:
         random = Random(f"{environment.name}/{length}")
-        walks = [draw_tool_sequence(product, length, random, frozenset()) for _ in range(SEQUENCES_TRIED)]
-        if all(instantiate_from_initial_states(product, walk, random) is None for walk in walks):
+        sequences = [draw_tool_sequence(product, length, random, frozenset()) for _ in range(SEQUENCES_TRIED)]
+        if all(instantiate_from_initial_states(product, sequence, random) is None for sequence in sequences):
             yield DeclarationIssue(
                 kind="initial state",
                 place="populate",
                 what=f"no initial state carries a trace of {length} calls that changes something",
-                remedy="give the initial states more rows, or the tools fewer refusals that no planner can foresee",
-                proof=f"{SEQUENCES_TRIED} were tried, among them {', '.join(walks[0])}.",
+                remedy="give the initial states more rows, or the tools fewer refusals that depend on amounts",
+                proof=f"{SEQUENCES_TRIED} were tried, among them {', '.join(sequences[0])}.",
             )
             return

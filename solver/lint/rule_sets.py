@@ -1,4 +1,12 @@
-"""The questions that are asked of a rule set, and what their answers mean. One function a question."""
+"""Rule-set analysis with proofs: conflicts, unreachable tools, vacuous, redundant and equivalent rules.
+
+    analysis = analyse_rules(environment, rules)
+    analysis.findings                        # empty for a rule set without defects
+    analysis.breaking["record-transfer"]     # a trace that breaks this rule and no other
+
+Every answer is a trace, a proof for traces of any length (an exhausted product), or *undecided*. One function per
+question.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,13 +47,14 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class RuleSetQueries:
-    """What is asked about, and who answers.
+    """The rule set in the form that queries need.
 
     Attributes:
         rules: by id.
-        bodies: what each rule says; a quantified one, of the value that is followed
-        (`lawtrace.solver.model_checking.product_search`). components: for each rule the traces that keep it.
-        breaches: for each rule the traces that break it.
+        bodies: the formula of each rule; for a quantified one its body for one value
+            (`lawtrace.solver.model_checking.product_search`).
+        components: for each rule the traces that keep it.
+        violations: for each rule the traces that break it.
     """
 
     environment: Environment
@@ -56,53 +65,54 @@ class RuleSetQueries:
     prover: Prover
 
     @classmethod
-    def into(cls, environment: Environment, rules: Sequence[Rule], prover: Prover) -> "RuleSetQueries":
+    def build(cls, environment: Environment, rules: Sequence[Rule], prover: Prover) -> "RuleSetQueries":
         bodies = dict(zip((rule.id for rule in rules), instance_bodies([rule.parsed for rule in rules]), strict=True))
         components = {rule: Component(compile_formula(overapproximation(body))) for rule, body in bodies.items()}
-        breaches = {rule: Component(complement(compile_formula(body))) for rule, body in bodies.items()}
-        return cls(environment, {rule.id: rule for rule in rules}, bodies, components, breaches, prover)
+        violations = {rule: Component(complement(compile_formula(body))) for rule, body in bodies.items()}
+        return cls(environment, {rule.id: rule for rule in rules}, bodies, components, violations, prover)
 
     def components_of(self, rules: Collection[str], but: str | None = None) -> dict[str, Component]:
         """The components of some rules, in the order of the rule set."""
         return {rule: part for rule, part in self.components.items() if rule in rules and rule != but}
 
     def proof(self, excluded: Infeasible, *tools: str) -> str:
-        """The proof in words, with the preconditions of these tools and of those that the rules in it name."""
+        """The proof in words, with the preconditions of these tools and of the tools that the rules of the core
+        name."""
         if excluded.scope == "free":
             return describe_proof(excluded)
         named = {atom.tool for atom in atoms_of(self.rules[rule].parsed for rule in excluded.core)}
         return f"{describe_proof(excluded)} {describe_preconditions(self.environment, named | set(tools))}".rstrip()
 
 
-def find_conflicts(inquiry: RuleSetQueries) -> list[RuleFinding]:
-    """Rules that no trace with a call in it keeps together, in smallest sets.
+def find_conflicts(queries: RuleSetQueries) -> list[RuleFinding]:
+    """Minimal sets of rules that no trace with a call keeps together.
 
-    Every rule that cannot be kept alone and every contradictory pair is found. Of larger sets as many as it takes to
-    leave none: after each, its last rule is set aside.
+    Every contradictory single rule and every contradictory pair is found. Of larger sets, as many as are needed to
+    leave a consistent rule set: after each, its last rule is set aside.
     """
-    some_call = _occurrence(Top())  # doing nothing is no way to keep a rule
-    prover, remaining = inquiry.prover, dict(inquiry.components)
+    some_call = _occurrence(Top())  # the empty trace does not count
+    prover, remaining = queries.prover, dict(queries.components)
     together = prover.prove(some_call, remaining)
     if isinstance(together, Found):
         return []
     findings: list[RuleFinding] = []
     for size in (1, 2):
-        blamed: set[str] = set()
+        set_aside: set[str] = set()
         for rules in combinations(remaining, size):
-            answer = prover.prove(some_call, inquiry.components_of(rules))
+            answer = prover.prove(some_call, queries.components_of(rules))
             if isinstance(answer, Infeasible):
-                findings.append(_conflict(inquiry, answer))
-                blamed.add(rules[-1])
-        remaining = {rule: part for rule, part in remaining.items() if rule not in blamed}
+                findings.append(_conflict(queries, answer))
+                set_aside.add(rules[-1])
+        remaining = {rule: part for rule, part in remaining.items() if rule not in set_aside}
     while isinstance(answer := prover.prove(some_call, remaining), Infeasible):
-        findings.append(_conflict(inquiry, answer))
+        findings.append(_conflict(queries, answer))
         del remaining[answer.core[-1]]
     if isinstance(answer, Undecided):
         findings.append(_undecided("whether the rules can be kept together", answer, *remaining))
     return findings
 
 
-def _conflict(inquiry: RuleSetQueries, answer: Infeasible) -> RuleFinding:
+def _conflict(queries: RuleSetQueries, answer: Infeasible) -> RuleFinding:
     together = "" if len(answer.core) == 1 else " together"
     where = "" if answer.scope == "free" else " where the environment's preconditions are met"
     return RuleFinding(
@@ -110,16 +120,18 @@ def _conflict(inquiry: RuleSetQueries, answer: Infeasible) -> RuleFinding:
         rules=answer.core,
         scope=answer.scope,
         message=f"{join_names(answer.core)} cannot be kept{together}{where}",
-        proof=inquiry.proof(answer),
+        proof=queries.proof(answer),
         without=_without(answer),
     )
 
 
-def find_equivalent_rules(inquiry: RuleSetQueries, among: Sequence[str]) -> tuple[list[RuleFinding], tuple[str, ...]]:
-    """Rules that say the same, and one of each meaning (the first), with which further questions are asked."""
+def find_equivalent_rules(
+    queries: RuleSetQueries, candidates: Sequence[str]
+) -> tuple[list[RuleFinding], tuple[str, ...]]:
+    """Rules with the same meaning, and one representative of each meaning (the first) for further queries."""
     classes: list[list[str]] = []
-    for rule in among:
-        known = next((members for members in classes if _implies_each_other(inquiry, members[0], rule)), None)
+    for rule in candidates:
+        known = next((members for members in classes if _implies_each_other(queries, members[0], rule)), None)
         if known is None:
             classes.append([rule])
         else:
@@ -129,8 +141,8 @@ def find_equivalent_rules(inquiry: RuleSetQueries, among: Sequence[str]) -> tupl
             kind="equivalent",
             rules=tuple(members),
             scope="free",
-            message=f"{join_names(members)} say the same in other words",
-            proof=f"Whatever is called, a trace of any length that keeps {members[0]} keeps the rest, and conversely.",
+            message=f"{join_names(members)} have the same meaning",
+            proof=f"For all calls, a trace of any length that keeps {members[0]} keeps the rest, and conversely.",
         )
         for members in classes
         if len(members) > 1
@@ -138,21 +150,21 @@ def find_equivalent_rules(inquiry: RuleSetQueries, among: Sequence[str]) -> tupl
     return findings, tuple(members[0] for members in classes)
 
 
-def _implies_each_other(inquiry: RuleSetQueries, *pair: str) -> bool:
+def _implies_each_other(queries: RuleSetQueries, *pair: str) -> bool:
     return all(
         isinstance(
-            inquiry.prover.prove_free(inquiry.violations[broken], inquiry.components_of(pair, broken)), Infeasible
+            queries.prover.prove_free(queries.violations[broken], queries.components_of(pair, broken)), Infeasible
         )
         for broken in pair
     )
 
 
-def find_unreachable_tools(inquiry: RuleSetQueries) -> tuple[list[RuleFinding], dict[str, Witness]]:
-    """The tools that no trace can call that keeps all rules; for the others such a trace."""
+def find_unreachable_tools(queries: RuleSetQueries) -> tuple[list[RuleFinding], dict[str, Witness]]:
+    """The tools that no trace that keeps all rules can call; for the others such a trace."""
     findings: list[RuleFinding] = []
     calling: dict[str, Witness] = {}
-    for name, tool in inquiry.environment.tools.items():
-        match inquiry.prover.prove(_occurrence(Atom(name)), inquiry.components):
+    for name, tool in queries.environment.tools.items():
+        match queries.prover.prove(_occurrence(Atom(name)), queries.components):
             case Found() as answer:
                 calling[name] = witness_from(answer)
             case Undecided() as answer:
@@ -165,7 +177,7 @@ def find_unreachable_tools(inquiry: RuleSetQueries) -> tuple[list[RuleFinding], 
                     tool=name,
                     scope=answer.scope,
                     message=f"no compliant trace can call {name}{critical}: {_blocking_causes(answer)}",
-                    proof=inquiry.proof(answer, name),
+                    proof=queries.proof(answer, name),
                     without=_without(answer),
                 )
                 findings.append(finding)
@@ -177,16 +189,16 @@ def _blocking_causes(answer: Infeasible) -> str:
     world = [] if answer.scope == "free" else ["the environment's preconditions"]
     causes = [*answer.core, *world]
     if not answer.core:
-        return f"{join_names(causes)} forbid it, whatever the rules"
+        return f"{join_names(causes)} forbid it, independent of the rules"
     return f"{join_names(causes)} forbid it together" if causes[1:] else f"{causes[0]} forbids it"
 
 
-def find_vacuous_rules(inquiry: RuleSetQueries, among: Sequence[str], *, together: bool) -> list[RuleFinding]:
-    """The rules that never have anything to judge: in no trace, or (``together``) in none that keeps the others."""
+def find_vacuous_rules(queries: RuleSetQueries, candidates: Sequence[str], *, together: bool) -> list[RuleFinding]:
+    """The rules that are never triggered: in no trace, or (``together``) in no trace that keeps the others."""
     findings: list[RuleFinding] = []
-    for rule in among:
-        trigger = _trigger(inquiry.bodies[rule])
-        answer = inquiry.prover.prove(_occurrence(trigger), inquiry.components_of(among if together else (), rule))
+    for rule in candidates:
+        trigger = _trigger(queries.bodies[rule])
+        answer = queries.prover.prove(_occurrence(trigger), queries.components_of(candidates if together else (), rule))
         if isinstance(answer, Undecided):
             findings.append(_undecided(f"whether {rule} can be triggered", answer, rule))
         if isinstance(answer, Infeasible):
@@ -199,7 +211,7 @@ def find_vacuous_rules(inquiry: RuleSetQueries, among: Sequence[str], *, togethe
                 scope=answer.scope,
                 message=f"{rule} is never triggered: "
                 + ("it names no call" if trigger == Bottom() else f"no trace{keeping}{where} has `{trigger}` in it"),
-                proof=inquiry.proof(answer, *(atom.tool for atom in atoms_of([trigger]))),
+                proof=queries.proof(answer, *(atom.tool for atom in atoms_of([trigger]))),
                 without=_without(answer),
             )
             findings.append(finding)
@@ -207,18 +219,18 @@ def find_vacuous_rules(inquiry: RuleSetQueries, among: Sequence[str], *, togethe
 
 
 def find_redundant_rules(
-    inquiry: RuleSetQueries, among: Sequence[str], *, settled: Collection[str] = ()
+    queries: RuleSetQueries, candidates: Sequence[str], *, settled: Collection[str] = ()
 ) -> tuple[list[RuleFinding], dict[str, Witness]]:
-    """The rules that others imply, each with few of them that do; for the rest a trace that breaks nothing else.
+    """The rules that others imply, each with a minimal set that does; for the rest a trace that breaks nothing else.
 
-    Of the ``accepts_end`` it is known already; they are not asked about again.
+    Rules in ``settled`` are known to be implied and are skipped.
     """
     findings: list[RuleFinding] = []
     breaking: dict[str, Witness] = {}
-    for rule in among:
+    for rule in candidates:
         if rule in settled:
             continue
-        match inquiry.prover.prove_free(inquiry.violations[rule], inquiry.components_of(among, rule)):
+        match queries.prover.prove_free(queries.violations[rule], queries.components_of(candidates, rule)):
             case Found() as answer:
                 breaking[rule] = witness_from(answer)
             case Undecided() as answer:
@@ -231,7 +243,7 @@ def find_redundant_rules(
                     reasons=answer.core,
                     scope="free",
                     message=f"{rule} is redundant: every trace{keeping} keeps it",
-                    proof=inquiry.proof(answer),
+                    proof=queries.proof(answer),
                     without=_without(answer),
                 )
                 findings.append(finding)
@@ -244,12 +256,12 @@ def _occurrence(formula: Formula) -> Component:
 
 
 def trigger_component(formula: Formula) -> Component:
-    """The traces in which a rule that says this has something to judge."""
+    """The traces in which the rule is triggered."""
     return _occurrence(_trigger(formula))
 
 
 def _trigger(formula: Formula) -> Formula:
-    """What gives a rule something to judge, as `lawtrace.solver.ltlf.monitor` counts it."""
+    """The trigger of a rule, as `lawtrace.solver.ltlf.monitor` counts it."""
     match match_template(formula):
         case OperationalRestriction(action=occasion) | InstructionAdherence(trigger=occasion):
             return occasion
@@ -263,7 +275,7 @@ def _undecided(question: str, answer: Undecided, *rules: str) -> RuleFinding:
         kind="undecided",
         rules=rules,
         message=f"{question} was not decided: {answer.reason}",
-        proof=f"The search was given up after {answer.nodes} states; neither answer is proved.",
+        proof=f"The search stopped after {answer.nodes} states; neither answer is proved.",
     )
 
 
@@ -273,7 +285,7 @@ def _without(answer: Infeasible) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class RuleExamples:
-    """Shortest traces where the environment's preconditions are met; None where there is none, or none was found."""
+    """Shortest traces that meet the environment's preconditions; None if there is none, or none was found."""
 
     keeping: Witness | None
     breaking: Witness | None
@@ -282,9 +294,9 @@ class RuleExamples:
 def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NODE_LIMIT) -> RuleExamples:
     """A trace in which the rule is triggered and kept, and one that breaks it."""
     prover = Prover(free_scope(environment), environment_scope(environment), limit)
-    inquiry = RuleSetQueries.into(environment, [rule], prover)
-    keeping = prover.prove(trigger_component(inquiry.bodies[rule.id]), inquiry.components)
-    breaking = prover.prove(inquiry.violations[rule.id], {})
+    queries = RuleSetQueries.build(environment, [rule], prover)
+    keeping = prover.prove(trigger_component(queries.bodies[rule.id]), queries.components)
+    breaking = prover.prove(queries.violations[rule.id], {})
     return RuleExamples(
         witness_from(keeping) if isinstance(keeping, Found) else None,
         witness_from(breaking) if isinstance(breaking, Found) else None,
@@ -304,63 +316,62 @@ __all__ = [
 
 
 def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int = NODE_LIMIT) -> RuleSetAnalysis:
-    """What can be said against a rule set, and the traces that show it to be needed and to leave room.
+    """The defects of a rule set, and traces that show that each rule is needed and that tools stay reachable.
 
-    Where rules are in conflict, nothing is asked about traces that keep all of them, since there are none: only
-    whether rules are equivalent, and whether each can be triggered at all.
+    If rules conflict, no trace keeps all of them. Then only equivalence and triggers are analysed.
 
     Args:
         environment: where the rules are to be kept.
-        rules: as `lawtrace.solver.rules.check_rules` lets them pass.
-        limit: the states that one search may make before its question counts as undecided.
+        rules: already accepted by `lawtrace.solver.rules.check_rules`.
+        limit: the nodes of one search; a search that needs more is undecided.
     """
     prover = Prover(free_scope(environment), environment_scope(environment), limit)
-    inquiry = RuleSetQueries.into(environment, rules, prover)
-    findings = find_conflicts(inquiry)
-    hopeless = {finding.rules for finding in findings if finding.kind == "conflict"}
-    same, distinct = find_equivalent_rules(inquiry, [rule for rule in inquiry.rules if (rule,) not in hopeless])
+    queries = RuleSetQueries.build(environment, rules, prover)
+    findings = find_conflicts(queries)
+    conflicting = {finding.rules for finding in findings if finding.kind == "conflict"}
+    same, distinct = find_equivalent_rules(queries, [rule for rule in queries.rules if (rule,) not in conflicting])
     findings += same
     breaking: dict[str, Witness] = {}
     calling: dict[str, Witness] = {}
-    if hopeless:
-        findings += find_vacuous_rules(inquiry, distinct, together=False)
+    if conflicting:
+        findings += find_vacuous_rules(queries, distinct, together=False)
     else:
-        unreachable, calling = find_unreachable_tools(inquiry)
-        vacuous = find_vacuous_rules(inquiry, distinct, together=True)
-        redundant, breaking = find_redundant_rules(inquiry, distinct, settled=_vacuously_kept(inquiry, vacuous))
+        unreachable, calling = find_unreachable_tools(queries)
+        vacuous = find_vacuous_rules(queries, distinct, together=True)
+        redundant, breaking = find_redundant_rules(queries, distinct, settled=_vacuously_kept(queries, vacuous))
         findings += [*unreachable, *vacuous, *redundant]
     return RuleSetAnalysis(
         findings=tuple(findings),
         breaking=breaking,
         calling=calling,
-        assumptions=_assumption_sentences(inquiry),
+        assumptions=_assumption_sentences(queries),
         nodes=prover.nodes,
     )
 
 
-def _vacuously_kept(inquiry: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> set[str]:
-    """The rules that are implied because nothing ever triggers them: what a template asks, it asks of its trigger."""
+def _vacuously_kept(queries: RuleSetQueries, vacuous: Sequence[RuleFinding]) -> set[str]:
+    """The rules that are implied because they are never triggered."""
     return {
         rule
         for finding in vacuous
         for rule in finding.rules
-        if finding.scope == "free" and inquiry.rules[rule].template != "general"
+        if finding.scope == "free" and queries.rules[rule].template != "general"
     }
 
 
-def _assumption_sentences(inquiry: RuleSetQueries) -> tuple[str, ...]:
-    """What the answers rest on."""
+def _assumption_sentences(queries: RuleSetQueries) -> tuple[str, ...]:
+    """The assumptions of the analysis."""
     sentences = [
         "In each step there is one call of one tool, which completes or is refused.",
         "Preconditions are what the planner goes by: which rows were looked up, and whether something is pending. "
         "Amounts and balances are left out.",
     ]
-    if any(atom.condition for rule in inquiry.rules.values() for atom in rule.automaton.atoms):
+    if any(atom.condition for rule in queries.rules.values() for atom in rule.automaton.atoms):
         sentences.append(
             "Conditions on arguments and results may be met or not in any combination. What no trace can do stays "
             "true; a trace shown may need values that do not go together."
         )
-    if any(isinstance(rule.parsed, ForAll) for rule in inquiry.rules.values()):
+    if any(isinstance(rule.parsed, ForAll) for rule in queries.rules.values()):
         sentences.append(
             "Of quantified rules one value is followed, the same in all of them. What no trace can do stays true; a "
             "trace shown may break such a rule for another value."

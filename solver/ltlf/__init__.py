@@ -15,7 +15,7 @@ from lawtrace.solver.ltlf.operations import (
     shortest_difference,
     shortest_rejected,
 )
-from lawtrace.solver.ltlf.parser import check_names, parse
+from lawtrace.solver.ltlf.parser import check_names, parse, parse_formula
 from lawtrace.solver.ltlf.quantified import instantiate, quantify, rename_variable
 from lawtrace.solver.ltlf.semantics import holds, holds_on, occurring_values, true_atoms
 from lawtrace.solver.ltlf.syntax import (
@@ -34,6 +34,7 @@ from lawtrace.solver.ltlf.syntax import (
     Once,
     Or,
     Release,
+    RuleFormula,
     Since,
     Top,
     Until,
@@ -41,6 +42,7 @@ from lawtrace.solver.ltlf.syntax import (
     WeakUntil,
     Yesterday,
     atoms_of,
+    body_of,
     is_propositional,
 )
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, Template, match_template
@@ -70,6 +72,7 @@ __all__ = [
     "OperationalRestriction",
     "Or",
     "Release",
+    "RuleFormula",
     "RuleStatus",
     "Scalar",
     "Since",
@@ -81,6 +84,7 @@ __all__ = [
     "WeakUntil",
     "Yesterday",
     "atoms_of",
+    "body_of",
     "check_names",
     "compile_formula",
     "complement",
@@ -92,6 +96,7 @@ __all__ = [
     "match_template",
     "occurring_values",
     "parse",
+    "parse_formula",
     "product",
     "quantify",
     "rename_variable",

@@ -20,12 +20,12 @@ from typing import Final, Literal
 from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.conditions import FieldPath, Scalar, bound_fields, is_value
-from lawtrace.solver.ltlf.syntax import Atom, Formula, atoms_of
+from lawtrace.solver.ltlf.syntax import Atom, RuleFormula, atoms_of
 
 AlphabetKind = Literal["calls", "free"]
 
 MAX_LETTERS: Final = 4096
-"""No formula that anybody writes comes near; one that does would make tables that nobody wants to wait for."""
+"""Guards against exponential alphabets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ class Alphabet:
         object.__setattr__(self, "bound_fields", {tool: fields for tool, fields in met.items() if fields})
 
     @classmethod
-    def of(cls, formulas: Iterable[Formula], world: AlphabetKind = "calls") -> "Alphabet":
+    def of(cls, formulas: Iterable[RuleFormula], kind: AlphabetKind = "calls") -> "Alphabet":
         """The alphabet of all atoms in the formulas."""
-        return cls(atoms_of(formulas), world)
+        return cls(atoms_of(formulas), kind)
 
     def _free(self) -> Iterable[int]:
         return range(1 << len(self.atoms))
 
     def letter(self, true: Collection[Atom]) -> int:
-        """The letter of a step in which these atoms are true; atoms that the alphabet lacks do not matter to it."""
+        """The letter of a step in which these atoms are true; atoms outside the alphabet are ignored."""
         return sum(1 << number for number, atom in enumerate(self.atoms) if atom in true)
 
     def true_atoms(self, letter: int) -> frozenset[Atom]:
@@ -78,7 +78,7 @@ class Alphabet:
         return frozenset(atom for number, atom in enumerate(self.atoms) if letter >> number & 1)
 
     def text(self, letter: int) -> str:
-        """The letter for people: its true atoms, or a dash."""
+        """The letter in readable form: its true atoms, or a dash."""
         return " & ".join(str(atom) for number, atom in enumerate(self.atoms) if letter >> number & 1) or "-"
 
     @property
@@ -98,7 +98,7 @@ class Alphabet:
         return letter
 
     def occurring_values(self, event: Event) -> list[Scalar]:
-        """The values that occur for the variable in an event; some may repeat."""
+        """The values that occur for the variable in an event, possibly repeated."""
         values: list[Scalar] = []
         for met, spread, attempted in self.bound_fields.get(event.tool, ()):
             if attempted or event.completed:
@@ -108,7 +108,7 @@ class Alphabet:
         return values
 
     def tool_letter(self, tool: str, *, completed: bool = True) -> int | None:
-        """The letter of a completed (or only attempted) call of a tool, where the name alone decides it, else None."""
+        """The letter of a completed (or attempted) call of a tool if the name alone decides it, else None."""
         bits = self.by_tool.get(tool, ())
         if any(atom.condition is not None for _, atom in bits):
             return None
@@ -118,17 +118,19 @@ class Alphabet:
         """The alphabet of the atoms of both. Calls stay calls: what one of them excludes, both exclude."""
         if self == other:
             return self
-        world: AlphabetKind = "free" if self.kind == other.kind == "free" else "calls"
-        return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)), world)
+        kind: AlphabetKind = "free" if self.kind == other.kind == "free" else "calls"
+        return Alphabet(tuple(sorted({*self.atoms, *other.atoms}, key=str)), kind)
 
     def columns_for(self, part: "Alphabet") -> tuple[int, ...]:
-        """For each letter of this alphabet, in order, the column of what a smaller alphabet sees of it."""
+        """For each letter of this alphabet, the column of its restriction to a smaller alphabet."""
         places = [(1 << self.atoms.index(atom), 1 << number) for number, atom in enumerate(part.atoms)]
         return tuple(part.columns[sum(there for here, there in places if letter & here)] for letter in self.letters)
 
 
 def _call_letters(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
-    """The letters of the world of calls: for each tool, whether the call completed and which conditions it met."""
+    """The letters of the alphabet of calls: for each tool, whether the call completed and which conditions it
+    satisfies.
+    """
     yield 0
     for bits in tools:
         conditions = list(dict.fromkeys(atom.condition for _, atom in bits if atom.condition is not None))
@@ -142,7 +144,7 @@ def _call_letters(tools: Iterable[list[tuple[int, Atom]]]) -> Iterator[int]:
 
 
 def _checked_letters(letters: Iterable[int]) -> set[int]:
-    """The letters, each once. Stops early, so that a hopeless alphabet costs no more than a large one."""
+    """The distinct letters. Stops early, so that an exponential alphabet is rejected quickly."""
     found: set[int] = set()
     for tried, letter in enumerate(letters):
         found.add(letter)

@@ -1,6 +1,6 @@
 """Deterministic finite automata over the letters of an alphabet: minimal, numbered in one way, immutable.
 
-States are numbered in the order in which a breadth-first walk from the initial state meets them, letters ascending.
+States are numbered in the order in which a breadth-first search from the initial state visits them, letters ascending.
 A minimal automaton is unique up to the names of its states, so with this numbering two automata over one alphabet
 accept the same traces exactly if they are equal as Python values.
 
@@ -21,7 +21,7 @@ from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event
 from lawtrace.solver.ltlf.alphabet import Alphabet
 from lawtrace.solver.ltlf.conditions import Scalar
-from lawtrace.solver.ltlf.syntax import Atom, Formula
+from lawtrace.solver.ltlf.syntax import Atom, RuleFormula
 
 Verdict = Literal["satisfied", "violated", "holding", "open"]
 
@@ -47,7 +47,7 @@ class Automaton:
     alphabet: Alphabet
     table: tuple[tuple[int, ...], ...]
     accepting: frozenset[int]
-    formula: Formula | None = field(default=None, compare=False)
+    formula: RuleFormula | None = field(default=None, compare=False)
     distances: tuple[int | None, ...] = field(init=False, repr=False, compare=False)
     verdicts: tuple[Verdict, ...] = field(init=False, repr=False, compare=False)
 
@@ -84,35 +84,35 @@ class Automaton:
         return state
 
     def accepts(self, trace: Iterable[Collection[Atom]]) -> bool:
-        """Whether it accepts a trace that is given, like the reference evaluator's, by the atoms true in each step."""
+        """Whether it accepts a trace given by the atoms true in each step."""
         return self.run(map(self.alphabet.letter, trace)) in self.accepting
 
     def event_letter(self, event: Event, of: Scalar | None = None) -> int:
-        """The letter of an event, for one value of the variable or (None) for those that do not occur in it."""
+        """The letter of an event, for one value of the variable or (None) for values that do not occur in it."""
         return self.alphabet.event_letter(event, of)
 
     @property
-    def quantified(self) -> bool:
-        """Whether it is what each value of a quantified rule goes through, and not the rule's own automaton."""
+    def is_quantified(self) -> bool:
+        """Whether it is the automaton of each value of a quantified rule, not of the rule itself."""
         return bool(self.alphabet.bound_fields)
 
     def tool_letter(self, tool: str, *, completed: bool = True) -> int | None:
-        """The letter of a completed (or only attempted) call of a tool; None where a condition would have to decide."""
+        """The letter of a completed (or attempted) call of a tool; None if a condition decides it."""
         return self.alphabet.tool_letter(tool, completed=completed)
 
     def verdict(self, state: int) -> Verdict:
         return self.verdicts[state]
 
     def can_accept(self, state: int) -> bool:
-        """Whether acceptance can still be reached."""
+        """Whether acceptance is reachable."""
         return self.distances[state] is not None
 
     def distance(self, state: int) -> int | None:
-        """The fewest further events to acceptance; 0 in an accepting state, None where there is no way."""
+        """The fewest further events to acceptance; 0 in an accepting state, None if it is unreachable."""
         return self.distances[state]
 
     def shortest_completion(self, state: int) -> tuple[int, ...]:
-        """The letters of a shortest way to acceptance, those with few atoms first. There must be one."""
+        """The letters of a shortest path to acceptance, those with few atoms first. There must be one."""
         letters: list[int] = []
         while distance := self.distances[state]:
             nearer = [letter for letter in self.letters if self.distances[self.step(state, letter)] == distance - 1]
@@ -122,7 +122,7 @@ class Automaton:
 
 
 def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple[int | None, ...]:
-    """For each state the length of a shortest path to a target: breadth-first, against the direction of the edges."""
+    """For each state the length of a shortest path to a target, by backward breadth-first search."""
     before: list[set[int]] = [set() for _ in table]
     for state, row in enumerate(table):
         for successor in row:

@@ -23,28 +23,24 @@ from lawtrace.solver.ltlf.syntax import (
     Implies,
     Not,
     Or,
+    RuleFormula,
     is_propositional,
-    misplaced_quantifier,
-    subformulas,
 )
 
 
 @lru_cache(maxsize=4096)
-def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automaton:
+def compile_formula(formula: RuleFormula, letters: AlphabetKind = "calls") -> Automaton:
     """The minimal automaton that accepts the traces on which the formula holds.
 
     Args:
-        formula: any formula of `lawtrace.solver.ltlf.syntax`.
-        letters: the world the automaton lives in: ``calls`` where each step is one call of one tool, ``free`` where
-            any set of atoms can be true in a step. See `lawtrace.solver.ltlf.alphabet`.
+        formula: a formula or a quantified one.
+        letters: ``calls`` if each step is one call of one tool, ``free`` if any set of atoms can be true in a step. See
+            `lawtrace.solver.ltlf.alphabet`.
 
     Raises:
-        FormulaError: the formula needs too many letters or states, the message says which and what to do; or it is
-            quantified and the world is not one of calls.
+        FormulaError: the formula needs too many letters or states (the message says which and what to do), or it is
+            quantified and the alphabet is not one of calls.
     """
-    hidden = next((node for node in subformulas(formula)[:-1] if isinstance(node, ForAll)), None)
-    if hidden is not None:
-        raise misplaced_quantifier(hidden)
     if not isinstance(formula, ForAll):
         return replace(_compiled(formula, letters), formula=formula)
     if letters == "free":
@@ -52,26 +48,26 @@ def compile_formula(formula: Formula, letters: AlphabetKind = "calls") -> Automa
     return replace(compile_formula(formula.body), formula=formula)
 
 
-def _compiled(formula: Formula, world: AlphabetKind) -> Automaton:
+def _compiled(formula: Formula, kind: AlphabetKind) -> Automaton:
     if is_propositional(formula):
-        return compile_by_progression(formula, Alphabet.of([formula], world))
+        return compile_by_progression(formula, Alphabet.of([formula], kind))
     match formula:
         case Not(f):
-            return complement(compile_formula(f, world))
+            return complement(compile_formula(f, kind))
         case And(operands):
             return reduce(
-                lambda one, other: product(one, other, _conjunction), [compile_formula(f, world) for f in operands]
+                lambda one, other: product(one, other, _conjunction), [compile_formula(f, kind) for f in operands]
             )
         case Or(operands):
             return reduce(
-                lambda one, other: product(one, other, _disjunction), [compile_formula(f, world) for f in operands]
+                lambda one, other: product(one, other, _disjunction), [compile_formula(f, kind) for f in operands]
             )
         case Implies(f, g):
-            return product(compile_formula(f, world), compile_formula(g, world), _implication)
+            return product(compile_formula(f, kind), compile_formula(g, kind), _implication)
         case Iff(f, g):
-            return product(compile_formula(f, world), compile_formula(g, world), _equivalence)
+            return product(compile_formula(f, kind), compile_formula(g, kind), _equivalence)
         case _:
-            return compile_by_progression(formula, Alphabet.of([formula], world))
+            return compile_by_progression(formula, Alphabet.of([formula], kind))
 
 
 def _conjunction(one: bool, other: bool) -> bool:

@@ -15,7 +15,7 @@ evaluation is total and never raises. Kinds are those of JSON; a whole and a bro
 In a quantified rule (`forall x: ...`, see `lawtrace.solver.ltlf.syntax`) the variable may stand as `field == x`, `x
 == field`
 and `x in field`, and nowhere else. So an event alone says for which values a comparison with x is true; for all others
-it is false, just as with a missing value. `x != field` would break that, being true of values that nobody has met;
+it is false, just as with a missing value. `x != field` would break that, being true of values that never occur;
 `not (x == field)` says what is meant.
 
 A field is the name of an argument, or ``result``, followed by steps into the JSON value: ``amount``,
@@ -39,7 +39,7 @@ RESULT: Final = "result"
 """The first name of a field that looks at the result of the call instead of at an argument."""
 
 WORDS: Final = "words"
-"""The argument of what is said that holds its words in lower case; a string that stands alone looks there."""
+"""The argument of a message that holds its words in lower case; a bare string refers to it."""
 
 RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "false"})
 
@@ -50,12 +50,12 @@ Scalar = bool | int | float | str
 
 
 class _Missing:
-    """The value of a field that the event does not have. It is no JSON value, and null is one."""
+    """The value of a field that the event does not have. It is not a JSON value; null is one."""
 
 
 _MISSING: Final = _Missing()
 _SHORT: Final = 8
-"""A list of so many elements is as quickly read as indexed."""
+"""Lists up to this length are scanned instead of indexed."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -120,7 +120,7 @@ class LiteralList:
 
 @dataclass(frozen=True, slots=True)
 class BoundVariable:
-    """The variable of a quantified rule. Where no value is given for it, it is missing."""
+    """The variable of a quantified rule. Without a value it is missing."""
 
     name: str
 
@@ -168,7 +168,7 @@ def _kind(value: Json | _Missing) -> str | None:
 
 
 def _json_equal(one: Json, other: Json) -> bool:
-    """Equality of JSON values of one kind: deep, and true is not 1."""
+    """Deep equality of JSON values of one type; true is not 1."""
     if _kind(one) != _kind(other):
         return False
     if isinstance(one, list) and isinstance(other, list):
@@ -185,7 +185,7 @@ _ORDERS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class IsTrue:
-    """A field that stands alone: its value is exactly true."""
+    """A bare field: its value is exactly true."""
 
     field: FieldPath
     level: ClassVar[int] = 4
@@ -285,12 +285,12 @@ Condition = IsTrue | Comparison | NotCondition | AndCondition | OrCondition
 
 
 def _parenthesised(part: Condition, level: int) -> str:
-    """The text of a part, in parentheses where it binds less tightly than its place demands."""
+    """The text of a part, in parentheses if it binds less tightly than its context."""
     return str(part) if part.level >= level else f"({part})"
 
 
 class _IndexedList(list[Json]):
-    """A list that finds a value without looking at each of its elements."""
+    """A list with constant-time membership for scalars."""
 
     __slots__ = ("_known",)
 
@@ -303,7 +303,7 @@ class _IndexedList(list[Json]):
 
 
 def with_list_index(event: Event) -> Event:
-    """The same event, to be asked about many values: a long list in its arguments is read once, and not for each."""
+    """The same event for queries about many values: long lists in its arguments are indexed once."""
     long = {
         name: _IndexedList(value)
         for name, value in event.arguments.items()
@@ -324,7 +324,7 @@ def condition_parts(condition: Condition) -> tuple[Condition, ...]:
 
 
 def condition_fields(condition: Condition) -> frozenset[FieldPath]:
-    """Every field that the condition looks at."""
+    """Every field that the condition reads."""
     match condition:
         case IsTrue(only):
             return frozenset({only})
@@ -335,7 +335,7 @@ def condition_fields(condition: Condition) -> frozenset[FieldPath]:
 
 
 def condition_variables(condition: Condition) -> frozenset[str]:
-    """The names of the variables that the condition looks at."""
+    """The names of the variables that the condition reads."""
     match condition:
         case IsTrue():
             return frozenset()
@@ -346,12 +346,12 @@ def condition_variables(condition: Condition) -> frozenset[str]:
 
 
 def is_value(value: object) -> TypeGuard[Scalar]:
-    """Whether a variable can stand for it: a string, a number (a JSON one) or a truth."""
+    """Whether a variable can stand for it: a string, a JSON number or a truth."""
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 
 def bound_fields(condition: Condition) -> tuple[tuple[FieldPath, bool], ...]:
-    """The fields that are compared with a variable, each with whether it is the elements that are compared."""
+    """The fields that are compared with a variable, each with whether its elements are compared."""
     match condition:
         case IsTrue():
             return ()

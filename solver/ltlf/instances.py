@@ -1,16 +1,16 @@
-"""A quantified rule along a trace: where each of its values stands, in one pass.
+"""Values of a quantified rule along a trace, tracked in one pass.
 
-A value goes through the automaton of the rule's body on its own. An event that no comparison connects with it moves it
-by the event's *shared* letter, in which every comparison with the variable is false; that letter is the same for all
-such values. So values in the same state stay together, and are kept in groups: the shared letter moves whole groups,
-of which there are no more than states, and only the values that occur in the event move alone. Values that have not
-occurred yet are one more group, with no list of members; a value that occurs for the first time sets out from there.
+Each value runs through the automaton of the rule's body on its own. An event in which no comparison with the variable
+is true of the value moves it by the event's *shared* letter, which is the same for all such values. So values in the
+same state stay together and are kept in groups: the shared letter moves whole groups, of which there are no more than
+states, and only the values that occur in the event move alone. Values that have not occurred yet form one more group
+without a member list; a value that occurs for the first time starts from there.
 
-When two groups come into one state, the smaller becomes part of the larger (union-find). So the cost of an event
-depends on the automaton and on the values in the event, and never on the length of the trace or the number of values.
+When two groups reach the same state, the smaller is merged into the larger (union-find). So the cost of an event
+depends on the automaton and on the values in the event, never on the length of the trace or the number of values.
 
-A group that has come to be violated is set aside with the event that did it: nothing moves it any more, and each
-value keeps the event to blame.
+A violated group is set aside with the event that caused it: nothing moves it any more, and each value keeps the event
+to blame.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ Column = tuple[int, ...]
 """The next number of a rule, by its present one, for one letter; see `lawtrace.solver.ltlf.monitor`."""
 
 _Key = tuple[bool, Scalar]
-"""A value as a dictionary can tell it apart: Python says True == 1, JSON does not."""
+"""A value as a dictionary key: in Python True == 1, in JSON not."""
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """Values with the same number. One that became part of another only says which."""
+    """Values with the same number. A merged group only points to its parent."""
 
     number: int
     size: int = 0
@@ -42,12 +42,12 @@ class Instances:
     """The values of one quantified rule.
 
     Attributes:
-        triggered: whether the rule has had anything to judge for some value.
-        first_irreparable: index of the event after which the first violation was certain, None while none is.
+        triggered: whether the rule was triggered for some value.
+        first_violation: index of the event after which the first violation was certain, None while none is.
     """
 
     def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
-        """`columns`: for each letter the next number by the present one, doubled to remember the trigger."""
+        """`columns`: for each letter the next number by the present one, doubled to record the trigger."""
         self.triggered = False
         self.first_irreparable: int | None = None
         self._automaton: Final = automaton
@@ -60,7 +60,7 @@ class Instances:
         self._homes: Final[dict[_Key, _Group]] = {}
 
     def feed(self, event: Event, index: int) -> None:
-        """One more event; `index` counts them from 0."""
+        """Process one event; `index` counts events from 0."""
         automaton, columns, event = self._automaton, self._columns, with_list_index(event)
         alone: list[tuple[_Key, int]] = []
         for key in dict.fromkeys(
@@ -84,19 +84,19 @@ class Instances:
 
     @property
     def groups(self) -> int:
-        """How many groups of values that have occurred there are."""
+        """The number of groups of values that have occurred."""
         return len(self._groups)
 
     @property
     def state(self) -> int:
-        """The state of the first value that is not kept; where there is none, of the values that have not occurred."""
+        """The state of the first value that is not kept; without one, of the values that have not occurred."""
         concerned = self.unsatisfied_values()
         number = self._home((isinstance(concerned[0], bool), concerned[0])).number if concerned else self._unmet
         return number % self._states
 
     @property
     def verdict(self) -> Verdict:
-        """What is known of all values together: violated or open if one is, satisfied if each is that may ever come."""
+        """The verdict over all values: violated or open if one is, satisfied if all present and future values are."""
         if self.first_irreparable is not None:
             return "violated"
         verdicts = {self._verdict(number) for number in self._groups}
@@ -116,7 +116,7 @@ class Instances:
         return group
 
     def _leave(self, key: _Key) -> int | None:
-        """Take a value out of its group. Its number; None for one that is violated and stays where it is."""
+        """Take a value out of its group. Returns its number; None for a violated value, which stays in its group."""
         if key not in self._homes:
             return self._unmet
         group = self._home(key)

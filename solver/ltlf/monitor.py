@@ -1,13 +1,13 @@
-"""Monitors: a whole rule set followed along a trace, at the cost of a few table look-ups an event.
+"""Monitors: follow a whole rule set along a trace at the cost of a few table look-ups an event.
 
-An event moves only the rules that it concerns. Which ones is known beforehand: for each tool and outcome of a call
-(completed or not) the monitor holds the rules whose state such a call can change at all, each with the column of its
-transition table. A rule without X and Y, say, stays where it is on calls that it does not name, so it is in the plan
-of its own tools only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on the event,
-for the rules that name its tool. A quantified rule follows each of its values, see `lawtrace.solver.ltlf.instances`.
+An event moves only the rules that it concerns. These are known beforehand: for each tool and outcome of a call
+(completed or not) the monitor has the rules whose state such a call can change, each with the column of its transition
+table. A rule without X and Y, for example, ignores calls that it does not name, so it is in the plan of its own tools
+only; a rule that counts steps is in the plan of every tool. Conditions are evaluated on the event, for the rules that
+name its tool. A quantified rule tracks each of its values, see `lawtrace.solver.ltlf.instances`.
 
-Whether a rule was *triggered* is remembered in the same number as the state of its automaton: with s states, the
-number is below s before the trigger and s higher from then on, and the columns are doubled to match. The trigger is
+Whether a rule was *triggered* is encoded in the same number as the state of its automaton: with s states, the number is
+below s before the trigger and s higher from then on, and the columns are doubled to match. The trigger is
 
     Operational Restriction    its action
     Instruction Adherence      its trigger
@@ -15,7 +15,7 @@ number is below s before the trigger and s higher from then on, and the columns 
 
 A call that a shield refused never reached its tool: it keeps its number and moves no rule.
 
-Without a history, memory does not grow with the trace, only with the different values that quantified rules meet.
+Without a history, memory does not grow with the trace, only with the different values of quantified rules.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,28 +28,28 @@ from lawtrace.solver.ltlf.automaton import Automaton, Verdict
 from lawtrace.solver.ltlf.conditions import Scalar
 from lawtrace.solver.ltlf.instances import Column, Instances
 from lawtrace.solver.ltlf.semantics import holds
-from lawtrace.solver.ltlf.syntax import Formula
+from lawtrace.solver.ltlf.syntax import RuleFormula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 
 FinalStatus = Literal["kept", "broken", "left_open"]
-"""A rule at the end of a trace: kept; broken beyond repair by some event; or still owed something when it ended."""
+"""A rule at the end of a trace: kept; broken for certain by some event; or with an obligation left open."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleStatus:
-    """Where one rule stands after the events so far.
+    """The status of one rule after the events so far.
 
     Attributes:
-        state: of its automaton; of a quantified rule the state of the first of `values`, or of those to come.
-        verdict: what is known in that state; of a quantified rule, in the states of all values together.
-        triggered: whether the rule has had anything to judge, see the module docstring.
+        state: of its automaton; for a quantified rule the state of the first of `values`, or of values to come.
+        verdict: what is known in that state; for a quantified rule, in the states of all values together.
+        triggered: whether the rule was triggered, see the module docstring.
         first_irreparable: index of the first event after which a violation was certain, None while it is not. A rule
-            that no trace keeps is violated from the beginning, and no event is to blame.
+            that no trace keeps is violated from the beginning without such an event.
         ending: the decision if the trace ends here.
-        values: of a quantified rule the values for which it is not kept: those that broke first, else those that are
-            still owed something.
-        closing: for a rule that is open a shortest sequence of calls that would close it (for the first of `values`),
-            each as the atoms that must be true of it; empty otherwise.
+        values: for a quantified rule the values for which it is not kept: those that broke first, else those with an
+            open obligation.
+        closing: for an open rule a shortest sequence of calls that would close it (for the first of `values`), each as
+            the atoms that must be true of it; empty otherwise.
     """
 
     state: int
@@ -62,14 +62,14 @@ class RuleStatus:
 
 
 class Monitor:
-    """Follows the automata of a rule set along one trace. It may be read at any time.
+    """Follows the automata of a rule set along one trace. It can be queried at any time.
 
     Attributes:
-        rules: the names of the rules, in the order in which they were given.
+        rules: the names of the rules, in the given order.
     """
 
     def __init__(self, automata: Mapping[str, Automaton], *, history: bool = False) -> None:
-        """`history`: remember the verdicts after each event, for reports."""
+        """`history`: record the verdicts after each event."""
         self.rules: Final = tuple(automata)
         self._automata: Final = tuple(automata.values())
         self._plan: Final = _plan(self._automata, tuple(a.formula for a in self._automata))
@@ -83,11 +83,11 @@ class Monitor:
         self._events = 0
 
     def feed(self, event: Event) -> None:
-        """One more event."""
+        """Process one event."""
         self.run((event,))
 
     def run(self, events: Iterable[Event]) -> None:
-        """More events, in their order. The same as feeding them one by one, and faster."""
+        """Process events in order. Equivalent to feeding them one by one, and faster."""
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
@@ -117,12 +117,12 @@ class Monitor:
 
     @property
     def events(self) -> int:
-        """How many events there have been."""
+        """The number of events so far."""
         return self._events
 
     @property
     def history(self) -> tuple[tuple[Verdict, ...], ...]:
-        """The verdicts after each event, one for each of `rules`; empty unless asked for at the beginning."""
+        """The verdicts after each event, one for each of `rules`; empty unless requested at construction."""
         return tuple(self._history or ())
 
     @property
@@ -131,11 +131,11 @@ class Monitor:
         return {name: self._broken_at(rule) for rule, name in enumerate(self.rules)}
 
     def status(self, rule: str) -> RuleStatus:
-        """Where a rule stands now. A name that is no rule of this monitor is a KeyError."""
+        """The status of a rule. KeyError for an unknown name."""
         return self.statuses()[rule]
 
     def statuses(self) -> dict[str, RuleStatus]:
-        """Where all rules stand now."""
+        """The status of all rules."""
         return {name: self._status(rule) for rule, name in enumerate(self.rules)}
 
     def final_statuses(self) -> dict[str, FinalStatus]:
@@ -143,7 +143,7 @@ class Monitor:
         return {name: status.ending for name, status in self.statuses().items()}
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """What is known of each of `rules` now."""
+        """The verdict of each of `rules`."""
         return tuple(
             self._instances[rule].verdict if rule in self._instances else a.verdict(number % len(a.table))
             for rule, (number, a) in enumerate(zip(self._numbers, self._automata, strict=True))
@@ -176,24 +176,25 @@ class Monitor:
 
 
 _Steps = list[tuple[int, Column]]
-"""Rules that move, by their place in the rule set, and how."""
+"""Rules that move, by index in the rule set, with their columns."""
 
 
 _Undecided = list[tuple[int, Automaton, dict[int, Column]]]
-"""Rules that have a condition on the tool and must look at the event first, with the column of each letter."""
+"""Rules with a condition on the tool, which must be evaluated first, with the column of each letter."""
 
 _Moves = tuple[_Steps, _Steps, _Undecided, list[int]]
-"""The rules that a call of one tool can move: if it completed, if it did not, those that must look first, and the
-quantified ones."""
+"""The rules that a call of one tool can move: if it completed, if it did not, those with conditions, the quantified
+ones.
+"""
 
 
 class _Plan:
-    """Which rules an event moves: by the name of its tool, and for the tools that no rule names, `elsewhere`."""
+    """Which rules an event moves: by the name of its tool, and for tools that no rule names, `elsewhere`."""
 
     def __init__(self, automata: Sequence[Automaton]) -> None:
         rules = [(rule, automaton, _columns(automaton, automaton.formula)) for rule, automaton in enumerate(automata)]
-        self.quantified: Final = [(rule, automaton, of) for rule, automaton, of in rules if automaton.quantified]
-        self._plain: Final = [(rule, automaton, of) for rule, automaton, of in rules if not automaton.quantified]
+        self.quantified: Final = [(rule, automaton, of) for rule, automaton, of in rules if automaton.is_quantified]
+        self._plain: Final = [(rule, automaton, of) for rule, automaton, of in rules if not automaton.is_quantified]
         tools = {atom.tool for automaton in automata for atom in automaton.atoms}
         self.by_tool: Final = {tool: self._moves(tool) for tool in tools}
         self.elsewhere: Final = self._moves("")
@@ -219,8 +220,8 @@ class _Plan:
 
 
 @lru_cache(maxsize=256)
-def _plan(automata: tuple[Automaton, ...], formulas: tuple[Formula | None, ...]) -> _Plan:  # noqa: ARG001
-    """Made once for a rule set, however many traces it judges. Why the formulas are named: see `_columns`."""
+def _plan(automata: tuple[Automaton, ...], formulas: tuple[RuleFormula | None, ...]) -> _Plan:  # noqa: ARG001
+    """Built once for a rule set, however many traces it judges. Why the formulas are named: see `_columns`."""
     return _Plan(automata)
 
 
@@ -229,10 +230,10 @@ def _idle(column: Column) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]:
-    """For each letter the next number by the present one, doubled to remember the trigger.
+def _columns(automaton: Automaton, formula: RuleFormula | None) -> dict[int, Column]:
+    """For each letter the next number by the present one, doubled to record the trigger.
 
-    The formula is named beside the automaton because formulas of one meaning may differ in what triggers them.
+    The formula is named beside the automaton because formulas with the same meaning may differ in their trigger.
     """
     states = len(automaton.table)
     triggers = _triggers(automaton, formula)
@@ -244,7 +245,7 @@ def _columns(automaton: Automaton, formula: Formula | None) -> dict[int, Column]
     return columns
 
 
-def _triggers(automaton: Automaton, formula: Formula | None) -> frozenset[int]:
+def _triggers(automaton: Automaton, formula: RuleFormula | None) -> frozenset[int]:
     """The letters that trigger the rule."""
     template = None if formula is None else match_template(formula)
     match template:

@@ -1,8 +1,8 @@
-"""Questions about the traces that automata accept: products, equivalence, shortest witnesses.
+"""Operations on automata: product, complement, equivalence, shortest traces.
 
-Two automata may speak of different atoms; they are then compared over the atoms of both (`Alphabet.joined`). A
-witness is a trace as the reference evaluator reads it: the set of true atoms of each step. The empty trace counts
-unless `minimum_length` says otherwise; whoever asks whether a rule can be kept at all wants `minimum_length=1`.
+Two automata may have different atoms; they are then compared over the atoms of both (`Alphabet.union`). A trace is
+given as the set of true atoms of each step. The empty trace counts unless `minimum_length` says otherwise; to ask
+whether a rule can be kept at all, use `minimum_length=1`.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ AtomTrace = tuple[frozenset[Atom], ...]
 
 
 def complement(automaton: Automaton) -> Automaton:
-    """The automaton of the other traces. It is minimal, and numbered as it should be, because the first one is."""
+    """The automaton of all other traces. It is minimal and canonically numbered, because the given one is."""
     rejecting = frozenset(range(len(automaton.table))) - automaton.accepting
     return replace(automaton, accepting=rejecting, formula=None)
 
 
 def product(one: Automaton, other: Automaton, accepts: Callable[[bool, bool], bool]) -> Automaton:
-    """The minimal automaton that reads with both and accepts as `accepts` says of their two answers."""
+    """The minimal automaton of a Boolean combination: `accepts` combines the acceptance of both."""
     alphabet = one.alphabet.union(other.alphabet)
     left_columns = alphabet.columns_for(one.alphabet)
     right_columns = alphabet.columns_for(other.alphabet)
@@ -38,12 +38,12 @@ def product(one: Automaton, other: Automaton, accepts: Callable[[bool, bool], bo
 
 
 def equivalent(one: Automaton, other: Automaton) -> bool:
-    """Whether the two accept the same traces, the empty one included."""
+    """Whether both accept the same traces, the empty one included."""
     return shortest_difference(one, other) is None
 
 
 def shortest_difference(one: Automaton, other: Automaton, minimum_length: int = 0) -> AtomTrace | None:
-    """A shortest trace that exactly one of the two accepts; None if there is none."""
+    """A shortest trace that exactly one of them accepts; None if there is none."""
     return shortest_accepted(product(one, other, lambda left, right: left != right), minimum_length)
 
 
@@ -55,7 +55,7 @@ def shortest_rejected(automaton: Automaton, minimum_length: int = 0) -> AtomTrac
 def shortest_accepted(automaton: Automaton, minimum_length: int = 0) -> AtomTrace | None:
     """A shortest accepted trace of at least that length; None if there is none.
 
-    Breadth-first over pairs of a state and the steps still required; among the shortest, the first by letters.
+    Breadth first over pairs of a state and the steps still required; among the shortest, the first by letters.
     """
     start = (automaton.initial, minimum_length)
     reached: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
@@ -76,7 +76,7 @@ def _path(
     reached: dict[tuple[int, int], tuple[tuple[int, int], int] | None],
     node: tuple[int, int],
 ) -> AtomTrace:
-    """The way to a node, from the pairs of predecessor and letter that the walk has noted."""
+    """The path to a node, from the recorded predecessors and letters."""
     letters: list[int] = []
     while (step := reached[node]) is not None:
         node, letter = step

@@ -1,7 +1,7 @@
 """Text to formula: `parse`, and the errors that say where a text stops making sense.
 
 The grammar is LALR and builds formulas while it reads, so no text is too long or too deep for the reading itself.
-What is built may be at most `MAX_NESTING` operators deep: everything after the parser may then walk a formula
+What is built may be at most `MAX_NESTING` operators deep: everything after the parser may then traverse a formula
 by plain recursion. Parentheses alone do not count, nor does the length of a chain of `&` or `|`.
 """
 
@@ -34,7 +34,21 @@ from lawtrace.solver.ltlf.conditions import (
     condition_parts,
 )
 from lawtrace.solver.ltlf.quantified import quantify
-from lawtrace.solver.ltlf.syntax import BINARY, UNARY, And, Atom, Bottom, Formula, Or, Top, atoms_of, children
+from lawtrace.solver.ltlf.syntax import (
+    BINARY,
+    UNARY,
+    And,
+    Atom,
+    Bottom,
+    ForAll,
+    Formula,
+    Or,
+    RuleFormula,
+    Top,
+    atoms_of,
+    body_of,
+    children,
+)
 
 MAX_NESTING: Final = 100
 
@@ -43,8 +57,8 @@ _BINARY: Final = {word: node for node in BINARY for word in node.spellings}
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> Formula:
-    """The formula that a text in symbols (`G(a -> F b)`) or in words (`ALWAYS (a IMPLIES EVENTUALLY b)`) stands for.
+def parse(text: str) -> RuleFormula:
+    """The rule formula that a text in symbols (`G(a -> F b)`) or words (`ALWAYS (a IMPLIES EVENTUALLY b)`) stands for.
 
     Raises:
         FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
@@ -61,13 +75,22 @@ def parse(text: str) -> Formula:
         raise _located(text, message, Token("", character, line=error.line, column=error.column)) from None
     except _RejectedToken as error:
         raise _located(text, error.message, error.token) from None
-    if _nesting_depth(formula) > MAX_NESTING:
+    if _nesting_depth(body_of(formula)) > MAX_NESTING:
         raise FormulaError(f"the formula nests its operators more than {MAX_NESTING} deep: split it into rules")
     return formula
 
 
+def parse_formula(text: str) -> Formula:
+    """Like `parse`, but refuses quantified rules with a FormulaError."""
+    formula = parse(text)
+    if isinstance(formula, ForAll):
+        raise FormulaError(f"`{formula}` is quantified where a plain formula is expected")
+    return formula
+
+
 class _RejectedToken(Exception):
-    """A part that the grammar allows and a constructor refuses, at a token. Becomes a FormulaError with its place."""
+    """A part that the grammar allows and a constructor rejects, at a token. Becomes a FormulaError with its
+    position."""
 
     def __init__(self, message: str, token: Token) -> None:
         super().__init__(message)
@@ -75,10 +98,10 @@ class _RejectedToken(Exception):
         self.token = token
 
 
-class _Builder(Transformer[Token, Formula]):
-    """One method a rule of the grammar; lark calls it with what the parts of the rule became."""
+class _Builder(Transformer[Token, RuleFormula]):
+    """One method for each rule of the grammar; lark calls it with the values of its parts."""
 
-    def quantified(self, parts: list[Token | Formula]) -> Formula:
+    def quantified(self, parts: list[Token | Formula]) -> RuleFormula:
         variable, body = cast("tuple[Token, Formula]", tuple(parts))
         try:
             return quantify(str(variable), body)
@@ -169,7 +192,7 @@ class _Builder(Transformer[Token, Formula]):
 
 
 class _WholeWords(PostLex):
-    """Makes the lexer look for a name everywhere, so that `a Ub` is two names and never `a U b`."""
+    """Makes the lexer accept a name everywhere, so that `a Ub` is two names and never `a U b`."""
 
     always_accept = ("NAME",)
 
@@ -178,8 +201,8 @@ class _WholeWords(PostLex):
 
 
 @cache
-def _grammar() -> Callable[[str], Formula]:
-    """The parser, built at the first use."""
+def _grammar() -> Callable[[str], RuleFormula]:
+    """The parser, built at first use."""
     lark = Lark.open(  # pyright: ignore[reportUnknownMemberType] -- its options are not annotated
         "grammar.lark",
         rel_to=__file__,
@@ -189,11 +212,11 @@ def _grammar() -> Callable[[str], Formula]:
         postlex=_WholeWords(),
         transformer=_Builder(),
     )
-    return cast("Callable[[str], Formula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
+    return cast("Callable[[str], RuleFormula]", lark.parse)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _nesting_depth(formula: Formula) -> int:
-    """How many operators, of formula and condition together, stand inside each other at most."""
+    """The depth of nested operators, of formula and condition together."""
     deepest = 0
     pending: list[tuple[Formula | Condition, int]] = [(formula, 0)]
     while pending:
@@ -229,7 +252,7 @@ _PHRASES: Final = (
 
 
 def _unexpected(token: Token, expected: set[str]) -> str:
-    """What to say about a token that stands where one of the terminals `expected` could have gone on."""
+    """The message for an unexpected token, given the terminals that could have followed."""
     in_condition = "_BOTH" in expected  # there, an operator of formulas is no question of which comes first
     if str(token) in _BINARY and expected & {"$END", "RPAR"} and not in_condition:
         return f"`{token}` does not chain with the operator before it: say with parentheses which comes first"
@@ -243,7 +266,7 @@ def _unexpected(token: Token, expected: set[str]) -> str:
 
 
 def _located(text: str, message: str, token: Token) -> FormulaError:
-    """The error at a token: line and column from 1, and the line of text with a caret under the place."""
+    """The error at a token: line and column from 1, and the line of text with a caret under the position."""
     if token.type == "$END":
         lines = text.rstrip().split("\n")
         line, column = len(lines), len(lines[-1]) + 1
@@ -256,24 +279,24 @@ def _located(text: str, message: str, token: Token) -> FormulaError:
 
 
 _SHOWN: Final = 100
-"""How many characters of a long line are shown around the place of an error."""
+"""How many characters of a long line are shown around the position of an error."""
 
 
 def check_names(
-    formula: Formula,
+    formula: RuleFormula,
     tools: Mapping[str, Collection[str]],
     results: Mapping[str, Collection[str]] | None = None,
 ) -> None:
-    """Raise if the formula names something that is not there.
+    """Check that the formula names existing tools, arguments and results. An unknown name would never be true.
 
     Args:
         formula: any formula.
-        tools: the names of the parameters of each tool.
-        results: the names of the fields of each tool's result; without it, result paths are not checked, nor are
-            they for a tool that it leaves out. Steps after the first field are never checked.
+        tools: the parameter names of each tool.
+        results: the result fields of each tool. Without it, or for a tool that it lacks, result paths are not checked.
+            Steps after the first field are never checked.
 
     Raises:
-        FormulaError: the unknown name, in which atom it stands, and the nearest name that exists.
+        FormulaError: the unknown name, its atom, and the nearest name that exists.
     """
     for atom in atoms_of([formula]):
         if atom.tool not in tools:
@@ -299,7 +322,7 @@ def check_names(
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """The remedy: the nearest name that exists, else all that exist."""
+    """The remedy: the nearest existing name, else all of them."""
     if near := get_close_matches(name, known, n=1):
         return f": did you mean `{near[0]}`?"
     return f": there is {', '.join(f'`{other}`' for other in sorted(known))}" if known else ": there is none at all"

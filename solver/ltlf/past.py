@@ -22,7 +22,6 @@ from lawtrace.solver.ltlf.syntax import (
     Atom,
     Bottom,
     Eventually,
-    ForAll,
     Formula,
     Historically,
     Iff,
@@ -38,7 +37,6 @@ from lawtrace.solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
-    misplaced_quantifier,
     subformulas,
 )
 
@@ -95,7 +93,5 @@ class PastTracker:
                 return g in true or (before and f in true)
             case Next() | WeakNext() | Eventually() | Always() | Until() | Release() | WeakUntil():
                 raise AssertionError(f"{part} looks at the future; the syntax keeps it out of past formulas")
-            case ForAll():
-                raise misplaced_quantifier(part)
             case _:
                 assert_never(part)

@@ -22,7 +22,6 @@ from lawtrace.solver.ltlf.syntax import (
     Atom,
     Bottom,
     Eventually,
-    ForAll,
     Formula,
     Historically,
     Iff,
@@ -38,7 +37,6 @@ from lawtrace.solver.ltlf.syntax import (
     WeakNext,
     WeakUntil,
     Yesterday,
-    misplaced_quantifier,
 )
 
 Obligation = frozenset[int]
@@ -47,7 +45,7 @@ FALSE: Final[Obligation] = frozenset()
 TRUE: Final[Obligation] = frozenset({0})
 
 MAX_CLAUSES: Final = 5_000
-"""How many combinations one step may make. Only formulas that nobody can read need more."""
+"""The largest number of clauses that one step may create."""
 
 
 def promise(node: int, *, lenient: bool) -> Obligation:
@@ -70,7 +68,8 @@ def all_of(one: Obligation, other: Obligation) -> Obligation:
 
 
 def accepts_end(obligation: Obligation, strict: int) -> bool:
-    """Whether a trace may end here: some clause has no strict promise. `strict` is the mask of all strict ones."""
+    """Whether the trace may end here: some clause has no strict promise. `strict` is the mask of all strict
+    promises."""
     return any(not clause & strict for clause in obligation)
 
 
@@ -86,7 +85,7 @@ def _without_implied(clauses: Collection[int]) -> Obligation:
 
 
 MAX_TOTAL_CLAUSES: Final = 50_000
-"""How many clauses the obligations of one formula may have together: a few seconds' work."""
+"""The largest total number of clauses in the obligations of one formula: a few seconds of work."""
 
 _Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "release"]
 _Node = tuple[_Kind, int, int]
@@ -106,7 +105,7 @@ def compile_by_progression(formula: Formula, alphabet: Alphabet) -> Automaton:
 
 
 class _Closure:
-    """The formulas that can come up in progressing one formula: negation-free, numbered, operands first."""
+    """The formulas that can occur in progressing one formula: negation-free, numbered, operands first."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         self.nodes: Final[list[_Node]] = []
@@ -122,7 +121,7 @@ class _Closure:
         return number
 
     def of(self, formula: Formula, truth: bool = True) -> int:
-        """The number of the formula, or of its negation where `truth` is False."""
+        """The number of the formula, or of its negation if `truth` is False."""
         key = (formula, truth)  # an equivalence asks for each of its sides twice: remembered, or nests would explode
         if key not in self._known:
             self._known[key] = self._number(formula, truth)
@@ -166,13 +165,11 @@ class _Closure:
                 return self.add(release, other, self.add(disjoin, one, other))
             case Yesterday() | Once() | Historically() | Since():
                 return self.add("past", self.past.setdefault(formula, len(self.past)), truth)
-            case ForAll():
-                raise misplaced_quantifier(formula)
             case _:
                 assert_never(formula)
 
     def holds_on_empty(self, number: int) -> bool:
-        """The verdict of the equations on the empty trace, where every witness is missing."""
+        """The truth of a closure formula on the empty trace."""
         past = tuple(self.past)
         verdicts: list[bool] = []
         for kind, one, other in self.nodes[: number + 1]:  # operands come before what they are operands of
@@ -198,7 +195,7 @@ class _Closure:
 
 
 class _Progression:
-    """The described automaton of one formula: start, rows and acceptance for `build_automaton`."""
+    """The automaton of one formula before minimisation: start, rows and acceptance."""
 
     def __init__(self, formula: Formula, alphabet: Alphabet) -> None:
         closure = _Closure(alphabet)
@@ -234,11 +231,11 @@ class _Progression:
         return after, (0 if after in (TRUE, FALSE) else registers)
 
     def _after(self, obligation: Obligation, letter: int, past: tuple[bool, ...]) -> Obligation:
-        """The obligation, progressed: each promise replaced by what its formula leaves."""
+        """The progressed obligation: each promise is replaced by what its formula leaves."""
         return any_of(*(self._clause_after((clause, letter, past)) for clause in obligation))
 
     def _clause_after(self, step: tuple[int, int, tuple[bool, ...]]) -> Obligation:
-        """What one clause becomes. States share clauses, so this is worth remembering."""
+        """The progression of one clause, cached because states share clauses."""
         if step not in self._progressed:
             clause, letter, past = step
             leaves = self._unfold(letter, past)
@@ -251,7 +248,7 @@ class _Progression:
         return self._progressed[step]
 
     def _unfold(self, letter: int, past: tuple[bool, ...]) -> Sequence[Obligation]:
-        """What each formula of the closure leaves after a letter, given the truth of the past formulas."""
+        """The obligation that each closure formula leaves after a letter, given the truth of the past formulas."""
         key = (letter, past)
         if key not in self._unfolded:
             leaves: list[Obligation] = []

@@ -1,4 +1,4 @@
-"""Between a quantified formula and its instances: a name becomes the variable, the variable becomes a value."""
+"""Quantified rules: bind a variable, instantiate it with a value, rename it."""
 
 from collections.abc import Callable
 
@@ -18,10 +18,10 @@ from lawtrace.solver.ltlf.syntax import And, Atom, Bottom, ForAll, Formula, Or, 
 
 
 def quantify(variable: str, body: Formula) -> ForAll:
-    """`forall variable: body`, of a body that still says the variable as if it were a field.
+    """`forall variable: body`, for a body in which the variable still looks like a field.
 
     Raises:
-        FormulaError: the name cannot be a variable, or the body uses it in a way that it cannot be used in.
+        FormulaError: the name cannot be a variable, or the body uses it in an unsupported way.
     """
     bound = BoundVariable(variable)
 
@@ -39,7 +39,7 @@ def quantify(variable: str, body: Formula) -> ForAll:
 
 
 def instantiate(formula: ForAll, value: Scalar) -> Formula:
-    """What the formula says of one value: its body with the value in the place of the variable."""
+    """The formula for one value: the body with the value in place of the variable."""
     constant = LiteralValue(value)
     return _map_formula_operands(
         formula.body, lambda operand: constant if isinstance(operand, BoundVariable) else operand
@@ -47,7 +47,7 @@ def instantiate(formula: ForAll, value: Scalar) -> Formula:
 
 
 def rename_variable(formula: ForAll, variable: str) -> ForAll:
-    """The same with another name for the variable."""
+    """The same rule with another variable name."""
     other = BoundVariable(variable)
     body = _map_formula_operands(formula.body, lambda operand: other if isinstance(operand, BoundVariable) else operand)
     return ForAll(variable, body)
@@ -70,7 +70,5 @@ def _map_formula_operands(formula: Formula, change: Callable[[Operand], Operand]
             return formula
         case And() | Or():
             return type(formula)(*parts)
-        case ForAll(variable):
-            return ForAll(variable, *parts)
         case _:
             return type(formula)(*parts)

@@ -1,8 +1,7 @@
-"""The equations of `lawtrace.solver.ltlf.syntax`, followed to the letter: the evaluator that everything else is
-tested against.
+"""Reference semantics: evaluates the equations of `lawtrace.solver.ltlf.syntax` literally, as the oracle for all tests.
 
 It is slow on purpose (each operator looks at every step it quantifies over) and shares no code with the automata.
-Judging attempts is the work of `lawtrace.solver.ltlf.monitor`.
+Attempts are judged by `lawtrace.solver.ltlf.monitor`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from lawtrace.solver.ltlf.syntax import (
     Once,
     Or,
     Release,
+    RuleFormula,
     Since,
     Top,
     Until,
@@ -42,21 +42,16 @@ from lawtrace.solver.ltlf.syntax import (
     WeakUntil,
     Yesterday,
     atoms_of,
-    misplaced_quantifier,
 )
 
 
 def true_atoms(event: Event, atoms: Iterable[Atom]) -> frozenset[Atom]:
-    """Those of the atoms that are true in a step in which exactly this event happens."""
+    """The atoms that are true in a step in which exactly this event happens."""
     return frozenset(atom for atom in atoms if atom.matches(event))
 
 
 def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
-    """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step.
-
-    Raises:
-        FormulaError: the formula is quantified; `holds_on` judges it on events.
-    """
+    """Whether the trace, possibly empty, satisfies the formula. Each element is the set of atoms true in that step."""
     n = len(trace)
 
     @cache
@@ -100,15 +95,13 @@ def holds(formula: Formula, trace: Sequence[Collection[Atom]]) -> bool:
                 return all(at(g, j) for j in range(min(i + 1, n)))
             case Since(g, h):
                 return any(at(h, j) and all(at(g, k) for k in range(j + 1, i + 1)) for j in range(min(i + 1, n)))
-            case ForAll():
-                raise misplaced_quantifier(f)
             case _:
                 assert_never(f)
 
     return at(formula, 0)
 
 
-def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
+def holds_on(formula: RuleFormula, events: Sequence[Event]) -> bool:
     """Whether the trace of these events satisfies the formula, which may be quantified."""
     if not isinstance(formula, ForAll):
         atoms = atoms_of([formula])
@@ -118,7 +111,7 @@ def holds_on(formula: Formula, events: Sequence[Event]) -> bool:
 
 
 def occurring_values(formula: ForAll, event: Event) -> list[Scalar]:
-    """The values that occur for the variable in an event; some may repeat."""
+    """The values that occur for the variable in an event, possibly repeated."""
     comparisons = [
         comparison
         for atom in atoms_of([formula])
@@ -138,7 +131,7 @@ def _comparisons(condition: Condition) -> Iterator[Comparison]:
 
 
 def _scalars(value: Json) -> Iterator[Scalar]:
-    """Everything in a JSON value, however deep, that a variable could stand for."""
+    """All scalars in a JSON value, at any depth."""
     if isinstance(value, bool | int | float | str) and is_value(value):
         yield value
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()

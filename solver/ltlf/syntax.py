@@ -133,7 +133,7 @@ class Atom(_Node):
     Attributes:
         tool: name of the tool; any identifier that is not an operator.
         condition: what the call must satisfy, None for any call.
-        attempted: False for a completed call; True for a call whatever came of it, written ``attempted(Tool)``.
+        attempted: False for a completed call; True for a call whether or not it completed, written ``attempted(Tool)``.
     """
 
     tool: str
@@ -253,8 +253,10 @@ class Since(_Binary):
 
 @dataclass(frozen=True, slots=True)
 class ForAll(_Node):
-    """``forall x: f``. It stands in front of a whole formula, nowhere else (`lawtrace.solver.ltlf.quantified` makes
-    it)."""
+    """``forall x: f``, a quantified rule around a formula. It is not a formula itself, so it cannot be nested.
+
+    `lawtrace.solver.ltlf.quantified` makes it from a body in which the variable still looks like a field.
+    """
 
     variable: str
     body: "Formula"
@@ -263,10 +265,7 @@ class ForAll(_Node):
 
     def __post_init__(self) -> None:
         BoundVariable(self.variable)
-        nodes = subformulas(self.body)
-        if any(isinstance(node, ForAll) for node in nodes):
-            raise FormulaError("a rule is quantified over one variable, once and in front of everything else")
-        named = frozenset[str]().union(*(node.variables for node in nodes if isinstance(node, Atom)))
+        named = frozenset[str]().union(*(atom.variables for atom in atoms_of([self.body])))
         if named != frozenset({self.variable}):
             raise FormulaError(
                 f"no condition in `{self.body}` compares a field with `{self.variable}`: write for instance "
@@ -279,7 +278,9 @@ class ForAll(_Node):
 
 UnaryOperator = Not | Next | WeakNext | Eventually | Always | Yesterday | Once | Historically
 BinaryOperator = Implies | Iff | Until | Release | WeakUntil | Since
-Formula = Top | Bottom | Atom | And | Or | UnaryOperator | BinaryOperator | ForAll
+Formula = Top | Bottom | Atom | And | Or | UnaryOperator | BinaryOperator
+RuleFormula = Formula | ForAll
+"""What a rule says: a formula, or a quantified one."""
 
 UNARY: Final[tuple[type[UnaryOperator], ...]] = (
     Not, Next, WeakNext, Eventually, Always, Yesterday, Once, Historically
@@ -310,13 +311,11 @@ def children(formula: Formula) -> tuple[Formula, ...]:
         return (formula.left, formula.right)
     if isinstance(formula, _NAry):
         return formula.operands
-    if isinstance(formula, ForAll):
-        return (formula.body,)
     return ()
 
 
 def subformulas(formula: Formula) -> tuple[Formula, ...]:
-    """Every subformula once, operands before what they are operands of; the formula itself comes last."""
+    """Every subformula once, operands first and the formula itself last."""
     found: dict[Formula, None] = {}
     pending: list[tuple[Formula, bool]] = [(formula, False)]
     while pending:
@@ -329,32 +328,30 @@ def subformulas(formula: Formula) -> tuple[Formula, ...]:
     return tuple(found)
 
 
-def atoms_of(formulas: Iterable[Formula]) -> tuple[Atom, ...]:
-    """The atoms of some formulas in the one order that automata use: by their text."""
-    atoms = {node for formula in formulas for node in subformulas(formula) if isinstance(node, Atom)}
+def body_of(formula: RuleFormula) -> Formula:
+    """The formula without its quantifier."""
+    return formula.body if isinstance(formula, ForAll) else formula
+
+
+def atoms_of(formulas: Iterable[RuleFormula]) -> tuple[Atom, ...]:
+    """The atoms of some formulas in the order that automata use: by their text."""
+    atoms = {node for formula in formulas for node in subformulas(body_of(formula)) if isinstance(node, Atom)}
     return tuple(sorted(atoms, key=str))
 
 
 def is_propositional(formula: Formula) -> bool:
-    """Whether the formula speaks of one step only."""
-    return not any(isinstance(node, (*FUTURE, *PAST, ForAll)) for node in subformulas(formula))
+    """Whether the formula is about one step only."""
+    return not any(isinstance(node, (*FUTURE, *PAST)) for node in subformulas(formula))
 
 
 def _reject_future(operand: Formula, symbol: str) -> None:
-    """Raise if a future operator stands in the operand. Past operators inside it have seen to their own operands."""
+    """Raise if the operand contains a future operator. Past operators inside it have checked their own operands."""
     pending = [operand]
     while pending:
         node = pending.pop()
-        if isinstance(node, ForAll):
-            raise misplaced_quantifier(node)
         if isinstance(node, FUTURE):
             raise FormulaError(
                 f"`{node.spellings[0]}` looks at the future and stands inside `{symbol}`, which looks at the past only"
             )
         if not isinstance(node, PAST):
             pending.extend(children(node))
-
-
-def misplaced_quantifier(formula: ForAll) -> FormulaError:
-    """The error for a quantifier that stands inside another formula."""
-    return FormulaError(f"`{formula}` stands inside another formula: a rule is quantified once, in front of it all")

@@ -1,12 +1,12 @@
-"""The two templates that most regulations come to, and how to recognise them.
+"""The two templates of most regulatory rules, and how they are recognised.
 
     Operational Restriction    !((!check) U action)          no action before the first check
     Instruction Adherence      G(trigger -> F outcome)       after every trigger, sooner or later, the outcome
 
-check, action, trigger and outcome are propositional: a tool, or a disjunction of tools, or any other boolean
-combination of atoms. The other usual writing of each is recognised as well: `check R !action`, which is the dual,
-and `G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is no Operational Restriction: it allows
-the first check and the first action to be one step. A quantified formula is an instance of what its body is.
+check, action, trigger and outcome are propositional: a tool, a disjunction of tools, or any other Boolean combination
+of atoms. The other common form of each is recognised as well: `check R !action`, which is the dual, and
+`G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is no Operational Restriction: it allows the first
+check and the first action in one step. A quantified formula is an instance of its body's template.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from lawtrace.solver.ltlf.syntax import (
     Always,
     Eventually,
-    ForAll,
     Formula,
     Implies,
     Not,
     Or,
     Release,
+    RuleFormula,
     Until,
+    body_of,
     is_propositional,
 )
 
@@ -52,9 +53,9 @@ class InstructionAdherence:
 Template = OperationalRestriction | InstructionAdherence
 
 
-def match_template(formula: Formula) -> Template | None:
+def match_template(formula: RuleFormula) -> Template | None:
     """The template that a formula is an instance of; None for a general formula."""
-    match formula.body if isinstance(formula, ForAll) else formula:
+    match body_of(formula):
         case Not(Until(Not(check), action)) | Release(check, Not(action)):
             template = OperationalRestriction(check, action)
         case Always(Implies(trigger, Eventually(outcome)) | Or((Not(trigger), Eventually(outcome)))):

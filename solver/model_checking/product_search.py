@@ -33,6 +33,7 @@ from lawtrace.solver.ltlf import (
     Formula,
     Not,
     Or,
+    RuleFormula,
     Top,
     atoms_of,
     compile_formula,
@@ -264,13 +265,13 @@ def _distance_estimate(components: Sequence[Component], states: Sequence[int]) -
 
 def _trace(reached: dict[_Node, tuple[_Node, AbstractCall] | None], node: _Node) -> AbstractTrace:
     steps: list[AbstractCall] = []
-    while (step := reached[node]) is not None:
-        node, step = step
+    while (origin := reached[node]) is not None:
+        node, step = origin
         steps.append(step)
     return tuple(reversed(steps))
 
 
-def instance_bodies(formulas: Sequence[Formula]) -> list[Formula]:
+def instance_bodies(formulas: Sequence[RuleFormula]) -> list[Formula]:
     """The formulas for the value followed: quantified ones without their quantifier, over one shared variable."""
     names = [formula.variable for formula in formulas if isinstance(formula, ForAll)]
     return [rename_variable(formula, names[0]).body if isinstance(formula, ForAll) else formula for formula in formulas]

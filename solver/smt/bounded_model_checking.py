@@ -1,12 +1,13 @@
-"""The bounded encoding: declaration, caller's knowledge, rules and horizon as one question to Z3.
+"""Bounded model checking with Z3: all traces of one length from one initial state as one query.
 
-Every step makes exactly one call. What a call does is read from the same compiled tool that the simulator executes
-(``environments/runtime/simulation.py``), against a symbolic logic: which tool is called, every amount, date, text and
-reference stay open. What may forbid a call carries a *selector*, a literal that is assumed in a query, so that an
-unsatisfiable query comes back with the preconditions, knowledge and rules that stand in the way.
+Every step is exactly one open call. Its effect is read from the same compiled tool that the simulator executes
+(``environments/runtime/simulation.py``), over a symbolic logic: the tool, every amount, date, text and reference stay
+open. Whatever may forbid a call has a *selector*, a literal that is assumed in a query, so an unsat core names the
+preconditions, missing knowledge and rules that exclude a trace. A trace that Z3 finds counts only if the simulator
+executes it and every rule is kept.
 
-Everything without a selector (effects, one call a step, the initial state, the domains of arguments, optional
-arguments left out) is an assumption, and a certificate says so.
+Everything without a selector (effects, one call a step, the initial state, the ranges of arguments, optional arguments
+left out) is an assumption, and a certificate says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -91,16 +92,16 @@ class BoundedEncoding:
         self._steps: list[SymbolicStep] = []
         self._initial = initial
         self._last = self._encode(initial)
-        self.unread: tuple[str, ...] = ()
-        """What of the rules was left open, a sentence each: conditions that have no counterpart in the encoding."""
-        self._judge(automata)
+        self.unsupported: tuple[str, ...] = ()
+        """Parts of rules that were left unconstrained, a sentence each."""
+        self._encode_rules(automata)
 
     def ask_pair(self, first: str, second: str) -> BoundedAnswer:
         """Whether a trace has a call of ``second`` directly after one of ``first``."""
         goal = z3.Bool(f"pair {first} {second}")
         places = zip(self._steps, self._steps[1:], strict=False)
-        ways = [z3.And([here.calls[first], then.calls[second]]) for here, then in places]
-        self._solver.add(z3.Implies(goal, z3.Or(ways)))
+        alternatives = [z3.And([here.calls[first], then.calls[second]]) for here, then in places]
+        self._solver.add(z3.Implies(goal, z3.Or(alternatives)))
         return self._ask(goal)
 
     def ask(self) -> BoundedAnswer:
@@ -123,8 +124,8 @@ class BoundedEncoding:
         selectors = list(self._selectors.values())
         result = self._solver.check(*selectors, *goals)
         if result == z3.sat:
-            # Where a condition was left open, or an argument given that nobody would give, Z3 may have gone astray.
-            return BoundedAnswer(self._carried_out(self._wishes(self._solver.model())), None)
+            # Where a condition was left unconstrained, Z3's trace may break a rule; the simulator decides.
+            return BoundedAnswer(self._simulated(self._model_calls(self._solver.model())), None)
         if result != z3.unsat:
             return BoundedAnswer(None, None)
         # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
@@ -136,16 +137,16 @@ class BoundedEncoding:
                 core = without
         return BoundedAnswer(None, tuple(self._obstacles[str(literal)] for literal in core))
 
-    def _carried_out(self, planned: Sequence[_ModelCall]) -> tuple[Event, ...] | None:
+    def _simulated(self, planned: Sequence[_ModelCall]) -> tuple[Event, ...] | None:
         """The calls as they are when they are run; None unless each completes and together they keep every rule.
 
         A row that a call makes is called otherwise there: here every call that could make one has a row of its own.
         """
         state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
         names: dict[Json, Json] = {}
-        for step, wish in enumerate(planned):
-            tool = self.environment.tools[wish.tool]
-            said = {name: _rename_values(value, names) for name, value in wish.arguments.items()}
+        for step, planned_call in enumerate(planned):
+            tool = self.environment.tools[planned_call.tool]
+            said = {name: _rename_values(value, names) for name, value in planned_call.arguments.items()}
             derived = {
                 parameter.name: parameter.kind.encode(parameter.source.function(self.environment.tools, tuple(events)))
                 for parameter in tool.parameters
@@ -205,13 +206,13 @@ class BoundedEncoding:
                     value = self._one_of(name, domain.candidates(self._initial))
                     values[parameter.name] = (value,) if isinstance(parameter.kind, ListOf) else value
                 case FromUser(domain):
-                    # Texts and dates that no precondition compares: any value will do.
+                    # No precondition compares these texts and dates: any value will do.
                     values[parameter.name] = domain.draw(Random(0), self._initial)
                 case FromLookup(entity):
                     key = self._one_of(name, [row.values[entity.key] for row in state.tables[entity.table]])
                     values[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
                 case FromTrace():
-                    # Its length is open, its emptiness is what matters: see Pending.
+                    # Only its emptiness matters: see PendingEventsEncoding.
                     values[parameter.name] = ("pending",)
         return values
 
@@ -251,7 +252,7 @@ class BoundedEncoding:
         for parameter in tool.parameters:
             value = arguments[parameter.name]
             if isinstance(parameter.kind, ListOf) and isinstance(parameter.source, FromLookup):
-                (value,) = value  # a list of one: see _open_arguments
+                (value,) = value  # a list of one item, see _open_arguments
             if isinstance(parameter.source, FromLookup):
                 entity = parameter.source.entity
                 text = f"{tool.name} needs, as {parameter.name}, one of the {entity.table} that was looked up before"
@@ -267,13 +268,13 @@ class BoundedEncoding:
                 selector = self._selector("knowledge", text, tool.name)
                 self._solver.add(z3.Implies(z3.And([selector, act]), pending.any_pending))
 
-    def _judge(self, automata: Mapping[str, Automaton]) -> None:
+    def _encode_rules(self, automata: Mapping[str, Automaton]) -> None:
         """Every rule is kept at the end, as far as its selector is assumed."""
-        judge = RuleEncoder(self.environment, self._logic, self._solver, self._steps, self._last)
+        encoder = RuleEncoder(self.environment, self._logic, self._solver, self._steps, self._last)
         for name, automaton in automata.items():
             selector = self._selector("rule", name)
-            self._solver.add(z3.Implies(selector, judge.kept(name, automaton)))
-        self.unread = tuple(judge.unread)
+            self._solver.add(z3.Implies(selector, encoder.rule_kept(name, automaton)))
+        self.unsupported = tuple(encoder.unsupported)
 
     def _selector(
         self, kind: Literal["precondition", "knowledge", "rule"], text: str, tool: str | None = None
@@ -286,7 +287,7 @@ class BoundedEncoding:
             self._obstacles[str(selector)] = obstacle
         return self._selectors[obstacle]
 
-    def _wishes(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
+    def _model_calls(self, model: z3.ModelRef) -> tuple[_ModelCall, ...]:
         constraints: list[_ModelCall] = []
         for step in self._steps:
             name = next(name for name, act in step.calls.items() if z3.is_true(model.eval(act, model_completion=True)))
@@ -299,7 +300,7 @@ class BoundedEncoding:
         for parameter in self.environment.tools[name].parameters:
             values[parameter.name] = value = self._closed(arguments[parameter.name], model)
             when = parameter.source.when if isinstance(parameter.source, FromUser) else None
-            # Nobody says when an access ends that has no end.
+            # An argument without meaning here is left out, such as the end of permanent access.
             needless = when is not None and not when.compile(PLAIN)(EvaluationScope(self._initial, values))
             if value is not None and not needless and not isinstance(parameter.source, FromTrace):
                 encoded[parameter.name] = parameter.kind.encode(value)

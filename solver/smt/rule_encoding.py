@@ -104,16 +104,16 @@ class RuleEncoder:
         last: State,
     ) -> None:
         """`last`: the state after the last step, which contains every row of any step."""
-        self.unread: dict[str, None] = {}
+        self.unsupported: dict[str, None] = {}
         self._environment = environment
         self._logic = logic
         self._solver = solver
         self._steps = steps
         self._last = last
 
-    def kept(self, name: str, automaton: Automaton) -> Value:
+    def rule_kept(self, name: str, automaton: Automaton) -> Value:
         """The truth that the calls keep the rule."""
-        if not automaton.quantified:
+        if not automaton.is_quantified:
             return self._accepted(name, automaton, None)
         instances: list[Value] = []
         for value in self._values(automaton):
@@ -132,9 +132,9 @@ class RuleEncoder:
                     for state in range(len(automaton.table)):
                         arrivals[automaton.step(state, letter)].append(self._logic.all([here[state], act, met]))
             following: list[Value] = []
-            for state, ways in enumerate(arrivals):
+            for state, alternatives in enumerate(arrivals):
                 truth = z3.Bool(f"{name}:{state}@{number}")
-                self._solver.add(truth == self._logic.any(ways))
+                self._solver.add(truth == self._logic.any(alternatives))
                 following.append(truth)
             here = following
         return self._logic.any([here[state] for state in sorted(automaton.accepting)])
@@ -164,7 +164,7 @@ class RuleEncoder:
                 try:
                     return self._simple(condition, tool, number, of)
                 except _Unsupported as error:
-                    self.unread[f"`{tool}({condition})`: {error}"] = None
+                    self.unsupported[f"`{tool}({condition})`: {error}"] = None
                     return z3.Bool(f"{tool}({condition}) of {of!r}@{number}")
 
     def _simple(self, condition: IsTrue | Comparison, tool: str, number: int, of: Scalar | None) -> Value:
@@ -268,7 +268,7 @@ class RuleEncoder:
             try:
                 read = self._read(place, tool, number, None)
             except _Unsupported as error:
-                self.unread[f"`{tool}`, `{place}`: {error}"] = None
+                self.unsupported[f"`{tool}`, `{place}`: {error}"] = None
                 return
             for given in [read] if isinstance(read, _TypedValue) else read if isinstance(read, Sequence) else ():
                 if not z3.is_expr(given.value):
@@ -278,7 +278,7 @@ class RuleEncoder:
                 elif first in parameters and self._range(parameters[str(first)], given.value) is not None:
                     yield from self._range(parameters[str(first)], given.value) or ()
                 else:
-                    self.unread[f"`{tool}`, `{place}`: it has too many values to follow each"] = None
+                    self.unsupported[f"`{tool}`, `{place}`: it has too many values to follow each"] = None
                     return
 
     def _range(self, parameter: Parameter, value: z3.ExprRef) -> Sequence[str] | None:

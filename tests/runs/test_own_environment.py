@@ -121,7 +121,7 @@ def test_a_check_says_what_is_wrong_and_where(lawtrace: Shell, mine: Path) -> No
     rules = (mine / "rules.toml").read_text()
     (mine / "rules.toml").write_text(rules.replace('provisions = ["Article 95(1)"]', ""))
     code, out, _ = lawtrace("env", "check", "./mine")
-    assert (code, "rests on no provision of PSD2" in " ".join(out.split())) == (1, True)
+    assert (code, "cites no provision of PSD2" in " ".join(out.split())) == (1, True)
     code, out, _ = lawtrace("env", "check", "./mine", "--json")
     assert code == 1
     findings = json.loads(out.splitlines()[-1])["findings"]

@@ -19,7 +19,6 @@ from lawtrace.solver.ltlf import (
     Atom,
     Bottom,
     Eventually,
-    ForAll,
     Formula,
     Historically,
     Iff,
@@ -139,8 +138,6 @@ class _Writer:
                 y, z = self._name(), self._name()
                 after = f"(all1 {z}: ({y} < {z} & {z} <= {x}) => {self.at(one, z)})"
                 return f"(ex1 {y}: {y} <= {x} & {self.at(other, y)} & {after})"
-            case ForAll():
-                raise ValueError("a quantified rule is about many values, and no formula of one string")
             case _:
                 assert_never(formula)
 

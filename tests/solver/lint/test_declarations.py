@@ -196,7 +196,7 @@ PLANTED: dict[str, tuple[Environment, str, str]] = {
     "nothing to say": (
         populated(lambda state, random: state.with_table("bookings", ())),
         "tool 'FindBooking', parameter 'keywords'",
-        "finds nothing to draw",
+        "its sampler finds no value",
     ),
     "states that carry no trace": (
         populated(all_as_planned),

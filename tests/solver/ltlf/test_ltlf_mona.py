@@ -7,7 +7,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.solver.ltlf import Atom, Automaton, Formula, Next, Until, WeakNext, Yesterday, compile_formula, parse
+from lawtrace.solver.ltlf import (
+    Atom,
+    Automaton,
+    Formula,
+    Next,
+    Until,
+    WeakNext,
+    Yesterday,
+    body_of,
+    compile_formula,
+    parse_formula,
+)
 from lawtrace.solver.rules import Rule, load_rules
 from tests.solver.ltlf.test_ltlf_properties import ATOMS, free_formulas
 from tests.support.mona import MONA, MonaAutomaton, ask_mona
@@ -57,12 +68,12 @@ def test_random_formulas(formula: Formula) -> None:
 
 @pytest.mark.parametrize("formula", CORNERS)
 def test_corners(formula: str) -> None:
-    check(parse(formula))
+    check(parse_formula(formula))
 
 
 @pytest.mark.parametrize("rule", load_rules(load_domain("banking").gold_file), ids=lambda rule: rule.id)
 def test_published_rules(rule: Rule) -> None:
-    check(rule.parsed)
+    check(body_of(rule.parsed))
 
 
 @pytest.mark.parametrize(

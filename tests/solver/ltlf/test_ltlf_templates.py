@@ -11,19 +11,22 @@ from lawtrace.solver.ltlf import (
     compile_formula,
     equivalent,
     match_template,
-    parse,
+    parse_formula,
 )
 
 
 @pytest.mark.parametrize(
     ("text", "template"),
     [
-        ("NOT ((NOT Check) UNTIL Pay)", OperationalRestriction(parse("Check"), parse("Pay"))),
-        ("!(!(A | B) U (C | D))", OperationalRestriction(parse("A | B"), parse("C | D"))),
-        ("Check R !Pay(x > 1)", OperationalRestriction(parse("Check"), parse("Pay(x > 1)"))),
-        ("ALWAYS (Pay IMPLIES EVENTUALLY(Audit))", InstructionAdherence(parse("Pay"), parse("Audit"))),
-        ("G(!Pay | F Audit)", InstructionAdherence(parse("Pay"), parse("Audit"))),
-        ("G(Pay & !Check -> F(Audit | Report))", InstructionAdherence(parse("Pay & !Check"), parse("Audit | Report"))),
+        ("NOT ((NOT Check) UNTIL Pay)", OperationalRestriction(parse_formula("Check"), parse_formula("Pay"))),
+        ("!(!(A | B) U (C | D))", OperationalRestriction(parse_formula("A | B"), parse_formula("C | D"))),
+        ("Check R !Pay(x > 1)", OperationalRestriction(parse_formula("Check"), parse_formula("Pay(x > 1)"))),
+        ("ALWAYS (Pay IMPLIES EVENTUALLY(Audit))", InstructionAdherence(parse_formula("Pay"), parse_formula("Audit"))),
+        ("G(!Pay | F Audit)", InstructionAdherence(parse_formula("Pay"), parse_formula("Audit"))),
+        (
+            "G(Pay & !Check -> F(Audit | Report))",
+            InstructionAdherence(parse_formula("Pay & !Check"), parse_formula("Audit | Report")),
+        ),
         ("(!Pay) W Check", None),
         ("!(Check U Pay)", None),
         ("!(!X Check U Pay)", None),
@@ -34,10 +37,10 @@ from lawtrace.solver.ltlf import (
     ],
 )
 def test_templates_are_recognised(text: str, template: Template | None) -> None:
-    assert match_template(parse(text)) == template
+    assert match_template(parse_formula(text)) == template
     if template is not None:
         assert match_template(template.formula) == template
-        assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse(text), "free"))
+        assert equivalent(compile_formula(template.formula, "free"), compile_formula(parse_formula(text), "free"))
 
 
 TOOLS = {"PayBill": ("amount", "payee_id"), "CheckAuthorization": ("session_id",)}
@@ -53,7 +56,7 @@ RESULTS = {"CheckAuthorization": ("authorized",)}
     ],
 )
 def test_names_that_exist(text: str) -> None:
-    check_names(parse(text), TOOLS, RESULTS)
+    check_names(parse_formula(text), TOOLS, RESULTS)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +74,5 @@ def test_names_that_exist(text: str) -> None:
 )
 def test_names_that_do_not(text: str, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
-        check_names(parse(text), TOOLS, RESULTS)
+        check_names(parse_formula(text), TOOLS, RESULTS)
     assert str(caught.value) == said

@@ -129,14 +129,14 @@ def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
     length = 5
     encoding = BoundedEncoding(ENVIRONMENT, {name: automaton}, length=length, initial=INITIAL)
     feasible = Product(ENVIRONMENT, [automaton]).feasible_pairs(length)
-    assert (encoding.unread != ()) == (name == "narrow")
+    assert (encoding.unsupported != ()) == (name == "narrow")
     tools = ("TransferFunds", "PayBill", "RecordAuditEvent", "CheckAuthorization", "SearchTransactions")
     for pair in product(tools, repeat=2):
         answer = encoding.ask_pair(*pair)
         if answer.decided:
             assert (answer.trace is not None) == (pair in feasible), pair
         else:
-            assert encoding.unread
+            assert encoding.unsupported
         if answer.trace is not None:
             events = run_calls(answer.trace)
             assert all(event.completed for event in events)
@@ -147,7 +147,7 @@ def test_a_condition_that_has_no_counterpart_is_named() -> None:
     encoding = BoundedEncoding(
         ENVIRONMENT, {"narrow": compile_formula(parse(LOOKING["narrow"]))}, length=2, initial=INITIAL
     )
-    assert encoding.unread == (
+    assert encoding.unsupported == (
         "`SearchTransactions(min_amount > 5)`: an argument that is left out here and need not be",
     )
 
