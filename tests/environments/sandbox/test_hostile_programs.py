@@ -240,7 +240,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "a patched tool": Attack("type(Manager).Echo = staticmethod(lambda *a: 'paid')\nManager.Echo(1)", "finished"),
     "a tool set on the object": Attack("Manager.Echo = print", "exception", "AttributeError"),
-    # --- the warm parent, and the next program
+    # --- the fork server, and the next program
     "signals to the parent": Attack(
         "import os\nfor s in range(1, 65):\n  try: os.kill(1, s)\n  except OSError: pass", "finished"
     ),
