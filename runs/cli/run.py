@@ -1,4 +1,4 @@
-"""``lawtrace run`` and ``lawtrace resume``: the whole way."""
+"""``lawtrace run`` and ``lawtrace resume``: the full pipeline."""
 
 import asyncio
 from collections import Counter
@@ -55,6 +55,9 @@ def run(
     repeated: Annotated[
         Path | None, typer.Option("--from", help="Repeat this run: the recipe of its record, in a new folder.")
     ] = None,
+    reuse: Annotated[
+        Path | None, typer.Option(help="Take the stage files of this run where they were made from the same inputs.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would be done and asked, and do nothing.")
     ] = False,
@@ -71,7 +74,7 @@ def run(
     budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Walk the whole way from a regulation to verdicts and a report."""
+    """Run the full pipeline, from a regulation to verdicts and a report."""
     silence_libraries()
     resolved = with_budget(_requested_recipe(recipe, repeated, env), budget)
     resolved = with_values(resolved, {"seed": seed, "sandbox": sandbox}, "command line")
@@ -83,7 +86,7 @@ def run(
     check_access(plan_of(resolved))
     folder = RunFolder(out) if out else new_run_folder(resolved.name)
     with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
-        _execute(resolved, folder, event_log, as_json=as_json)
+        _execute(resolved, folder, event_log, reuse=reuse, as_json=as_json)
 
 
 def resume(
@@ -143,14 +146,16 @@ def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | Non
         return recorded_recipe(event_log, env)
 
 
-def _execute(recipe: Recipe, folder: RunFolder, event_log: EventLogFile, *, as_json: bool) -> None:
+def _execute(
+    recipe: Recipe, folder: RunFolder, event_log: EventLogFile, *, reuse: Path | None = None, as_json: bool
+) -> None:
     if not recipe.ablation:
         with resumable(folder.path):
-            result = asyncio.run(run_recipe(recipe, folder, event_log=event_log, progress=ProgressBars()))
+            result = asyncio.run(run_recipe(recipe, folder, event_log=event_log, progress=ProgressBars(), reuse=reuse))
         _finish(result, recipe, as_json=as_json)
         return
     with resumable(folder.path):
-        results = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=ProgressBars()))
+        results = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=ProgressBars(), reuse=reuse))
     if all(one.result is None for one in results):
         raise OperationalError(f"no variant came to verdicts; the first: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
