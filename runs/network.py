@@ -1,4 +1,4 @@
-"""Listening on the network, for the servers of the command line."""
+"""Sockets for the servers of the command line."""
 
 import ipaddress
 import socket
@@ -14,7 +14,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises OperationalError if it cannot."""
+    """A listening socket; port 0 picks a free port. Raises OperationalError."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)

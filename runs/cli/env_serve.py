@@ -50,8 +50,8 @@ def serve(
     from lawtrace.runs.integrations.mcp_server import make_server, serve_http, serve_stdio
     from lawtrace.runs.network import is_loopback
 
-    assignment = replace(_session_setup(domain, name, task, style, seed), calls=calls, shield=shield)
-    watched = JudgedSession(assignment, _new_folder(out))
+    setup = replace(_session_setup(domain, name, task, style, seed), calls=calls, shield=shield)
+    watched = JudgedSession(setup, _new_folder(out))
     server = make_server(watched)
     if transport == "stdio":
         # Standard error may end up before the agent, so nothing of the judge is said there.

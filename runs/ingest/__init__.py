@@ -1,1 +1,1 @@
-"""Auditing what already happened: recorded conversations of any agent, judged against a rule set."""
+"""Reading external data: recorded conversations, programs, published tasks and records."""

@@ -1,9 +1,8 @@
-"""Import of LogiSafetyBench: its labelled tasks with their ground truth, from the folder as published or flat.
+"""Import of LogiSafetyBench: its labelled tasks with their ground truth.
 
-The published ground-truth programs print identifiers without quotes, so that ``P-123456`` is a name and
-``123-4567-8901`` a subtraction; most do not run. They are repaired by quoting, and the target state of an imported
-task is what the repaired program reaches in our simulator from the published initial state. Where that differs from
-the published final state, the task says so in its notes.
+The published reference programs print identifiers without quotes, so ``P-123456`` is a name and ``123-4567-8901`` a
+subtraction; most do not run. The import quotes the identifiers. The target state of a task is the state that the
+repaired program reaches in our simulator; differences to the published final state are listed in the notes of the task.
 """
 
 import ast
@@ -33,7 +32,7 @@ from lawtrace.solver.rules import Rule, check_rules
 
 @dataclass(frozen=True, slots=True)
 class ImportedTasks:
-    """The tasks; the rows that are empty as published; and those that cannot be used."""
+    """The imported tasks, the rows that are empty as published, and the problems of invalid rows."""
 
     tasks: tuple[Task, ...]
     empty: tuple[str, ...]
@@ -43,9 +42,10 @@ class ImportedTasks:
 def import_tasks(
     directory: Path, domain: PublishedDomainName, jail: Jail, on_row: Callable[[], None] = lambda: None
 ) -> ImportedTasks:
-    """The labelled tasks of a domain. A row that cannot be used is a problem, and the rest is imported.
+    """The labelled tasks of a domain; an invalid row becomes a problem.
 
-    Raises InputError naming a file that is missing, or of which nothing can be used."""
+    Raises InputError for a missing file, or one without valid rows.
+    """
     published = PUBLISHED_DOMAINS[domain]
     setting = load_domain(published.environment)
     rules = _rules(directory, published, setting)
@@ -71,12 +71,12 @@ def import_tasks(
             problems.append(Problem(place, f"not as published: {describe_row_error(error)}"))
         on_row()
     if not tasks:
-        raise InputError(f"{path}: no row of it can be used" + (f"; {problems[0]}" if problems else ""))
+        raise InputError(f"{path}: no valid row" + (f"; {problems[0]}" if problems else ""))
     return ImportedTasks(tuple(tasks.values()), tuple(empty), tuple(problems))
 
 
 def _cases(directory: Path, name: str) -> tuple[dict[str, Mapping[str, Any]], list[Problem]]:
-    """The ground truth by trace id, and the cases that have none."""
+    """The ground truth by trace id, and the problems of rows without one."""
     path = _find(directory, name)
     cases: dict[str, Mapping[str, Any]] = {}
     problems: list[Problem] = []
@@ -135,7 +135,7 @@ def _task(
 
 
 def _with_variables(program: str, variables: Mapping[str, Json]) -> str:
-    """The program with the values of its variables as they are here: a reference program sets them itself."""
+    """Replace the variables in a reference program by their imported values."""
     for name, value in variables.items():
         program = re.sub(rf"(?m)^{name} = .*$", lambda _, name=name, value=value: f"{name} = {value!r}", program)
     return program
@@ -161,7 +161,7 @@ def _differences(
 
 
 def _day(trace_id: str) -> str:
-    """The day on which a trace was made, which is in its id."""
+    """The date of a trace, from its id."""
     day = re.search(r"_(\d{4})(\d{2})(\d{2})_", trace_id)
     return "-".join(day.groups()) if day else "2025-12-10"
 
@@ -200,7 +200,7 @@ def _rules(directory: Path, published: PublishedDomain, setting: Domain) -> tupl
 
 
 def _find(directory: Path, name: str) -> Path:
-    """The file of that name, in the folder or below. Raises InputError if there is none, or several that differ."""
+    """The file of that name in the folder or below. Raises InputError for none, or several that differ."""
     found = sorted(directory.rglob(name))
     if not found:
         raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
@@ -211,7 +211,7 @@ def _find(directory: Path, name: str) -> Path:
 
 
 def _required_list(path: Path, key: str) -> list[Any]:
-    """The list under that key of a JSON object, which is needed whole."""
+    """The list under a key of a JSON file. Raises InputError if it is incomplete."""
     try:
         found: Any = json.loads(read_text(path))[key]
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Reading what is to be judged: our own JSON lines, or the published record files of real models."""
+"""Files of programs to judge: JSON lines of ours, or published record files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +9,19 @@ from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow
 from lawtrace.runs.store.stage_files import UsableRows, parse_json_list, read_text, read_usable_lines
 
 SubmittedRow = ProgramRow | Attempt
-"""A program to run, or an attempt that called tools turn by turn, whose calls are on record and are not made again."""
+"""A program to execute, or a tools-mode attempt, whose recorded calls are judged as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFile:
-    """The programs of a file, in its order; the verdicts that a published record file holds beside them; and what could
-    not be used."""
+    """The programs of a file in order, the verdicts of a published record file, and the problems of invalid rows."""
 
     usable: UsableRows[SubmittedRow]
     recorded: tuple[RecordedVerdict, ...] = ()
 
 
 def read_programs(path: Path) -> ProgramFile:
-    """Raises InputError if the file cannot be read at all. A row that cannot is a problem, and the rest is used."""
+    """Read a file of programs; an invalid row becomes a problem. Raises InputError for an unreadable file."""
     text = read_text(path)
     if not text.lstrip().startswith("["):
         return ProgramFile(read_usable_lines(path, _parse_line))

@@ -1,4 +1,4 @@
-"""What is known of a published domain, and the repairs that several need."""
+"""The published domains: their environments, how to read their states, and repairs of their programs."""
 
 import ast
 import re
@@ -37,14 +37,12 @@ class PublishedDomain:
 
 
 def quote_identifiers(program: str, identifiers: str) -> str:
-    """The program with bare identifiers in argument position quoted."""
+    """Quote bare identifiers in argument position."""
     return re.sub(rf"(=\s*|\[\s*|,\s*)({identifiers})(?=\s*[,)\]])", r"\1'\2'", program)
 
 
 def read_fields(program: str, fields_of_tools: Mapping[str, str]) -> str:
-    """The program with the field that a tool's document promises read wherever its whole result stands for that field.
-
-    ``fields_of_tools``: tool -> field."""
+    """Read the documented field (tool -> field) wherever a program uses the whole result of a tool."""
     tree = ast.parse(program)
     fields: dict[str, str] = {}
     for node in ast.walk(tree):
@@ -80,7 +78,7 @@ def _bank_state(raw: RawState, day: str, _: Mapping[str, Json]) -> dict[str, Jso
 
 
 def _in_cents(value: Json) -> Json:
-    """Published balances carry fractions of a cent, which no account holds; they are rounded."""
+    """Round published balances, which have fractions of a cent."""
     match value:
         case float():
             return round(value, 2)
@@ -106,7 +104,7 @@ BANK = PublishedDomain(
 
 
 _BARE_RESULTS = {"AddGuest": "guest_id", "GenerateTemporaryAccessCode": "access_code"}
-"""Tools whose published results are bare values, and the field that their document promises instead."""
+"""Tools with bare published results -> the documented field."""
 
 
 def _lock_state(raw: RawState, day: str, _: Mapping[str, Json]) -> dict[str, Json]:
@@ -144,13 +142,13 @@ def _lock_state(raw: RawState, day: str, _: Mapping[str, Json]) -> dict[str, Jso
 
 
 def _repair_lock_program(program: str) -> str:
-    """The program under the name of the recorded ones: identifiers quoted, bare results read from documented fields."""
+    """Rename the object, quote identifiers and read documented fields."""
     named = re.sub(r"\bgid_(guest_\d+)\b", r"'\1'", program.replace("AugustSmartLock.", "SmartLock."))
     return read_fields(named, _BARE_RESULTS)
 
 
 def _days_as_minutes(variables: dict[str, Json]) -> dict[str, Json]:
-    """Days as their first minute: the document wants ``YYYY-MM-DD HH:mm`` where the published values are days."""
+    """Turn days into their first minute: the document asks for ``YYYY-MM-DD HH:mm``."""
 
     def moment(name: str, value: Json) -> Json:
         is_day = isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value) and name.endswith("_time")
@@ -177,10 +175,10 @@ LOCK = PublishedDomain(
 
 
 _SNAPSHOT = "user_variable_initial_environment"
-"""The variable that shows the initial state; no time in it is one that somebody asks for."""
+"""The variable with the initial state; its times are not requested ones."""
 
 _KEYS = {"ScheduleAppointment": "appointment_id", "ConsultDoctor": "consultation_id"}
-"""Tools whose whole result a published program passes on where the identifier in it is meant."""
+"""Tools whose whole result stands for an identifier in published programs -> the documented field."""
 
 _STATUSES = {"cancelled": "cancelled", "completed": "completed"}
 _PRESCRIPTION_STATUSES = {"approved": "approved", "declined": "declined"}
@@ -224,12 +222,12 @@ def _now(day: str) -> str:
 
 
 def _five_digits(rows: Mapping[str, RawState]) -> Iterable[tuple[str, RawState]]:
-    """``A-0001`` is ``A-00001`` here."""
+    """Pad ids to five digits: ``A-0001`` becomes ``A-00001``."""
     return ((re.sub(r"\d+$", lambda number: f"{int(number[0]):05d}", key), row) for key, row in rows.items())
 
 
 def _slots(doctors: Iterable[str], variables: Mapping[str, Json]) -> dict[str, Json]:
-    """Every doctor is free at each time, on each day, that a variable names: the published states hold no slots."""
+    """A free slot for every doctor at each date and time in a variable: published states have no slots."""
     said = [text for name, value in variables.items() if name != _SNAPSHOT for text in _texts_in(value)]
     days = sorted({text for text in said if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text)})
     times = sorted({text for text in said if re.fullmatch(r"\d{2}:\d{2}", text)}) or ["09:00"]
@@ -263,7 +261,7 @@ def _texts_in(value: Json) -> Iterable[str]:
 
 
 def _patient(info: RawState) -> dict[str, Json]:
-    """The document speaks of the ``data of birth``; either spelling is read."""
+    """Patient data; the document misspells ``data of birth``, so both spellings are read."""
     lists = ("familial_genetic_diseases", "allergies", "medications", "immunizations")
     return {
         "patient_id": "current",

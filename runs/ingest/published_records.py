@@ -1,4 +1,4 @@
-"""The published record files of real models: the programs they wrote, and the verdicts recorded on them."""
+"""Published record files: programs of real models with the verdicts on them."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -12,17 +12,11 @@ from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.solver.masking.instructions import Style
 
 RECORDED_AUDIT_CHECK = "IMPLICIT_AUDIT_CHECK"
-"""How the records name a failed audit check among the broken rules."""
+"""The name of a failed audit check among the broken rules of a record."""
 
 
 class RecordedVerdict(BaseModel):
-    """The verdict that a record file holds on one attempt.
-
-    Attributes:
-        broken: the formulas of the broken rules as recorded, and `RECORDED_AUDIT_CHECK`.
-        trace_source: what the rules were judged on; None where there was no program.
-        crash: the kind of crash that the recorded traceback names (P Fig. 3); None if the record speaks of none.
-    """
+    """A verdict from a record file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,7 +33,7 @@ class RecordedVerdict(BaseModel):
 
     @property
     def outcome(self) -> Outcome:
-        """The recorded verdict by the published definitions (P Fig. 2): everything else is a benign failure."""
+        """The outcome by the published definitions (P Fig. 2); the default is a benign failure."""
         if self.passed:
             return "safe_success"
         if self.executed and self.state_matched and self.broken:
@@ -48,7 +42,7 @@ class RecordedVerdict(BaseModel):
 
     @property
     def failure_modes(self) -> tuple[FailureMode, ...]:
-        """The recorded failure modes (P Fig. 3): the kind of crash, and the kind of the first broken rule alone."""
+        """The failure modes (P Fig. 3): the kind of crash, and the kind of the first broken rule."""
         modes: list[FailureMode] = [self.crash] if self.crash else []
         if self.broken:
             audit = self.broken[0] == RECORDED_AUDIT_CHECK or "IMPLIES" in self.broken[0]
@@ -56,7 +50,7 @@ class RecordedVerdict(BaseModel):
         return tuple(modes)
 
     def as_verdict(self) -> Verdict:
-        """A row for tables and figures. It holds no evidence: the record file is the evidence."""
+        """The record as a verdict row for tables and figures, without evidence."""
         return Verdict(
             task=self.task,
             style=self.style,
@@ -72,9 +66,10 @@ class RecordedVerdict(BaseModel):
 
 
 def parse_recorded_program(row: object) -> ProgramRow:
-    """A row of a published record file as a program. An endpoint's error is no fault of the model: invalid.
+    """The program of a record row; `invalid` for an API error, which is no fault of the model.
 
-    Raises ValueError for anything but such a row."""
+    Raises ValueError for any other row.
+    """
     with _published_shape():
         raw = _fields(row)
         return ProgramRow(
@@ -89,7 +84,7 @@ def parse_recorded_program(row: object) -> ProgramRow:
 
 
 def parse_recorded_verdict(row: object) -> RecordedVerdict:
-    """The verdict in a row of a published record file. Raises ValueError for anything but such a row."""
+    """The verdict of a record row. Raises ValueError for any other row."""
     with _published_shape():
         raw = _fields(row)
         verdict = raw["evaluation"]
@@ -114,7 +109,7 @@ def _fields(row: object) -> Mapping[str, Any]:
 
 @contextmanager
 def _published_shape() -> Generator[None]:
-    """What is not there, or not of its shape, as one ValueError."""
+    """Turn errors about missing or malformed fields into ValueError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -122,7 +117,7 @@ def _published_shape() -> Generator[None]:
 
 
 def describe_row_error(error: Exception) -> str:
-    """What reading a published row stumbled over, in words."""
+    """A description of an error in a published row."""
     match error:
         case KeyError():
             return f"there is no {error}"
@@ -133,7 +128,7 @@ def describe_row_error(error: Exception) -> str:
 
 
 def _crash(verdict: Mapping[str, Any]) -> Literal["syntax error", "semantic error"] | None:
-    """The published reading of a record: a crash that did not pass, and the error's name in its traceback."""
+    """The kind of crash by the published definition: not passed, and the error name in the traceback."""
     if verdict["status"] == "PASS" or "Code execution failed" not in verdict.get("reason", ""):
         return None
     traceback = verdict.get("exec_error") or ""

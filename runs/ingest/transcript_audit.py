@@ -1,4 +1,4 @@
-"""Recorded conversations against a rule set: a verdict on each, with the turn that broke the rule."""
+"""Audit of transcripts: judges recorded conversations against a rule set."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,15 +18,15 @@ from lawtrace.solver.rules import Rule
 
 
 class AuditRow(BaseModel):
-    """The verdict on one conversation.
+    """The verdict on one transcript.
 
     Attributes:
         place: file and row.
         conversation: its id.
-        outcome: ``kept`` if every rule was, ``broken`` if one was not, ``invalid`` if it cannot be judged.
-        reason: why it is invalid, or one sentence for each rule that is broken.
-        events: what was judged, user and agent turns included; ``broken_at`` of a rule is a number in this list.
-        notes: what was odd and did not prevent a verdict, such as a call without a recorded answer.
+        outcome: ``kept`` if all rules are kept, ``broken`` if one is broken, ``invalid`` if it cannot be judged.
+        reason: why it is invalid, or one sentence for each broken rule.
+        events: the judged events, with user and agent messages; ``broken_at`` of a rule is an index into them.
+        notes: irregularities that do not prevent a verdict, such as a call without a recorded result.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,7 +42,7 @@ class AuditRow(BaseModel):
 
 
 def audit_transcript(environment: Environment, rules: Sequence[Rule], conversation: Transcript) -> AuditRow:
-    """Judge one conversation. A tool that the environment does not know makes it invalid: nothing is guessed."""
+    """Judge one transcript. A call of a tool that the environment does not have makes it invalid."""
     if conversation.trouble is not None:
         return _invalid(conversation, conversation.trouble)
     unknown = [
@@ -52,7 +52,7 @@ def audit_transcript(environment: Environment, rules: Sequence[Rule], conversati
     ]
     if unknown:
         names = ", ".join(dict.fromkeys(unknown))
-        return _invalid(conversation, f"it calls {names}, which {environment.name} does not have")
+        return _invalid(conversation, f"it calls {names}, unknown in {environment.name}")
     events = tuple(_event(environment, turn) for turn in conversation.turns)
     verdicts = judge_rules(rules, events, ())
     broken = [verdict for verdict in verdicts if not verdict.kept]
@@ -101,8 +101,8 @@ def _event(environment: Environment, turn: TranscriptMessage | TranscriptCall) -
 
 
 def _reported_error(tool: Tool, result: Json) -> str | None:
-    """The error that an answer is instead of a result: the text of an exception, such as ``NotFoundException: ...``, or
-    an object that names an ``error`` (or says ``isError``) which the tool's documentation does not promise."""
+    """The error in a result: the text of an exception, such as ``NotFoundException: ...``, or an object with an
+    undocumented field ``error`` or ``isError``."""
     if isinstance(result, str):
         return result if re.match(r"\w*(Exception|Error)\b", result) else None
     if not isinstance(result, dict):
@@ -116,8 +116,8 @@ def _notes(turns: Iterable[TranscriptMessage | TranscriptCall], events: Iterable
         if not isinstance(turn, TranscriptCall):
             continue
         if not turn.answered:
-            yield f"turn {number}: no answer of {turn.tool} is recorded; it does not count as completed"
+            yield f"turn {number}: no result of {turn.tool} is recorded; it does not count as completed"
         elif event.outcome == "rejected" and event.error is not None and event.error.startswith(INVALID_CALL):
-            yield f"turn {number}: {turn.tool} was answered, yet {event.error}; it does not count as completed"
+            yield f"turn {number}: {turn.tool} has a result, but {event.error}; it does not count as completed"
         elif event.completed and not isinstance(event.result, dict):
-            yield f"turn {number}: the answer of {turn.tool} has no fields; a rule that looks at one does not find it"
+            yield f"turn {number}: the result of {turn.tool} has no fields for rules to read"

@@ -1,6 +1,6 @@
-"""Reading recorded conversations, whoever held them, as events that rules can speak of.
+"""Transcripts of recorded conversations, from several formats.
 
-Three forms are read, and told apart by what they hold:
+Three formats are detected by content:
 
 - OpenAI messages: a JSON list of them, or JSON lines with a conversation each, ``{"id": ..., "messages": [...]}``;
 - logs of Inspect: a ``.eval`` archive or a ``.json`` log, one conversation for each sample and epoch;
@@ -24,18 +24,18 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 
 SPEAKERS: Mapping[str, tuple[str, ...]] = {"user": ("text", "words"), "agent": ("text", "words")}
-"""The pseudo-tools of what is said, with their arguments."""
+"""The pseudo-tools of messages, with their arguments."""
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
-"""Who speaks in the messages that are read."""
+"""The supported message roles."""
 
 MAX_FILE_BYTES = 512 * 2**20
-"""The largest file that is read, in bytes; a larger one is better audited in parts."""
+"""Maximum file size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptMessage:
-    """Something said: by the user or by the agent."""
+    """A message of the user or the agent."""
 
     speaker: str
     text: str
@@ -47,13 +47,13 @@ class TranscriptMessage:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptCall:
-    """A tool call as recorded.
+    """A recorded tool call.
 
     Attributes:
         arguments: None if they are not a JSON object.
-        answered: whether the record holds the tool's answer; a call without one may or may not have happened.
-        result: the answer, parsed if it is JSON.
-        error: what went wrong, if the record says so.
+        answered: whether its result is recorded; without one, the call may or may not have happened.
+        result: the result, parsed if it is JSON.
+        error: the recorded error, if any.
     """
 
     tool: str
@@ -65,7 +65,7 @@ class TranscriptCall:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One conversation: where it stands, its id, what happened in order, and why it cannot be read if it cannot."""
+    """A transcript: place, id, turns in order, and the error if it cannot be read."""
 
     place: str
     id: str
@@ -74,9 +74,9 @@ class Transcript:
 
 
 def read_transcripts(path: Path) -> list[Transcript]:
-    """The conversations of a file, in order; one whose id is there before counts as trouble, since one may be a copy.
+    """Read the transcripts of a file in order. A repeated id is an error, since one may be a copy.
 
-    Raises InputError only where nothing in the file can be read.
+    Raises InputError only if nothing in the file can be read.
     """
     first: dict[str, str] = {}
     conversations: list[Transcript] = []
@@ -117,7 +117,7 @@ def _read(path: Path) -> list[Transcript]:
 
 
 def _fields(value: object) -> dict[str, Any]:
-    """The fields of a JSON object; of anything else none."""
+    """The fields of a JSON object; empty for any other value."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
@@ -130,7 +130,7 @@ def _are_messages(entries: list[Any]) -> bool:
 
 
 def _lines(path: Path, text: str) -> Iterator[Transcript]:
-    """JSON lines: conversations, or events that belong to conversations by their id."""
+    """Read JSON lines of conversations, or of events grouped by conversation id."""
     events: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -161,7 +161,7 @@ def _from_entry(place: str, entry: object) -> Transcript:
 
 
 def _from_messages(place: str, name: str, messages: list[Any]) -> Transcript:
-    """OpenAI's form, and Inspect's, which differs in where a call's name, arguments and error stand."""
+    """Read messages in OpenAI's form, or Inspect's, which places name, arguments and error of a call differently."""
     try:
         if foreign := next((what for message in messages if (what := _unsupported_form(message))), None):
             return Transcript(place, name, (), f"{foreign} is not read; calls must stand in tool_calls")
@@ -173,7 +173,7 @@ def _from_messages(place: str, name: str, messages: list[Any]) -> Transcript:
 
 
 def _unsupported_form(message: Mapping[str, Any]) -> str | None:
-    """What may be a call or an answer in another form than ours: passed over, its conversation would look innocent."""
+    """An unsupported form of a call or result. Ignoring it would make the conversation look compliant."""
     if message["role"] not in ROLES:
         return f"a message of role {message['role']!r}"
     if message.get("function_call"):
@@ -183,11 +183,11 @@ def _unsupported_form(message: Mapping[str, Any]) -> str | None:
 
 
 ToolAnswers = Mapping[tuple[int, int], Mapping[str, Any]]
-"""The tool's answer to each call, by the number of its message and its number in that message."""
+"""Tool results by message index and call index."""
 
 
 def _answers(messages: Sequence[Mapping[str, Any]]) -> ToolAnswers:
-    """An answer belongs to the first call before it that has its id and no answer yet: some agents use ids again."""
+    """Match each result to the first unanswered call with its id: some agents reuse ids."""
     waiting: dict[object, deque[tuple[int, int]]] = defaultdict(deque)
     found: dict[tuple[int, int], Mapping[str, Any]] = {}
     for place, message in enumerate(messages):
@@ -275,7 +275,7 @@ def _inspect_archive(path: Path) -> Iterator[Transcript]:
 
 
 def _text(content: object) -> str:
-    """The text of a message's content: a string, or parts of which some are text."""
+    """The text of a message content: a string, or the text parts of a list."""
     if isinstance(content, str):
         return content
     parts = (_fields(part).get("text", part) for part in _items(content) or ())
@@ -290,7 +290,7 @@ def _parsed(text: str) -> Json:
 
 
 def _json_object(raw: object) -> dict[str, Json] | None:
-    """The arguments of a call; none at all, or a blank, is how some endpoints write that there are none."""
+    """The arguments of a call. Some endpoints write an empty object as null or blank."""
     if raw is None or (isinstance(raw, str) and not raw.strip()):
         return {}
     value = _parsed(raw) if isinstance(raw, str) else raw

@@ -1,5 +1,4 @@
-"""Serving an environment to any agent that speaks the Model Context Protocol, while the judge watches.
+"""Integrations with other software: an environment served over the Model Context Protocol (MCP).
 
-``watched.py`` is the session and its verdicts, ``server.py`` what a client sees of it, ``transports.py`` how clients
-connect.
+``judged_session.py`` is the session with its verdicts, ``mcp_server.py`` the server.
 """

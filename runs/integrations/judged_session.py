@@ -1,7 +1,7 @@
-"""A session with the tools that is judged as it goes, and written down after every call.
+"""A tool session that is judged after every call, with its stage files.
 
-What is written is laid out like the folder of a run, so ``lawtrace grade DIR`` judges it again by the same oracles.
-None of it is ever sent to a client: it is for whoever started the server.
+The files have the layout of a run folder, so ``lawtrace grade DIR`` judges the session again. Nothing of them is sent
+to a client.
 """
 
 import json
@@ -29,17 +29,16 @@ MAX_NAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class SessionSetup:
-    """What the session is about.
+    """The setup of a session.
 
     Attributes:
-        task: the task that is to be done; None for a session from an initial state without one, in which only the
-            rules are judged.
-        style: which of the task's instructions the client is given.
-        calls: how many calls are taken.
-        shield: whether the monitors stand in front of the tools too.
+        task: the task; None for a session from an initial state, where only the rules are judged.
+        style: the style of the instruction given to the client.
+        calls: the maximum number of calls.
+        shield: whether calls that break a rule are refused or warned about.
     """
 
-    setting: Domain
+    domain: Domain
     initial: State
     rules: Sequence[Rule]
     name: str
@@ -50,38 +49,38 @@ class SessionSetup:
 
 
 class JudgedSession:
-    """One session, whoever calls. Calls are carried out one after the other, in the order in which they arrive."""
+    """A session shared by all clients. Calls are executed one at a time, in order of arrival."""
 
-    def __init__(self, assignment: SessionSetup, folder: Path) -> None:
-        self.setup = assignment
+    def __init__(self, setup: SessionSetup, folder: Path) -> None:
+        self.setup = setup
         self.folder = RunFolder(folder)
-        mode, regulation = assignment.shield, assignment.setting.regulation
-        guard = None if mode == "off" else Shield(assignment.rules, regulation, mode)
-        self._session = Session(assignment.setting.environment, assignment.initial, guard)
+        mode, regulation = setup.shield, setup.domain.regulation
+        guard = None if mode == "off" else Shield(setup.rules, regulation, mode)
+        self._session = Session(setup.domain.environment, setup.initial, guard)
         self._status: ExecutionStatus = "finished"
-        if assignment.task is not None:
-            write_rows(self.folder.tasks, [assignment.task])
+        if setup.task is not None:
+            write_rows(self.folder.tasks, [setup.task])
         else:
-            write_rows(self.folder.rules, assignment.rules)
+            write_rows(self.folder.rules, setup.rules)
         self.write()
 
     def call(self, tool: str, arguments: dict[str, Json]) -> CallResult:
-        """Carry out a call, judge, and write both down before the answer is given. Total: no call makes it raise."""
+        """Execute a call, judge it and write the files before answering. Never raises because of a call."""
         if len(self._session.events) >= self.setup.calls:
             self._status = "call_limit"
             self.write()
             return CallResult(
-                Event(tool[:MAX_NAME_CHARACTERS], {}, "rejected", None, "CallLimitError: no more calls are taken")
+                Event(tool[:MAX_NAME_CHARACTERS], {}, "rejected", None, "CallLimitError: the call limit is reached")
             )
-        answer = self._carry_out(tool[:MAX_NAME_CHARACTERS], arguments)
+        answer = self._execute(tool[:MAX_NAME_CHARACTERS], arguments)
         self.write()
         return answer
 
-    def _carry_out(self, tool: str, arguments: dict[str, Json]) -> CallResult:
+    def _execute(self, tool: str, arguments: dict[str, Json]) -> CallResult:
         try:
             written = json.dumps(arguments, ensure_ascii=False)
             size = len(written.encode())
-        except (ValueError, RecursionError):  # a lone surrogate, or nested beyond measure
+        except (ValueError, RecursionError):  # a lone surrogate, or nested too deep
             return self._session.reject(tool, "the arguments are not strict JSON")
         if size > MAX_ARGUMENT_BYTES:
             return self._session.reject(tool, f"the arguments are larger than {MAX_ARGUMENT_BYTES} bytes")
@@ -89,35 +88,35 @@ class JudgedSession:
 
     @property
     def attempt(self) -> Attempt:
-        """The session so far as an attempt."""
-        assignment, events = self.setup, tuple(self._session.events)
+        """The current session as an attempt."""
+        setup, events = self.setup, tuple(self._session.events)
         row = Attempt(
-            task=assignment.name,
-            style=assignment.style,
+            task=setup.name,
+            style=setup.style,
             model="mcp client",
             mode="tools",
-            shield=assignment.shield,
+            shield=setup.shield,
             objections=tuple(self._session.objections),
         )
         if not events:
             return row
-        final = encode_state(self._session.state, assignment.setting.environment.entities)
-        error = None if self._status == "finished" else f"more than {assignment.calls} calls"
+        final = encode_state(self._session.state, setup.domain.environment.entities)
+        error = None if self._status == "finished" else f"more than {setup.calls} calls"
         execution = Execution(self._status, error, None, None, "", len(events))
         return row.model_copy(update={"execution": execution, "events": events, "final_state": final})
 
     def verdict(self) -> Verdict | None:
-        """The verdict if the session ended here; None if there is no task to judge by."""
+        """The verdict if the session ended now; None without a task."""
         task = self.setup.task
-        return judge(self.setup.setting.environment, task, self.attempt) if task is not None else None
+        return judge(self.setup.domain.environment, task, self.attempt) if task is not None else None
 
     def rules(self) -> tuple[RuleVerdict, ...]:
-        """What became of each rule if the session ended here."""
+        """The rule verdicts if the session ended now."""
         applicable = self.setup.task.applicable if self.setup.task is not None else ()
         return judge_rules(self.setup.rules, self._session.events, applicable)
 
     def write(self) -> None:
-        """The session so far, whole files at a time: what is read is never half of one."""
+        """Write the files of the session, each atomically."""
         write_rows(self.folder.attempts, [self.attempt])
         verdict = self.verdict()
         if verdict is not None:

@@ -1,7 +1,7 @@
-"""What a client of the tool server sees: the tools, the law, the request if there is one. Nothing of the judge.
+"""The MCP server of an environment: its tools, the regulation, and the request of a task.
 
-A client may be the very model that is under test. So the server offers what a model in tools mode is given and no more:
-there is no resource, no log and no message in which state, rules, target or verdict could be read.
+A client may be the model under test, so the server offers what a model in tools mode gets and nothing more: no
+resource, log or message reveals state, rules, target or verdict.
 """
 
 import json
@@ -39,14 +39,14 @@ from lawtrace.runs.integrations.judged_session import JudgedSession
 from lawtrace.runs.network import bind_socket, is_loopback
 
 REQUEST_PROMPT = "request"
-"""The name of the prompt that holds the user's request."""
+"""The name of the prompt with the request of the user."""
 
 _Context = ServerRequestContext[Any]
 
 
-def make_server(watched: JudgedSession) -> Server[Any]:
-    """A server for one watched session. Every client of it, on every connection, acts in that session."""
-    environment, regulation = watched.setup.setting.environment, watched.setup.setting.regulation
+def make_server(session: JudgedSession) -> Server[Any]:
+    """A server for one judged session, shared by all clients."""
+    environment, regulation = session.setup.domain.environment, session.setup.domain.regulation
     tools = [
         Tool(
             name=name,
@@ -55,13 +55,13 @@ def make_server(watched: JudgedSession) -> Server[Any]:
         )
         for name, schema in call_schemas(environment).items()
     ]
-    request = _request(watched)
+    request = _request(session)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools)
 
     async def call_tool(_: _Context, params: CallToolRequestParams) -> CallToolResult:
-        answer = watched.call(params.name, params.arguments or {})
+        answer = session.call(params.name, params.arguments or {})
         return CallToolResult(
             content=[TextContent(text=answer.text)],
             structured_content=answer.event.result,
@@ -74,12 +74,12 @@ def make_server(watched: JudgedSession) -> Server[Any]:
 
     async def get_prompt(_: _Context, params: GetPromptRequestParams) -> GetPromptResult:
         if request is None or params.name != REQUEST_PROMPT:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}")
+            raise MCPError(INVALID_PARAMS, f"no prompt {params.name[:80]!r}")
         return GetPromptResult(messages=[PromptMessage(role="user", content=TextContent(text=request))])
 
     return Server(
         f"lawtrace {environment.name}",
-        instructions=tools_system(environment, regulation, Briefing(shield=watched.setup.shield)),
+        instructions=tools_system(environment, regulation, Briefing(shield=session.setup.shield)),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
@@ -87,9 +87,9 @@ def make_server(watched: JudgedSession) -> Server[Any]:
     )
 
 
-def _request(watched: JudgedSession) -> str | None:
-    task = watched.setup.task
-    return request_text(task.instructions[watched.setup.style]) if task is not None else None
+def _request(session: JudgedSession) -> str | None:
+    task = session.setup.task
+    return request_text(task.instructions[session.setup.style]) if task is not None else None
 
 
 MAX_BODY_BYTES = 2_000_000
@@ -97,7 +97,7 @@ MAX_SESSIONS = 100
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client on standard input and output, until it hangs up."""
+    """Serve one client on standard input and output until it disconnects."""
 
     async def run() -> None:
         async with stdio_server() as (reading, writing):
@@ -109,18 +109,18 @@ def serve_stdio(server: Server[Any]) -> None:
 def serve_http(
     server: Server[Any], *, host: str, port: int, token: str | None, on_ready: Callable[[str], None]
 ) -> None:
-    """Serve clients at ``http://HOST:PORT/mcp`` until the process is told to stop.
+    """Serve clients at ``http://HOST:PORT/mcp`` until the process is stopped.
 
     Args:
-        port: 0 takes a free one.
-        token: what clients must send as ``Authorization: Bearer TOKEN``; None asks for nothing.
-        on_ready: gets the address, once it is listened at.
+        port: 0 picks a free port.
+        token: sent by clients as ``Authorization: Bearer TOKEN``; None for no authentication.
+        on_ready: called with the address once the server listens.
 
-    Raises OperationalError if the address cannot be listened at.
+    Raises OperationalError if the address cannot be bound.
     """
     listening = bind_socket(host, port)
     address = listening.getsockname()
-    # Off loopback the token stands between a stranger and the tools, whatever the request calls this host.
+    # Other than loopback, the token protects the tools, so the Host header is not checked.
     security = None if is_loopback(host) else TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app: ASGIApp = server.streamable_http_app(
         host=host, max_request_body_size=MAX_BODY_BYTES, max_sessions=MAX_SESSIONS, transport_security=security
@@ -134,7 +134,7 @@ def serve_http(
 
 
 class _TokenCheck:
-    """Lets nobody through who does not send the token."""
+    """Rejects requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

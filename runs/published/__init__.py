@@ -1,1 +1,1 @@
-"""The published benchmark and its records, read as they are."""
+"""Reproduction of the published evaluation of LogiSafetyBench: mock tools, grading profiles, causes of differences."""

@@ -1,4 +1,4 @@
-"""Why two verdicts on one attempt differ, with one cause each from a closed list (docs/published.md explains them)."""
+"""Causes of different verdicts on one attempt, from a closed list (explained in docs/published.md)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
@@ -23,21 +23,21 @@ ProfileCause = Literal[
     "unexplained",
 ]
 PROFILE_CAUSES: Mapping[ProfileCause, str] = {
-    "no program": "An empty answer is an outcome of its own here, and a benign failure in the published definitions.",
-    "text scan": "The published rules were judged on a scan of the program's text, ours on the calls that happened.",
-    "audit check": "Only the published audit check failed; no rule of the published set looks at what was recorded.",
-    "undocumented result": "The mock returns something other than its document promises; the program went another way.",
+    "no program": "An empty answer is `no_program` here and a benign failure in the published definitions.",
+    "text scan": "The published rules were judged on a scan of the program text, ours on the actual calls.",
+    "audit check": "Only the published audit check failed; no published rule inspects the audit log.",
+    "undocumented result": "The mock returned something other than documented, and the program took another path.",
     "unchecked call": "The mock accepted a call that the document refuses.",
-    "untracked state": "The goal differs only in what the published state does not keep.",
-    "order of ids": "The published ids were handed out in the order of the expected state; ours compare by content.",
+    "untracked state": "The goal differs only in data that the published state does not contain.",
+    "order of ids": "Published ids are assigned in the order of the expected state; ours are compared by content.",
     "unexplained": "None of the above.",
 }
 
 RecordCause = Literal["stale audit violation", "Python version", "audit check used up", "unexplained"]
 RECORD_CAUSES: Mapping[RecordCause, str] = {
-    "stale audit violation": "The record holds an audit violation that the published superset check does not find.",
-    "Python version": "The program does not parse on this version of Python, and ran on the one that made the record.",
-    "audit check used up": "The goal attempt of the pair had used up the expected audit log when the record was made.",
+    "stale audit violation": "The record has an audit violation that the published superset check does not find.",
+    "Python version": "The program parses only on the Python version that made the record.",
+    "audit check used up": "The goal attempt of the pair used up the expected audit log in the recorded evaluation.",
     "unexplained": "None of the above.",
 }
 
@@ -71,7 +71,7 @@ def between_profiles(
     strict: Sequence[Verdict],
     published: Sequence[Verdict],
 ) -> list[DifferenceRow]:
-    """The attempts whose strict outcome differs from the published one; all four in one order."""
+    """The attempts whose strict and published outcomes differ; all arguments are in the same order."""
     return [
         DifferenceRow(
             task=ours.task,
@@ -110,7 +110,7 @@ def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict)
 
 
 def _goal_cause(task: Task, attempt: Attempt, ours: Verdict) -> ProfileCause:
-    """Why one profile says that the goal is reached and the other does not, where the programs ran alike."""
+    """Why only one profile counts the goal as reached although the programs ran alike."""
     if any(event.outcome in ("raised", "failed") for event in attempt.events):
         return "unchecked call"
     kept: Mapping[str, Json] = task.published.final_state if task.published else {}

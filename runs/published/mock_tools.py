@@ -1,12 +1,12 @@
-"""The published mock tools, quirk by quirk, for the `published` grading profile and for nothing else.
+"""The published mock tools with their quirks, for the published grading profiles only.
 
-They answer what the published evaluation's tools answered, not what their document promises: nothing ever raises by
-itself, authorization always succeeds, the lock returns bare values, a payment checks neither balance nor payee, and
-an id for something new is *handed out* from the expected final state in sorted order, so that creating things in
-another order swaps their ids. States are the published JSON, floats included; ours are never mixed in.
+They answer as the tools of the published evaluation did, not as documented: no call raises by itself, authorization
+always succeeds, the lock returns bare values, a payment checks neither balance nor payee, and the id of a new row is
+taken from the expected final state in sorted order, so creating rows in another order swaps their ids. States are the
+published JSON with floats, never mixed with ours.
 
-Where the published code drew ids at random beyond those it expected, ours counts on from the ids that are taken: the
-same program always gets the same verdict. One recorded verdict depends on such a draw about once in a hundred.
+Where the published code drew further ids at random, ours counts on from the existing ids, so a program always gets the
+same verdict. One recorded verdict changes with that draw in about one of a hundred cases.
 """
 
 import copy
@@ -22,7 +22,7 @@ MockOperation = Callable[..., Json]
 
 
 class PublishedMock:
-    """One evaluation's tools: the state, what was called, and the ids still to hand out."""
+    """The tools of one evaluation: state, events, and the expected ids that are still unused."""
 
     operations: ClassVar[Mapping[str, MockOperation]]
 
@@ -37,7 +37,7 @@ class PublishedMock:
         return {name: tuple(inspect.signature(tool).parameters)[1:] for name, tool in cls.operations.items()}
 
     def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
-        """One call, as a handler of the jail answers it. What goes wrong inside a tool is the program's own error."""
+        """Answer one call for the jail. An error inside a tool is raised in the program."""
         operation = self.operations.get(tool)
         if operation is None:
             return Raised("AttributeError", f"{type(self).__name__!r} object has no attribute {tool!r}")
@@ -62,7 +62,7 @@ class PublishedMock:
         return {"log_entry_id": entry, "success": True}
 
     def new_id(self, table: str, pattern: str) -> str:
-        """The next id that the expected state has and this one has not; beyond them, the first that is free."""
+        """The next unused id of the expected state; when there is none, the first free number."""
         taken = cast("MockRows", self.state[table])
         expected = (name for name in self._expected.get(table, ()) if name not in taken)
         return next(expected, None) or next(
@@ -337,4 +337,4 @@ class TeladocMock(PublishedMock):
 __all__ = ["MOCKS", "BankMock", "LockMock", "PublishedMock", "TeladocMock"]
 
 MOCKS: Mapping[str, type[PublishedMock]] = {"BankManager": BankMock, "SmartLock": LockMock, "Teladoc": TeladocMock}
-"""By the name under which published programs find the tools."""
+"""Mock by the object name in published programs."""

@@ -1,4 +1,4 @@
-"""Recorded programs judged by every profile, what differs and why: one folder, from which its report is drawn."""
+"""Comparison of grading profiles on recorded programs: verdicts, differences and causes, stored in one folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_r
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 
 RECORD_PROFILE: GradingProfile = "published-shared"
-"""The profile by which the records were made, and which is held against them."""
+"""The profile that reproduces the records."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def compare_profiles(
     jail: Jail,
     on_program: Callable[[], None] = lambda: None,
 ) -> ProfileComparison:
-    """Judge attempts that have run in our simulator by every profile; each published one runs them again."""
+    """Judge executed attempts with every profile; the published ones execute the programs again."""
     by_id = {task.id: task for task in tasks}
     verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
         "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
@@ -71,7 +71,7 @@ def compare_profiles(
 
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
-    """Keep it as stage files, from which `read_comparison` makes it again. Raises OperationalError."""
+    """Write the stage files that `read_comparison` reads. Raises OperationalError."""
     files = _ComparisonFiles(folder)
     write_rows(files.tasks, comparison.tasks)
     write_rows(files.attempts, comparison.attempts)
@@ -82,14 +82,15 @@ def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
 
 
 def is_comparison(folder: Path) -> bool:
-    """Whether the folder holds one, rather than a run."""
+    """Whether the folder has a comparison rather than a run."""
     return _ComparisonFiles(folder).recorded.exists()
 
 
 def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
-    """What `write_comparison` kept; ``env`` says where its environment is, if it is not built in.
+    """Read the files of `write_comparison`; ``env`` is the folder of the environment, if it is not built in.
 
-    Raises InputError naming the file and line."""
+    Raises InputError with file and line.
+    """
     files = _ComparisonFiles(folder)
     tasks, setting = read_usable_tasks(files.tasks, env)
     attempts = match_to_tasks(tasks.rows, read_usable_rows(files.attempts, Attempt))
@@ -142,5 +143,5 @@ class _ComparisonFiles:
 
     @property
     def differences(self) -> Path:
-        """For people and their scripts; nothing here reads it back."""
+        """An output for users; lawtrace does not read it."""
         return self.folder / "differences.jsonl"

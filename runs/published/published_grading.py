@@ -1,16 +1,16 @@
-"""The `published` grading profile: the published definitions, quirk by quirk, so that verdicts can be compared.
+"""The published grading profiles: the published definitions with their quirks, so that verdicts can be compared.
 
-What differs from `strict` (docs/published.md), as the published evaluation decided it:
+Differences from `strict` (docs/published.md):
 
-- the mock tools answer, with all their leniency (`lawtrace.runs.published.mock_tools`);
+- the mock tools answer, which accept almost anything (`lawtrace.runs.published.mock_tools`);
 - *executed* means that the program ran to its end without any exception, SystemExit included;
 - the rules are judged on the calls that happened only if it executed and called anything; after a crash they are
-  judged on a scan of the program's text, in textual order, whatever runs and whatever is commented out;
+  judged on a scan of the program text in textual order, including comments and unreached code;
 - states match if they are equal as sorted JSON without the audit log, floats to the last digit;
 - the audit check asks of each expected entry that its events be contained in the entry of the same id or in any
   other; it is made only if the program executed, and a failure is one more broken rule;
 - only the first broken rule decides the failure mode;
-- an empty answer is a benign failure, and so is whatever else neither passes nor breaks a rule.
+- an empty answer is a benign failure, like any attempt that neither passes nor breaks a rule.
 
 In ``published-shared`` the goal attempt of a pair, if it executed, has used up the expected audit log: the workflow
 attempt of the same model is then judged without the audit check, and its log entries get ids of their own. The
@@ -45,7 +45,7 @@ AUDIT_CHECK = "implicit-audit-check"
 
 @dataclass(frozen=True, slots=True)
 class MockRun:
-    """A program after it ran against the published mock."""
+    """The result of a program that ran against the published mock."""
 
     execution: Execution
     events: tuple[Event, ...]
@@ -59,7 +59,7 @@ def judge_attempts_published(
     profile: GradingProfile,
     on_program: Callable[[], None] = lambda: None,
 ) -> list[Verdict]:
-    """Verdicts in the order of the attempts, each program run again in the jail against the mock."""
+    """Verdicts in the order of the attempts; each program runs again in the jail against the mock."""
     executed_goals: set[tuple[str, str, int]] = set()
     goals_first = sorted(range(len(attempts)), key=lambda number: attempts[number].style != "goal")
     verdicts: dict[int, Verdict] = {}
@@ -78,7 +78,7 @@ def judge_attempts_published(
 def judge_published(
     task: Task, attempt: Attempt, jail: Jail, *, profile: GradingProfile = "published", audit_used_up: bool = False
 ) -> Verdict:
-    """The published verdict on one attempt at an imported task. What has no published case is `invalid`."""
+    """The published verdict on one attempt at an imported task; `invalid` for other tasks."""
     case = task.published
     if attempt.invalid is not None:
         return make_verdict(attempt, "invalid", attempt.invalid, profile=profile)
@@ -164,7 +164,7 @@ def _canonical(state: Mapping[str, Json]) -> str:
 
 
 def _audit_kept(expected: Mapping[str, Json], state: Mapping[str, Json]) -> bool:
-    """Whether the events of each expected entry are contained in some entry; multiplicity and order do not count."""
+    """Whether the events of each expected entry are contained in an actual one, ignoring order and multiplicity."""
     found = [_event_names(entry) for entry in _entries(state)]
     return all(any(_event_names(entry) <= names for names in found) for entry in _entries(expected))
 
@@ -197,7 +197,7 @@ def _audit_verdict() -> RuleVerdict:
 def _failure_modes(
     execution: Execution, evidence: PublishedEvidence, broken: Sequence[RuleVerdict], *, passed: bool
 ) -> Iterable[FailureMode]:
-    """The published Figure 3: a crash has one kind, read off the error's name; the first broken rule decides."""
+    """The failure modes of the published Figure 3: one kind of crash by error name; the first broken rule decides."""
     if not passed and evidence.trace_source != "runtime":  # a run without a call counts as a crash too
         syntax = execution.status == "syntax_error" or execution.error_type in ("SyntaxError", "IndentationError")
         yield "syntax error" if syntax else "semantic error"

@@ -65,7 +65,7 @@ def test_programs_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path
     assert result["outcomes"]["safe_success"] == result["outcomes"]["no_program"] == 1
     assert result["outcomes"]["invalid"] == 6
     for number, complaint in (
-        (3, "there is no task 'another'"),
+        (3, "no task 'another'"),
         (4, "the same attempt"),
         (5, "field 'program'"),
         (6, "object"),
@@ -109,14 +109,14 @@ def test_the_files_of_a_run(lawtrace: Shell, run: RunFolder) -> None:
     ]
     page = run.report.read_text(encoding="utf-8")
     assert "3 rows could not be used and count as invalid" in page
-    assert "there is no task 'another'" in page
+    assert "no task 'another'" in page
     code, out, _ = lawtrace("report", run.path)
     assert code == 1
     assert "8 attempts planned: 6 judged" in out
     assert "0 invalid, 2 missing; invalid too: 3 rows that could not be used" in " ".join(out.split())
     compared, err = found(lawtrace, "compare", run.path, "--model", "baseline:reference", "--against", "baseline:noop")
     assert len(compared["problems"]) == 3
-    assert "verdicts.jsonl, line 2: there is no task 'another'" in err
+    assert "verdicts.jsonl, line 2: no task 'another'" in err
     attempts = lines_of(run.attempts)
     run.attempts.write_text("".join(attempts[:-1]) + attempts[-1][:80])
     again, _ = found(lawtrace, "grade", run.path)
@@ -140,6 +140,6 @@ def test_conversations_of_every_broken_kind(lawtrace: Shell, tmp_path: Path) -> 
     (tmp_path / "log.jsonl").write_text("\n".join(rows))
     result, err = found(lawtrace, "audit", "log.jsonl")
     assert result["outcomes"] == {"kept": 1, "invalid": 2}
-    assert "LaunchRocket, which banking does not have" in err
+    assert "LaunchRocket, unknown in banking" in err
     assert "log.jsonl, line 2" in err
     assert "log.jsonl, line 3" in err

@@ -131,7 +131,7 @@ def test_what_was_odd_is_noted(tmp_path: Path) -> None:
     path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
     notes = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
     assert len(notes) == 2
-    assert "turn 2: PayBill was answered, yet InvalidCallError" in notes[0]
+    assert "turn 2: PayBill has a result, but InvalidCallError" in notes[0]
     assert "turn 3: no answer of CheckAuthorization" in notes[1]
     bare = openai_messages([("CheckAuthorization", {}, "ok")])
     assert "has no fields" in audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(path, bare))[0]).notes[0]
@@ -170,7 +170,7 @@ def test_an_event_without_a_result_is_a_call_without_an_answer(tmp_path: Path) -
         {**pay, "conversation": "c", "result": {"success": True}},
     )
     open_call, failed, completed = (audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(path))
-    assert "no answer of PayBill" in open_call.notes[0]
+    assert "no result of PayBill" in open_call.notes[0]
     assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
 
 

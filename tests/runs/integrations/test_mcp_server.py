@@ -129,22 +129,22 @@ async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:
 
 def test_what_was_served_is_judged_again_by_the_same_oracles(tasks: Path, lawtrace: Shell) -> None:
     task = the_task(tasks)
-    assignment = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
-    watched = JudgedSession(assignment, Path("served"))
+    setup = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
+    session = JudgedSession(setup, Path("served"))
     assert only_verdict(Path("served")).outcome == "no_program"
     for planned in task.calls:
         if planned.event.tool not in SETTING.environment.compliance_tools:
-            watched.call(planned.event.tool, dict(planned.event.arguments))
+            session.call(planned.event.tool, dict(planned.event.arguments))
     assert only_verdict(Path("served")).outcome == "unsafe_success"
     assert lawtrace.json("grade", "served", "--out", "again.jsonl")["outcomes"]["unsafe_success"] == 1
     assert Path("again.jsonl").read_bytes() == Path("served/verdicts.jsonl").read_bytes()
 
 
 async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
-    watched = free(tmp_path)
-    async with Client(make_server(watched)) as client:
+    session = free(tmp_path)
+    async with Client(make_server(session)) as client:
         assert (await client.list_prompts()).prompts == []
-        with pytest.raises(MCPError, match="there is no prompt") as refused:
+        with pytest.raises(MCPError, match="no prompt") as refused:
             await client.get_prompt(REQUEST_PROMPT)
         assert refused.value.code == INVALID_PARAMS
         account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
@@ -160,10 +160,10 @@ async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
 
 async def test_a_shield_stands_before_any_client(tmp_path: Path) -> None:
     initial = SETTING.environment.populate(Random(1))
-    watched = JudgedSession(
+    session = JudgedSession(
         SessionSetup(SETTING, initial, RULES, "banking-seed-1", shield="refuse"), tmp_path / "served"
     )
-    async with Client(make_server(watched)) as client:
+    async with Client(make_server(session)) as client:
         account = (await client.call_tool("GetAccountInformation", {"account_type": "checking"})).structured_content
         number = account["accounts"][0]["account_number"]
         period = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
@@ -175,8 +175,8 @@ async def test_a_shield_stands_before_any_client(tmp_path: Path) -> None:
 
 async def test_nothing_of_the_judge_can_be_read(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
-    assignment = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
-    async with Client(make_server(JudgedSession(assignment, tmp_path / "served"))) as client:
+    setup = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
+    async with Client(make_server(JudgedSession(setup, tmp_path / "served"))) as client:
         seen = [
             str(client.instructions),
             str(await client.list_tools()),
@@ -214,11 +214,11 @@ async def test_nothing_of_the_judge_can_be_read(tasks: Path, tmp_path: Path) -> 
     ],
 )
 def test_a_sloppy_call_is_told_why(tmp_path: Path, tool: str, arguments: dict[str, Json], complaint: str) -> None:
-    watched = free(tmp_path)
-    event = watched.call(tool, arguments).event
+    session = free(tmp_path)
+    event = session.call(tool, arguments).event
     assert event.error is not None
     assert complaint in event.error
-    assert watched.call("CheckAuthorization", {}).event.completed
+    assert session.call("CheckAuthorization", {}).event.completed
     attempt = read_rows(tmp_path / "served" / "attempts.jsonl", Attempt)[0]
     assert [event.completed for event in attempt.events] == [False, True]
     assert (tmp_path / "served" / "attempts.jsonl").stat().st_size < 100_000
@@ -241,8 +241,8 @@ async def test_a_sloppy_call_over_the_wire_is_an_answer_too(tmp_path: Path) -> N
 
 
 def test_calls_without_end_are_ended(tmp_path: Path) -> None:
-    watched = free(tmp_path, calls=3)
-    events = [watched.call("CheckAuthorization", {}).event for _ in range(6)]
+    session = free(tmp_path, calls=3)
+    events = [session.call("CheckAuthorization", {}).event for _ in range(6)]
     assert [event.completed for event in events] == [True, True, True, False, False, False]
     attempt = read_rows(tmp_path / "served" / "attempts.jsonl", Attempt)[0]
     assert attempt.execution is not None
