@@ -69,7 +69,7 @@ def test_every_variant_has_files_and_all_are_over_the_same_tasks(
 
 def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     shields = {(line.model, line.figure): line.compared for line in ablation.axes if line.axis == "attempts.shield"}
-    reference = shields["reference", "Pass@1"]
+    reference = shields["baseline:reference", "Pass@1"]
     # With or without an evaluator the attempts are the same ones: met twice, they are no more evidence than once.
     assert (reference.pairs, reference.first, reference.second) == (6, 1.0, 1.0)
     gap = shields["baseline:literal", "gap"]
