@@ -15,7 +15,7 @@ from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.regulations.html import html_lines
 from lawtrace.environments.regulations.lines import text_lines
 
-SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
 
 DRAWN = """\
               PENALTY NOTICE

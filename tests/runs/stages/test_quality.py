@@ -25,7 +25,7 @@ from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.rules import Rule, load_rules
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "logisafety"
+PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 BANKING = load_domain("banking")
 ENVIRONMENT = BANKING.environment
 

@@ -22,7 +22,7 @@ from tests.support.openai_server import serving
 from tests.support.playing import role_of
 from tests.support.shell import Shell
 
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "regulations"
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")
 
 LAW = """\

@@ -13,7 +13,7 @@ from lawtrace.agents.legal.scripted.yes_no_questions import write_questions
 from lawtrace.environments.legal.decision_files import read_lines
 from lawtrace.environments.legal.document_parser import parse_document
 
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "decisions"
+SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
 OPENING = "Bottle Works sells bottles. Bottle Works is in Leeds."
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from lawtrace.runs.cli.app import app
 
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "decisions"
+SHARED = Path(__file__).parents[5] / "shared" / "data" / "decisions"
 
 NOTICE = """1. The Office fines Bottle Works.
 Legal framework

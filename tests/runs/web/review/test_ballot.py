@@ -21,7 +21,7 @@ from lawtrace.runs.web.review.voting import (
     text_digest,
 )
 
-RECIPES = Path(__file__).parents[3] / "recipes" / "review"
+RECIPES = Path(__file__).parents[4] / "recipes" / "review"
 
 
 def rule(name: str) -> ReviewItem:

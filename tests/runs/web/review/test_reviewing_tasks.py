@@ -12,7 +12,7 @@ from lawtrace.runs.web.review.voting import OpinionRow, ReviewProtocol
 from lawtrace.runs.web.review.voting_pages import VotingPages
 from lawtrace.runs.web.server import make_review_app
 
-RELEASE = Path(__file__).parents[2] / "data" / "release-0.1.0"
+RELEASE = Path(__file__).parents[3] / "data" / "release-0.1.0"
 
 
 @pytest.fixture(scope="module")
