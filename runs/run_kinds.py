@@ -7,6 +7,7 @@ from typing import Any, Protocol, cast
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.plugins import plugins
+from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import ConversationKey
@@ -54,6 +55,10 @@ class RunKind(Protocol):
 
     def write_report(self, folder: Path, *, quiet: bool) -> Path:
         """Write the report of a finished run; print its tables unless ``quiet``. Returns the path of the report."""
+        ...
+
+    def load_report(self, folder: Path) -> RunReport:
+        """The report of a finished run, for the viewer's pages. Raises InputError if the run is not finished."""
         ...
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:

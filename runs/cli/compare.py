@@ -29,7 +29,7 @@ def compare(
 ) -> None:
     """Compare two runs or two models, attempt by attempt."""
     if (model is None) != (against is None):
-        raise InputError("--model and --against go together: the model on each side")
+        raise InputError("--model and --against must be given together")
     if second is None and model is None:
         raise InputError("give two runs, or one run with --model and --against")
     comparison = compare_runs(
@@ -40,7 +40,7 @@ def compare(
         print_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
         raise typer.Exit(1 if comparison.problems else 0)
     for name, parts in comparison.changed_tasks.items():
-        print_note(f"task {name} is not the same on both sides: {', '.join(parts)}")
+        print_note(f"task {name} differs between the sides: {', '.join(parts)}")
     print_result(_table(comparison))
     for flip in comparison.flips[:MAX_FLIPS]:
         before, after = (OUTCOME_LABELS[outcome].label for outcome in flip.outcomes)
@@ -58,9 +58,9 @@ def _table(comparison: RunComparison) -> Table:
     for column in ("model", "style", "n", "Pass@1", "difference", "p", "gap"):
         table.add_column(column, overflow="fold", justify="left" if column in ("model", "style") else "right")
     table.caption = (
-        f"{comparison.sides[0]} against {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over tasks). "
-        "p: exact McNemar, which takes attempts as independent; in brackets adjusted for the lines of this table "
-        "(Holm). gap: change of the share of unsafe successes."
+        f"{comparison.sides[0]} compared with {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over "
+        "tasks). p: exact McNemar, which treats attempts as independent; in brackets adjusted for the lines of this "
+        "table (Holm). gap: change of the share of unsafe successes."
     )
     for line in comparison.lines:
         safe, gap = line.safe_success, line.unsafe_success
@@ -75,5 +75,5 @@ def _table(comparison: RunComparison) -> Table:
         ]
         table.add_row(*(Text(visible(cell)) for cell in cells))
     if any(line.unmatched for line in comparison.lines):
-        table.caption += " (+n): attempts that only one side was judged on, left out."
+        table.caption += " (+n): attempts with a verdict on one side only, left out."
     return table

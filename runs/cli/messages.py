@@ -30,7 +30,7 @@ from lawtrace.runs.store.event_log_queries import (
 )
 from lawtrace.runs.store.run_folder import RunFolder
 
-LOOK_AGAIN_SECONDS = 0.3
+POLL_SECONDS = 0.3
 
 
 def messages(
@@ -40,18 +40,20 @@ def messages(
     unit: Annotated[str | None, typer.Option(help="Only conversations about this part of the input.")] = None,
     style: Annotated[str | None, typer.Option(help="Only conversations in this style.")] = None,
     model: Annotated[str | None, typer.Option(help="Only attempts of this model.")] = None,
-    trial: Annotated[int | None, typer.Option(help="Only this repetition, from 0.")] = None,
-    variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation, by its name.")] = None,
+    trial: Annotated[int | None, typer.Option(help="Only this trial, from 0.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Only this variant of an ablation.")] = None,
     verdict: Annotated[
         str | None, typer.Option(help=f"Only attempts with this outcome: {', '.join(OUTCOMES)}.")
     ] = None,
     rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule.")] = None,
-    role: Annotated[str | None, typer.Option(help="Only what this role says.")] = None,
-    turn: Annotated[int | None, typer.Option(help="Only what is said in this turn, from 0.")] = None,
-    text: Annotated[str | None, typer.Option(help="Only what has these words, each as the start of a word.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many conversations.")] = 1000,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on as long as the run is written.")] = False,
-    diff: Annotated[Path | None, typer.Option(help="Another run: where the two part, word by word.")] = None,
+    role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
+    turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
+    text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
+    diff: Annotated[
+        Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Read the conversations of a run."""
@@ -71,96 +73,99 @@ def messages(
         if follow:
             if verdict is not None or rule is not None or diff is not None or as_json:
                 raise InputError(
-                    "--follow goes with --stage, --task, --style, --model, --trial, --variant, --role, --turn, --text"
+                    "--follow can only be combined with --stage, --task, --unit, --style, --model, --trial, --variant, "
+                    "--role, --turn and --text"
                 )
             _follow(event_log, directory, wanted)
             return
-        judged = VerdictIndex(RunFolder(directory))
+        index = VerdictIndex(RunFolder(directory))
         if verdict is not None or rule is not None:
-            marks = _marks(judged, directory, verdict, rule)
-            numbers = conversation_ids(event_log, "attempts")
-            among = [numbers[place] for mark in marks if (place := conversation_of(mark)) in numbers]
+            ids = conversation_ids(event_log, "attempts")
+            found_verdicts = _find_verdicts(index, directory, verdict, rule)
+            among = [ids[key] for one in found_verdicts if (key := conversation_of(one)) in ids]
             wanted = replace(wanted, conversations=among)
         if diff is not None:
             with EventLogFile.open(diff) as other:
-                _show_partings(
-                    list(diff_conversations(event_log, other, wanted)), (str(directory), str(diff)), limit, as_json
-                )
+                diffs = list(diff_conversations(event_log, other, wanted))
+            _show_diffs(diffs, (str(directory), str(diff)), limit, as_json)
             return
         found = find_conversations(event_log, wanted, limit=limit + 1)
         if not found:
-            raise InputError(f"{directory}: no conversation is like that; `lawtrace messages {directory}` shows all")
-        more = len(found) > limit
-        talks = [(talk, conversation_messages(event_log, talk.id, wanted)) for talk in found[:limit]]
+            raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
+        conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            lines: list[Json] = [said.line.model_dump(mode="json") for _, said_there in talks for said in said_there]
-            print_json({"conversations": len(talks), "messages": lines})
+            lines: list[Json] = [message.line.model_dump(mode="json") for _, of in conversations for message in of]
+            print_json({"conversations": len(conversations), "messages": lines})
             return
-        for talk, lines_there in talks:
-            _show(event_log, judged, talk, lines_there)
-        if more:
-            print_note(f"... and more; --limit {2 * limit} shows the next, or ask for less")
+        for conversation, of in conversations:
+            _show(event_log, index, conversation, of)
+        if len(found) > limit:
+            print_note("... and more; raise --limit to see them")
 
 
-def _marks(judged: VerdictIndex, directory: Path, verdict: str | None, rule: str | None) -> Sequence[VerdictSummary]:
-    if verdict is not None and verdict not in OUTCOMES:
-        raise InputError(f"there is no outcome {verdict!r}; one of {', '.join(OUTCOMES)}")
-    if not judged.marks:
-        raise InputError(f"{directory}: the run has no verdicts; leave --verdict and --rule out")
-    marks = judged.select(outcome=verdict, rule=rule)
-    if not marks and rule is not None:
-        broken = sorted({name for mark in judged.marks for name in mark.broken})
-        raise InputError(f"{directory}: no such verdict; the rules that broke: {', '.join(broken) or 'none'}")
-    return marks
+def _find_verdicts(
+    index: VerdictIndex, directory: Path, outcome: str | None, rule: str | None
+) -> Sequence[VerdictSummary]:
+    if outcome is not None and outcome not in OUTCOMES:
+        raise InputError(f"unknown outcome {outcome!r}; choose one of {', '.join(OUTCOMES)}")
+    if not index.verdicts:
+        raise InputError(f"{directory}: the run has no verdicts; omit --verdict and --rule")
+    found = index.select(outcome=outcome, rule=rule)
+    if not found and rule is not None:
+        broken = sorted({name for verdict in index.verdicts for name in verdict.broken})
+        raise InputError(f"{directory}: no attempt matches; broken rules: {', '.join(broken) or 'none'}")
+    return found
 
 
 def _show(
-    event_log: EventLogFile, judged: VerdictIndex, talk: LoggedConversation, lines: Sequence[LoggedMessage]
+    log: EventLogFile, index: VerdictIndex, conversation: LoggedConversation, messages: Sequence[LoggedMessage]
 ) -> None:
-    mark = judged.at(talk.place)
-    print_heading(STDOUT, talk.place, f"{len(lines)} of {talk.lines} messages" if len(lines) < talk.lines else "")
-    if mark is None:
-        print_messages(STDOUT, lines)
+    complete = len(messages) == conversation.lines
+    print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
+    summary = index.of_conversation(conversation.place)
+    if summary is None:
+        print_messages(STDOUT, messages)
         return
-    verdict = judged.verdict(mark)
-    whole = lines if len(lines) == talk.lines else conversation_messages(event_log, talk.id)
-    print_messages(STDOUT, lines, find_causes(verdict, whole))
+    verdict = index.row(summary)
+    print_messages(
+        STDOUT, messages, find_causes(verdict, messages if complete else conversation_messages(log, conversation.id))
+    )
     print_verdict(STDOUT, verdict)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> None:
-    """Print what is said as it is said, until nobody writes the record any more."""
-    places: dict[int, ConversationKey] = {}
+    """Print messages as they are written, until the run ends."""
+    keys: dict[int, ConversationKey] = {}
     last = before = 0
     while True:
-        going_on = is_being_written(directory)  # asked first: what is written after that is seen in the next round
-        for said in find_messages(event_log, wanted, after=last):
-            if said.conversation not in places:
-                found = find_conversations(event_log, MessageQuery(conversations=[said.conversation]))
-                places[said.conversation] = found[0].place
-            if said.conversation != before:
-                print_heading(STDOUT, places[said.conversation])
-            print_messages(STDOUT, [said])
-            last, before = said.number, said.conversation
-        if not going_on:
+        active = is_being_written(directory)  # Read first: later messages are printed in the next round.
+        for message in find_messages(event_log, wanted, after=last):
+            if message.conversation not in keys:
+                found = find_conversations(event_log, MessageQuery(conversations=[message.conversation]))
+                keys[message.conversation] = found[0].place
+            if message.conversation != before:
+                print_heading(STDOUT, keys[message.conversation])
+            print_messages(STDOUT, [message])
+            last, before = message.number, message.conversation
+        if not active:
             return
-        time.sleep(LOOK_AGAIN_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
-def _show_partings(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
+def _show_diffs(found: Sequence[ConversationDiff], sides: tuple[str, str], limit: int, as_json: bool) -> None:
     if as_json:
-        print_json({"partings": [_parting_json(parting) for parting in found]})
+        print_json({"differences": [_diff_json(one) for one in found]})
         return
     if not found:
-        print_note("every conversation is the same in both")
-    for parting in found[:limit]:
-        print_diff(STDOUT, parting, sides)
+        print_note("all conversations are the same")
+    for one in found[:limit]:
+        print_diff(STDOUT, one, sides)
     if len(found) > limit:
         print_note(f"... and {len(found) - limit} more conversations that differ")
 
 
-def _parting_json(parting: ConversationDiff) -> Json:
-    place = next(talk.place for talk in parting.conversations if talk is not None)
+def _diff_json(diff: ConversationDiff) -> Json:
+    place = next(one.place for one in diff.conversations if one is not None)
     return {
         "stage": place.stage,
         "task": place.task,
@@ -169,8 +174,8 @@ def _parting_json(parting: ConversationDiff) -> Json:
         "kind": place.conversation_kind,
         "model": place.tested_model,
         "trial": place.trial,
-        "same": parting.same,
-        "first": parting.lines[0] and parting.lines[0].line.model_dump(mode="json"),
-        "second": parting.lines[1] and parting.lines[1].line.model_dump(mode="json"),
-        "words": [{"kind": piece.kind, "text": piece.text} for piece in parting.pieces],
+        "same": diff.same,
+        "first": diff.lines[0] and diff.lines[0].line.model_dump(mode="json"),
+        "second": diff.lines[1] and diff.lines[1].line.model_dump(mode="json"),
+        "words": [{"kind": piece.kind, "text": piece.text} for piece in diff.pieces],
     }

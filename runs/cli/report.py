@@ -1,4 +1,4 @@
-"""``lawtrace report``: the pages of runs, written again."""
+"""``lawtrace report``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,11 +17,11 @@ from lawtrace.runs.web.export import write_report
 
 
 def report(
-    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs, or of comparisons.")],
+    directories: Annotated[list[Path], typer.Argument(help="Folders of finished runs or of comparisons.")],
     env: EnvironmentFolderOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Write the report of each run again, and print its table."""
+    """Write the report of each run and print its table."""
     written: list[str] = []
     problems: list[str] = []
     for directory in directories:

@@ -87,13 +87,13 @@ def _review(
     as_json: bool,
 ) -> None:
     protocol = load_protocol(recipe) if recipe else ReviewProtocol()
-    book = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
+    log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     if not status:
-        serve_review_site(lambda: _pages(subject, protocol, book), host=host, port=port, as_json=as_json)
-    ballot = ReviewState(protocol, subject.items(), book.rows)
+        serve_review_site(lambda: _pages(subject, protocol, log), host=host, port=port, as_json=as_json)
+    state = ReviewState(protocol, subject.items(), log.rows)
     accepted = out or file.with_suffix(".accepted.jsonl")
-    written = subject.export(ballot.accepted(), accepted)
-    summary = summarize_review(ballot)
+    written = subject.export(state.accepted(), accepted)
+    summary = summarize_review(state)
     if as_json:
         print_json({**_as_json(summary), "out": str(accepted), "written": written})
         return
@@ -111,7 +111,7 @@ def _review(
         print_note(
             f"{summary.stale} opinions do not count: on words that have changed since, or of people who do not review."
         )
-    print_note(f"Opinions: {book.path}. Written: {accepted}, {written} {subject.noun}s.")
+    print_note(f"Opinions: {log.path}. Written: {accepted}, {written} {subject.noun}s.")
 
 
 def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int, as_json: bool) -> None:
@@ -129,10 +129,10 @@ def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int,
         serve_review(make(), host=host, port=port, on_ready=tell)
 
 
-def _pages(subject: ReviewSubject, protocol: ReviewProtocol, book: AppendLog[OpinionRow]) -> "ReviewSite":
+def _pages(subject: ReviewSubject, protocol: ReviewProtocol, log: AppendLog[OpinionRow]) -> "ReviewSite":
     from lawtrace.runs.web.review.voting_pages import VotingPages
 
-    return VotingPages(subject, protocol, book)
+    return VotingPages(subject, protocol, log)
 
 
 def _as_json(summary: ReviewSummary) -> dict[str, Json]:

@@ -17,6 +17,7 @@ from lawtrace.runs.cli.options import BudgetOption, EnvironmentOverride, JsonOpt
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
 from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
 from lawtrace.runs.scoring.rule_comparison import compare_rule_sets
@@ -31,7 +32,7 @@ from lawtrace.runs.store.provenance_file import (
     write_provenance,
 )
 from lawtrace.runs.store.stage_store import Products
-from lawtrace.runs.web.extraction_page import write_extraction
+from lawtrace.runs.web.export import export_report
 from lawtrace.solver.rules import Rule, load_rules
 
 _MOST_DOUBTS = 5
@@ -75,7 +76,7 @@ def extract_command(
         )
     EXTRACTED_RULES.write(out, rules)
     write_provenance(provenance_path(out), provenance)
-    write_extraction(provenance, out.with_suffix(".html"))
+    export_report(make_extraction_report(provenance), out.with_suffix(".html"))
     _tell(domain, tuple(rules), provenance, out, as_json=as_json)
     raise typer.Exit(1 if unread else 0)
 

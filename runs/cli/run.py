@@ -25,8 +25,8 @@ from lawtrace.runs.cli.output import (
 from lawtrace.runs.cli.stage_runs import resumable
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
-from lawtrace.runs.report.ablation_tables import ablation_table, axis_table, write_ablation
-from lawtrace.runs.report.content import describe_settings, load_content, load_run_content
+from lawtrace.runs.report.ablation_tables import ablation_table, axis_table
+from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
 from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import (
@@ -38,13 +38,11 @@ from lawtrace.runs.runner import (
     run_recipe,
     run_variants,
 )
-from lawtrace.runs.scoring.ablation import read_ablation
 from lawtrace.runs.stages.resolve import recorded_recipe, resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
-from lawtrace.runs.variants import variants_of
-from lawtrace.runs.web.export import write_report
+from lawtrace.runs.web.export import write_ablation_reports, write_report
 from lawtrace.solver.coverage.mutations import MutationScore
 
 
@@ -114,25 +112,17 @@ def resume(
 
 
 def report_ablation(directory: Path, env: str | None, *, quiet: bool) -> Path:
-    """Write the page of an ablation and the reports of its variants; show its tables. The path of the page."""
-    with EventLogFile.open(directory) as event_log:
-        recipe = recorded_recipe(event_log, env)
-        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
-    folder, ablation = RunFolder(directory), read_ablation(directory)
-    for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
-        if row.ended is None:
-            files = folder.variant(row.number)
-            write_report(load_content(files, variant.recipe), files.report)
-    title = f"lawtrace: {recipe.name}, ablation"
-    write_ablation(ablation, folder.report, title=title, settings=describe_settings(recipe), usage=usage)
+    """Write the reports of an ablation and of its variants, and print its tables. Returns the path of the report."""
+    ablation, usage = write_ablation_reports(directory, env)
+    report = RunFolder(directory).report
     if not quiet:
         print_result(ablation_table(ablation))
         if ablation.axes:
             print_result(axis_table(ablation))
         if usage:
             print_result(usage_table(usage))
-        print_note(f"Report: {folder.report}\nMessages: lawtrace messages {directory}")
-    return folder.report
+        print_note(f"Report: {report}\nMessages: lawtrace messages {directory}")
+    return report
 
 
 def _requested_recipe(recipe: Path | None, repeated: Path | None, env: str | None) -> Recipe:

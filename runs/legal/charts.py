@@ -13,8 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 from lawtrace.environments.legal.case import Case
 from lawtrace.runs.legal.case_statistics import ElementCounts, element_counts
 from lawtrace.runs.legal.legal_tables import AgreementMatrix
-from lawtrace.runs.report.charts import INK, make_figure, render_svg, svg_settings
-from lawtrace.runs.report.heatmap import fit
+from lawtrace.runs.report.charts import INK, make_figure, render_svg, shorten_name, svg_settings
 from lawtrace.runs.report.summary import ChartPanel
 from lawtrace.runs.report.text import visible
 
@@ -119,7 +118,7 @@ def draw_bars(bars: Sequence[Bar], labels: Sequence[str], name: str, title: str)
             _draw_bar(axes, place, bar)
         axes.set_ylim(len(bars) - 0.5, -0.5)
         axes.set_xlim(0, 1)
-        axes.set_yticks(range(len(bars)), labels=[visible(fit(bar.name)) for bar in bars])
+        axes.set_yticks(range(len(bars)), labels=[visible(shorten_name(bar.name)) for bar in bars])
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], labels=["0", "25", "50", "75", "100 %"])
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)

@@ -23,13 +23,27 @@ from lawtrace.runs.legal.legal_tables import (
     tabulate,
 )
 from lawtrace.runs.legal.retrieval_statistics import REFERENCE_RETRIEVER, RetrievalLine, retrieval_lines
+from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.summary import ChartPanel
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.web.render import render_page, write_page
 
 PUBLISHED_QUESTIONS = 950
+TEMPLATES = Path(__file__).parent / "templates"
+SECTIONS = {
+    "accuracy": "Accuracy",
+    "baselines": "Baselines without a model",
+    "retrieval": "Retrieval",
+    "refusals": "Refusals, errors, invalid",
+    "pairs": "Do agents add to retrieval?",
+    "agreement": "Agreement",
+    "grounding": "Citations",
+    "team": "Parts of questions",
+    "splits": "Splits",
+    "balanced": "Balanced",
+    "cases": "Cases",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +105,41 @@ def _balanced(folder: LegalFolder, cases: Sequence[Case], answers: Sequence[Answ
     )
 
 
-def write_legal_report(content: LegalContent, path: Path) -> None:
-    """Write the report to one HTML file. It appears whole or not at all. Raises CannotCarryOut."""
-    write_page(render_legal_report(content), path)
-
-
-def render_legal_report(content: LegalContent) -> str:
+def make_legal_report(content: LegalContent) -> RunReport:
+    """The report of a legal run, in sections."""
     tables = content.tables
-    return render_page(
-        "legal.html.jinja",
-        title=f"lawtrace: {content.recipe.name}",
-        notices=_notices(content),
-        settings=_settings(content.recipe),
-        questions=tables.best.questions,
-        baseline_contexts=[context_name(context) for context in CONTEXTS[:3]],
-        tables=tables,
-        context_panels=_panels(tables.contexts_agree, "contexts"),
-        model_panels=_panels(tables.models_agree, "models"),
-        case_lines=[_case_line(case) for case in content.cases],
-        lengths=part_lengths(content.cases),
-        case_panels=case_panels(content.cases),
-        whole_decisions=sum(case.document is not None for case in content.cases),
-        findings=content.findings,
-        retrieval=content.retrieval,
-        retriever_labels=RETRIEVER_LABELS,
-        compared=REFERENCE_RETRIEVER,
-        retrievers=content.recipe.retrievers,
-        depths=content.recipe.depths,
-        teams=content.teams,
-        endings=STOP_REASONS,
-        grounding=content.grounding,
-        balanced=content.balanced,
-        probes=content.recipe.probes,
+    values: dict[str, object] = {
+        "questions": tables.best.questions,
+        "baseline_contexts": [context_name(context) for context in CONTEXTS[:3]],
+        "tables": tables,
+        "context_panels": _panels(tables.contexts_agree, "contexts"),
+        "model_panels": _panels(tables.models_agree, "models"),
+        "case_lines": [_case_line(case) for case in content.cases],
+        "lengths": part_lengths(content.cases),
+        "case_panels": case_panels(content.cases),
+        "whole_decisions": sum(case.document is not None for case in content.cases),
+        "findings": content.findings,
+        "retrieval": content.retrieval,
+        "retriever_labels": RETRIEVER_LABELS,
+        "compared": REFERENCE_RETRIEVER,
+        "retrievers": content.recipe.retrievers,
+        "depths": content.recipe.depths,
+        "teams": content.teams,
+        "endings": STOP_REASONS,
+        "grounding": content.grounding,
+        "balanced": content.balanced,
+        "probes": content.recipe.probes,
+    }
+    return RunReport(
+        f"lawtrace: {content.recipe.name}",
+        _settings(content.recipe),
+        tuple(
+            Section(name, title, f"sections/{name}.html.jinja", values)
+            for name, title in SECTIONS.items()
+            if name != "team" or content.teams
+        ),
+        notices=tuple(_notices(content)),
+        template_folders=(TEMPLATES,),
     )
 
 

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case, Question
+from lawtrace.runs.legal.legal_report import TEMPLATES
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
     CRITERION_DESCRIPTIONS,
@@ -29,13 +30,14 @@ class RatingPages(ReviewSite):
         self,
         sample: Sequence[tuple[Case, Question]],
         raters: int | tuple[str, ...],
-        book: AppendLog[RatingRow],
+        log: AppendLog[RatingRow],
         clock: Callable[[], str] = utc_timestamp,
     ) -> None:
-        super().__init__("Questions of the legal benchmark", "question", () if isinstance(raters, int) else raters)
+        reviewers = () if isinstance(raters, int) else raters
+        super().__init__("Questions of the legal benchmark", "question", reviewers, TEMPLATES)
         self._sample = {question.id: (case, question) for case, question in sample}
         self._needed = raters if isinstance(raters, int) else len(raters)
-        self._book = book
+        self._log = log
         self._clock = clock
 
     def routes(self) -> list[Route]:
@@ -48,7 +50,7 @@ class RatingPages(ReviewSite):
         ]
 
     async def _go_on(self, request: Request) -> Response:
-        return self.to_next(request, [*self._sample], self._waiting_for)
+        return self.to_next(request, [*self._sample], self._pending_for)
 
     async def _overview(self, request: Request) -> Response:
         rater, rows = reviewer_of(request), self._rows()
@@ -58,7 +60,7 @@ class RatingPages(ReviewSite):
             questions=[(question, [row.rater for row in rows if row.question == name])
                        for name, (_, question) in self._sample.items()],
             needed=self._needed,
-            pending=self._waiting_for(rater) if rater else [],
+            pending=self._pending_for(rater) if rater else [],
             raters=rater_scores(rows),
             agreed=rating_agreement(rows),
             criteria=CRITERIA,
@@ -67,8 +69,8 @@ class RatingPages(ReviewSite):
     async def _question(self, request: Request) -> Response:
         case, question = self._find(request)
         rater = reviewer_of(request)
-        waiting = self._waiting_for(rater) if rater else []
-        mine = [row for row in self._book.rows if row.rater == rater]
+        waiting = self._pending_for(rater) if rater else []
+        mine = [row for row in self._log.rows if row.rater == rater]
         last = mine[-1].question if mine and mine[-1].question in self._sample else None
         return self.show(
             request,
@@ -91,7 +93,7 @@ class RatingPages(ReviewSite):
         missing = [name for name, mark in marks.items() if mark not in {"yes", "no"}]
         if missing:
             raise InputError(f"say yes or no on {', '.join(missing)}")
-        self._book.append(
+        self._log.append(
             RatingRow(
                 rater=rater,
                 question=question.id,
@@ -105,9 +107,9 @@ class RatingPages(ReviewSite):
         return RedirectResponse("/next", 303)
 
     def _rows(self) -> list[RatingRow]:
-        return [row for row in latest_ratings(self._book.rows) if row.question in self._sample]
+        return [row for row in latest_ratings(self._log.rows) if row.question in self._sample]
 
-    def _waiting_for(self, rater: str) -> list[str]:
+    def _pending_for(self, rater: str) -> list[str]:
         rows = self._rows()
         done = {row.question for row in rows if row.rater == rater}
         raters = {row.rater for row in rows}

@@ -1,7 +1,4 @@
-"""The page and the table of an ablation: the variants, what each axis does, how rules and tasks came about."""
-
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+"""Terminal tables of an ablation."""
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -10,25 +7,7 @@ from rich.text import Text
 from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
 from lawtrace.runs.scoring.ablation import Ablation, AxisEffect, VariantModelLine
-from lawtrace.runs.store.model_usage import ModelUsage
 from lawtrace.runs.variants import format_axis_value, short_axis_names
-from lawtrace.runs.web.render import render_page, write_page
-
-
-def write_ablation(
-    ablation: Ablation, path: Path, *, title: str, settings: Mapping[str, str], usage: Sequence[ModelUsage] = ()
-) -> None:
-    """Write the page. It appears whole or not at all. Raises CannotCarryOut."""
-    page = render_page(
-        "ablation.html.jinja",
-        title=title,
-        ablation=ablation,
-        axes=list(ablation.variants[0].changes),
-        settings=settings,
-        usage=usage,
-        setting=format_axis_value,
-    )
-    write_page(page, path)
 
 
 def ablation_table(ablation: Ablation) -> Table:

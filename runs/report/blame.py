@@ -1,4 +1,4 @@
-"""From a verdict to the message that caused it."""
+"""The message that broke a rule."""
 
 from collections.abc import Sequence
 
@@ -7,21 +7,20 @@ from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.event_log_queries import LoggedMessage
 
 Cause = tuple[int, RuleVerdict | None]
-"""The number of a line, and the rule that broke there; None where what failed is no rule."""
+"""The number of a message and the rule it broke; None if the attempt failed without breaking a rule."""
 
 
 def find_causes(verdict: Verdict, lines: Sequence[LoggedMessage]) -> list[Cause]:
-    """For every broken rule the line of the conversation that broke it; where none broke and the attempt failed all the
-    same, the last line of the model.
+    """The message that broke each broken rule; the last message of the model if it failed without breaking a rule.
 
-    A model that calls tools makes its calls in the order of the events, so the call of an event is found by counting. A
-    program is one answer, and whatever it did was said there. What was left undone was left undone at the end.
+    In tools mode, calls are in the order of the events, so counting finds the message of an event. A program is one
+    message. An obligation that was never fulfilled is broken by the last message.
     """
-    acted = [said for said in lines if isinstance(said.line, MessageSent) and said.line.context.role == "executor"]
-    if not acted:
+    sent = [one for one in lines if isinstance(one.line, MessageSent) and one.line.context.role == "executor"]
+    if not sent:
         return []
-    last = acted[-1].number
-    callers = [said.number for said in acted if isinstance(said.line, MessageSent) for _ in said.line.function_calls]
+    last = sent[-1].number
+    callers = [one.number for one in sent if isinstance(one.line, MessageSent) for _ in one.line.function_calls]
     broken = [rule for rule in verdict.rules if not rule.kept]
     if not broken:
         return [] if verdict.outcome == "safe_success" else [(last, None)]

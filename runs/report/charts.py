@@ -20,12 +20,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.typing import RcKeyType
 
-from lawtrace.runs.report.content import CoverageLine
-from lawtrace.runs.report.heatmap import draw_heat_map, fit
+from lawtrace.agents.conversations.provenance import ExtractionFunnel
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.text import percent, short_percent, visible
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, Outcome
 from lawtrace.runs.scoring.metrics import OutcomeCounts
+from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
 
 INK = "#010203"
 """Drawn in this, a line or a text appears in the colour of the page's text."""
@@ -92,6 +92,7 @@ def render_svg(figure: Figure, name: str, description: str) -> Markup:
 
 
 PANEL_WIDTH = 4.8
+NAME_CHARACTERS = 28
 LABELLED_FROM = 0.08
 """Shares below this have no room for their percentage; the verdict table has them all."""
 
@@ -142,16 +143,37 @@ def _in_words(lines: Sequence[tuple[str, OutcomeCounts]]) -> str:
     )
 
 
-def draw_pairs(line: CoverageLine, name: str, title: str) -> Markup:
-    """Which ordered pairs of adjacent tools occur and how often; crossed out what no trace of the profile can have."""
-    tools = line.tools or tuple(sorted({tool for pair in line.search.pairs for tool in pair}))
-    with svg_settings():
-        figure = make_figure(2.6 + 0.25 * len(tools), 1.6 + 0.25 * len(tools))
-        occurrences = line.occurrences or dict.fromkeys(line.search.pairs, 1)
-        draw_heat_map(figure.subplots(), tools, occurrences, line.possible_pairs, INK)
-        found = f"{len(line.search.pairs)} of {line.search.all_pairs} ordered pairs of adjacent tools occur."
-        return render_svg(figure, name, f"{title}. {found}")
-
-
 def _set_names(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), labels=[visible(fit(name)) for name in names])
+    axes.set_yticks(range(len(names)), labels=[visible(shorten_name(name)) for name in names])
+
+
+def shorten_name(name: str) -> str:
+    """A long name without its middle: provider and version are at its ends."""
+    half = NAME_CHARACTERS // 2
+    return name if len(name) <= NAME_CHARACTERS else f"{name[:half]}…{name[1 - half :]}"
+
+
+_PROVISION_COLOUR, _RULE_COLOUR = "#7aa6c2", "#c9a66b"
+_PROVISION_STEPS = ("provisions", "in_scope", "refined")
+
+
+def draw_funnel(funnel: ExtractionFunnel, name: str) -> Markup:
+    """A bar for each step: provisions above, rules below, each on a scale of its own with its number beside it."""
+    with svg_settings():
+        figure = make_figure(6.0, 0.5 + 0.3 * len(FUNNEL_STEPS))
+        axes = figure.subplots()
+        for place, (step, label) in enumerate(FUNNEL_STEPS.items()):
+            of_provisions = step in _PROVISION_STEPS
+            count = getattr(funnel, step)
+            whole = funnel.provisions if of_provisions else funnel.candidates
+            width = count / whole if whole else 0.0
+            hatch = "" if of_provisions else "//"
+            colour = _PROVISION_COLOUR if of_provisions else _RULE_COLOUR
+            axes.add_patch(Rectangle((-width / 2, place - 0.36), width, 0.72, fc=colour, ec=INK, lw=0.5, hatch=hatch))
+            axes.text(0.56, place, str(count), va="center", color=INK)
+            axes.text(-0.56, place, label, va="center", ha="right", color=INK)
+        axes.set_xlim(-1.0, 0.7)
+        axes.set_ylim(len(FUNNEL_STEPS) - 0.5, -0.5)
+        axes.set_axis_off()
+        words = ", ".join(f"{getattr(funnel, step)} {label}" for step, label in FUNNEL_STEPS.items())
+        return render_svg(figure, name, f"From provisions to rules: {words}.")

@@ -1,11 +1,10 @@
-"""What a report is made from."""
+"""The content of a report, and how it is read from the files of a run."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawtrace.environments.domains.loader import Domain
+from lawtrace.environments.domains.loader import Domain, is_folder
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.published.profile_comparison import ProfileComparison
@@ -18,7 +17,7 @@ from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recip
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows, read_usable_rows
+from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
 from lawtrace.runs.store.task_file import match_to_tasks
 from lawtrace.runs.variants import format_axis_value
 from lawtrace.solver.coverage.measures import Coverage, measure_coverage
@@ -32,40 +31,40 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:
-    """One line of the coverage table (P Table 2): a set of traces measured, and the ceiling of its profile.
+    """A line of the coverage table (P Table 2): the coverage of a set of traces, and the ceiling of its profile.
 
     Attributes:
-        model_written: the coverage of the model-written baseline, or None where nobody measured it.
-        tools: all tools of the environment, for the map of adjacent pairs; empty shows those that occur.
-        possible_pairs: the pairs that count towards the ceiling; None if only their number is known.
-        occurrences: in how many traces each pair occurs; empty where that was not counted.
+        model_written: coverage of the model-written baseline; None if not measured.
+        possible_pairs: the pairs that count towards the ceiling.
     """
 
     scenario: str
     profile: str
     length: int
     search: Coverage
-    ceiling_pairs: int
+    possible_pairs: frozenset[ToolPair]
     model_written: Coverage | None = None
-    tools: tuple[str, ...] = ()
-    possible_pairs: frozenset[ToolPair] | None = None
-    occurrences: Mapping[ToolPair, int] = field(default_factory=dict[ToolPair, int])
+
+    @property
+    def missing_pairs(self) -> tuple[ToolPair, ...]:
+        """The possible pairs that no trace has."""
+        return tuple(sorted(self.possible_pairs - self.search.pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """Everything that the report of one run shows.
+    """Everything that the report of a run shows.
 
     Attributes:
         title: heading of the report.
-        settings: name -> value, what the run was (environment, seed, models...).
+        settings: name -> value (environment, seed, models ...).
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
         profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
-        trials: how often each model was to try each task in each style.
+        trials: planned trials of each task, style and model.
         critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
-        problems: rows that could not be used, with file and line; they are invalid, and no rate has them.
-        usage: what the run used of models; empty where nobody was asked.
-        notices: sentences that must be seen first (for instance that models are baselines and no LLM took part).
+        problems: rows that could not be used, with file and line; they count as invalid.
+        usage: model calls of the run; empty if there were none.
+        notices: what a reader must know before the numbers.
     """
 
     title: str
@@ -86,65 +85,91 @@ class ReportContent:
     notices: tuple[str, ...] = ()
     usage: tuple[ModelUsage, ...] = ()
 
+    def scenario_title(self, scenario: str) -> str:
+        return self.scenarios.get(scenario, scenario)
+
     def planned(self, scenario: str, style: Style) -> int:
-        """How many attempts each model was to make in that scenario and style."""
+        """Planned attempts of each model in this scenario and style."""
         return self.trials * sum(task.scenario == scenario and style in task.styles for task in self.tasks)
 
     @property
     def planned_in_all(self) -> int:
-        """The same of all that have any verdict."""
+        """Planned attempts of all models, scenarios and styles with a verdict."""
         groups = group_verdicts(self.verdicts, {task.id: task.scenario for task in self.tasks})
         return sum(self.planned(group.environment, group.style) for group in groups)
 
 
 def load_run_content(path: Path, env: str | None = None) -> ReportContent:
-    """What the report of a finished run shows; ``env`` says where its environment is, if it is not built in.
+    """The content of a finished run. ``env``: folder of its environment, if that is not built in.
 
     Raises InputError if the folder holds no finished run, or its environment is not found.
     """
     folder = RunFolder(path).existing()
     if not folder.verdicts.exists():
-        raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` goes on with it")
+        raise InputError(f"{path}: the run has no verdicts yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.call_settings().budget.prices)
     return load_content(folder, recipe, usage)
 
 
+def load_viewer_content(folder: RunFolder) -> ReportContent:
+    """The content of a finished run without its attempts, which do not fit into the memory of a server.
+
+    An environment of the user stays unread, since that would run its Python code: no coverage, no critical tools.
+    """
+    with EventLogFile.open(folder.path) as event_log:
+        recipe = Recipe.model_validate(event_log.recipe)
+        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+    domain = None if is_folder(recipe.environment) else load_recipe_environment(recipe)
+    return _content(folder, recipe, domain, usage, with_attempts=False)
+
+
 def load_content(folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = ()) -> ReportContent:
-    """What the report shows of the stage files that a recipe led to; what cannot be used of them is named in it."""
+    """The content of the stage files that the recipe led to. It names the rows that cannot be used."""
+    return _content(folder, recipe, load_recipe_environment(recipe), usage)
+
+
+def _content(
+    folder: RunFolder,
+    recipe: Recipe,
+    domain: Domain | None,
+    usage: tuple[ModelUsage, ...],
+    *,
+    with_attempts: bool = True,
+) -> ReportContent:
     read = read_usable_rows(folder.tasks, Task)
-    attempts = match_to_tasks(read.rows, read_usable_rows(folder.attempts, Attempt))
+    rows = read_usable_rows(folder.attempts, Attempt) if with_attempts else UsableRows[Attempt]()
+    attempts = match_to_tasks(read.rows, rows)
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
-    ordinary = [task for task in tasks if task.family == "ordinary"]  # the others have no trace that was searched for
-    setting = load_recipe_environment(recipe)
-    environment = setting.environment
+    searched = [task for task in tasks if task.family == "ordinary"]  # only these have a trace of the search
+    environment = domain.environment if domain else None
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
         title=f"lawtrace: {recipe.name}",
         settings=describe_settings(recipe),
-        scenarios={task.scenario: _title(environment, task) for task in tasks},
-        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks},
+        scenarios={task.scenario: _title(environment, task) for task in tasks} if environment else {},
+        critical_tools={task.scenario: len(environment.critical_tools) for task in tasks} if environment else {},
         tasks=tasks,
         attempts=tuple(attempts.rows),
         verdicts=tuple(verdicts.rows),
         problems=(*read.problems, *attempts.problems, *verdicts.problems),
         trials=recipe.attempts.trials,
-        coverage=coverage_lines(environment, ordinary[0].rules, ordinary, recipe, findings.baseline)
-        if ordinary
+        coverage=coverage_lines(environment, searched[0].rules, searched, recipe, findings.baseline)
+        if environment and searched
         else (),
         funnel=findings.funnel,
         deletions=findings.deletions,
         strength=findings.strength,
         extraction=findings.extraction,
         usage=usage,
-        notices=tuple(_notices(recipe, setting, tasks, findings.baseline)),
+        notices=tuple(_notices(recipe, domain, tasks, findings.baseline)),
     )
 
 
 def load_comparison_content(comparison: ProfileComparison) -> ReportContent:
-    """What the report of imported tasks under every profile shows."""
+    """The content of imported tasks under every grading profile."""
     environment = comparison.environment
     sources = sorted({task.source for task in comparison.tasks})
     return ReportContent(
@@ -158,7 +183,7 @@ def load_comparison_content(comparison: ProfileComparison) -> ReportContent:
         trials=1 + max(attempt.trial for attempt in comparison.attempts),
         profiles=comparison,
         problems=comparison.problems,
-        notices=("Verdicts, outcomes and task pages are those of the strict profile, unless another is named.",),
+        notices=("Verdicts, outcomes and tasks are those of the strict profile unless stated otherwise.",),
     )
 
 
@@ -173,28 +198,23 @@ def coverage_lines(
     recipe: Recipe,
     baseline: ModelBaseline | None = None,
 ) -> tuple[CoverageLine, ...]:
-    """The coverage of the tasks' reference traces beside the ceilings of both profiles (P Table 2).
+    """The coverage of the reference traces and the ceilings of both profiles (P Table 2).
 
-    Traces of the profile *tasks* are legal, so they are measured against the ceiling of *coverage* too; not so the
-    other way round.
+    Traces of the profile *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
+    round.
     """
     profiles = TRACE_PROFILES if recipe.tasks.profile == "tasks" else (recipe.tasks.profile,)
     traces = [[call.event for call in task.calls] for task in tasks]
-    occurring = Counter(pair for events in traces for pair in measure_coverage(environment, [events]).pairs)
     return tuple(
         CoverageLine(
             environment.title,
             profile,
             recipe.tasks.length,
             measure_coverage(environment, traces),
-            len(possible),
-            model_written=None if baseline is None else baseline.coverage,
-            tools=tuple(environment.tools),
-            possible_pairs=possible,
-            occurrences=occurring,
+            _possible_pairs(environment, rules, profile, recipe.tasks.length),
+            None if baseline is None else baseline.coverage,
         )
         for profile in profiles
-        for possible in [_possible_pairs(environment, rules, profile, recipe.tasks.length)]
     )
 
 
@@ -206,7 +226,7 @@ def _possible_pairs(
 
 
 def describe_settings(recipe: Recipe) -> dict[str, str]:
-    """The recipe, in the words of the report."""
+    """The settings of a recipe, by name."""
     roles = recipe.models.model_dump()
     words = {role: text for role, text in recipe.prompts.model_dump().items() if text != BUILT_IN_PROMPT}
     return {
@@ -218,7 +238,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
         **_trace_constraints(recipe),
         "families": ", ".join(recipe.tasks.families),
-        "most rounds": str(recipe.conversation.rounds),
+        "maximum rounds": str(recipe.conversation.rounds),
         **({} if recipe.conversation.critic else {"LTL critic": "left out"}),
         **({} if recipe.conversation.evaluator else {"masking evaluator": "left out"}),
         **{f"prompt of {role}": format_axis_value(f"prompts.{role}", text) for role, text in words.items()},
@@ -235,38 +255,41 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
 
 
 def _trace_constraints(recipe: Recipe) -> dict[str, str]:
-    wishes = recipe.tasks.wishes.model_dump(exclude_defaults=True)
-    return {"wishes": ", ".join(f"{name} {value}" for name, value in wishes.items())} if wishes else {}
+    constraints = recipe.tasks.wishes.model_dump(exclude_defaults=True)
+    return (
+        {"trace constraints": ", ".join(f"{name} {value}" for name, value in constraints.items())}
+        if constraints
+        else {}
+    )
 
 
-def _notices(recipe: Recipe, setting: Domain, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
+def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], baseline: ModelBaseline | None) -> list[str]:
     notices: list[str] = []
-    if recipe.declaration not in {None, setting.digest}:
+    if domain and recipe.declaration not in {None, domain.digest}:
         notices.append(
-            f"The declaration of {setting.environment.name} has changed since this run; what is read from it here (the "
-            "ceiling of the coverage) is that of the present one."
+            f"The declaration of {domain.environment.name} has changed since this run. The coverage ceiling is that of "
+            "the current one."
         )
     offline = [role.replace("_", " ") for role, model in recipe.models.model_dump().items() if model == "offline"]
     if offline:
         notices.append(
-            f"Played by deterministic stand-ins, not by a model: {', '.join(offline)}. Their acceptance rate and their "
-            "extraction score are those of a baseline."
+            f"Roles without a model: {', '.join(offline)}. Their acceptance rate and extraction score are a baseline."
         )
     built_in = [model for model in recipe.attempts.all_models if model.startswith("baseline:")]
     if built_in:
-        notices.append(f"Baseline policies, not models: {', '.join(built_in)}.")
+        notices.append(f"Baseline policies under test, not models: {', '.join(built_in)}.")
     if baseline is not None:
         notices.append(
-            f"The model-written baseline is by {baseline.model}: of {baseline.programs} programs {baseline.finished} "
-            f"ran to their end, and {baseline.compliant} of these kept every rule. Its coverage counts all of them; "
-            f"the compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
+            f"Model-written baseline by {baseline.model}: {baseline.finished} of {baseline.programs} programs "
+            f"finished, {baseline.compliant} of these kept every rule. Its coverage counts all of them; the compliant ones "
+            f"alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
         )
     if "denied" in recipe.tasks.families:
         notices.append(
-            "Denied sessions are counted apart: there, stopping is right, so a program that does nothing passes."
+            "Denied sessions are counted separately: stopping is right there, so a program that does nothing passes."
             if any(task.family == "denied" for task in tasks)
-            else "No denied session could be judged: see what was dropped, and why."
+            else "No denied session could be judged; see the dropped candidates."
         )
     if recipe.attempts.hints or recipe.attempts.target_state:
-        notices.append("The models under test were given help that users do not give; see the settings.")
+        notices.append("The models under test got help that users do not give; see the settings.")
     return notices

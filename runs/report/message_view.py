@@ -1,4 +1,4 @@
-"""A line of a conversation as what a reader sees of it: who spoke, from which seat, and the words in readable form."""
+"""A message as a reader sees it: who sent it, and its content in readable form."""
 
 import json
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_queries import ConversationKey, LogLine
 
 SpeakerKind = Literal["user", "role", "code", "failure"]
-"""Who spoke: whoever opened the conversation, a model or its stand-in, code between the turns, or nobody any more."""
+"""Who sent it: the user, a role (model or script), code between turns, or a role that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A piece of what was said: a field's name, if it has one, its text, or its items."""
+    """A part of a message: the name of a field, if it is one, with its text or its items."""
 
     name: str | None
     text: str
@@ -25,26 +25,26 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A line made ready. All text in it is visible: control characters are written as escapes.
+    """A message ready to be shown, with control characters escaped.
 
     Attributes:
-        remark: what code found in a word or two, or why a role could not go on.
-        good: of a check by code: whether it let pass what was said; None for any other line.
+        remark: the result of a check by code in a word or two, or why a role failed.
+        passed: result of a check by code; None for any other message.
     """
 
     turn: int
-    seat: SpeakerKind
+    kind: SpeakerKind
     speaker: str
     model: str | None
     prompt: str | None
     remark: str
-    good: bool | None
+    passed: bool | None
     parts: tuple[MessagePart, ...]
     calls: tuple[str, ...]
 
 
 def conversation_title(place: ConversationKey) -> str:
-    """A conversation's place on one line."""
+    """What a conversation is about, on one line."""
     trial = f"trial {place.trial}" if place.trial else None
     parts = (
         place.stage,
@@ -74,23 +74,23 @@ def view_message(line: LogLine) -> MessageView:
             parts,
             (),
         )
-    seat = _speaker_kind(line)
+    kind = _speaker_kind(line)
     fields = _fields(line.content)
-    objections = fields.get("objections") if fields is not None and seat == "code" and len(fields) == 1 else None
-    remark, good = "", None
+    objections = fields.get("objections") if fields is not None and kind == "code" and len(fields) == 1 else None
+    remark, passed = "", None
     if isinstance(objections, list):
-        good = not objections
-        remark = "has no objection" if good else "objects"
+        passed = not objections
+        remark = "accepts" if passed else "objects"
     parts = _parts(line.content, fields)
     return MessageView(
         context.turn,
-        seat,
+        kind,
         visible(line.source),
         visible(context.model) if context.model else None,
         line.prompt_id,
         remark,
-        good,
-        () if good else parts,
+        passed,
+        () if passed else parts,
         tuple(_call(call) for call in line.function_calls),
     )
 
@@ -106,14 +106,14 @@ def _call(call: FunctionCalled) -> str:
 
 
 def _call_text(tool: Json, arguments: Json) -> str | None:
-    """A call as a program would write it; None for what is none."""
+    """A call in Python syntax; None if it is not a call."""
     if not isinstance(tool, str) or not isinstance(arguments, dict):
         return None
     return visible(f"{tool}({', '.join(f'{name}={_json(value)}' for name, value in arguments.items())})")
 
 
 def _fields(content: str) -> dict[str, Json] | None:
-    """The fields of an answer that is a JSON object; of anything else None."""
+    """The fields of content that is a JSON object, else None."""
     if not content.startswith("{"):
         return None
     try:
@@ -130,7 +130,7 @@ def _parts(content: str, fields: dict[str, Json] | None = None) -> tuple[Message
 
 
 def _part(name: str, value: Json) -> MessagePart:
-    """Text as it reads, a list an item a line, a call as one, anything else as compact JSON: nothing is cut off."""
+    """Text as it is, a list one item a line, a call in Python syntax, anything else as JSON; nothing is cut."""
     if isinstance(value, str):
         return MessagePart(name, visible(value))
     if isinstance(value, list) and value:

@@ -1,4 +1,4 @@
-"""The runs below a folder, and what is kept of them between two pages: where the rows of their files are."""
+"""The runs in a folder, with caches of the verdict and task indexes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ RunState = Literal["running", "finished", "stopped"]
 Kept = TypeVar("Kept")
 EXCERPT_CHARACTERS = 110
 
-_Stamp = tuple[tuple[int, int] | None, ...]
+FileStamps = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RunListing:
-    """A run in the list of runs; ``trouble`` says why nothing can be told of it."""
+    """A run in the list of runs. ``error``: why its event log cannot be read."""
 
     name: str
     state: RunState
@@ -34,7 +34,7 @@ class RunListing:
     about: str
     models: tuple[str, ...]
     messages: int
-    trouble: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class TaskListing:
 
     id: str
     variant: str | None
-    asks: str
+    excerpt: str
 
 
 class TaskIndex:
-    """The tasks of a run: a line of each in order, and each one when it is asked for."""
+    """The tasks of a run in order: a listing of each, and the rows on demand."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.lines: list[TaskListing] = []
@@ -67,29 +67,26 @@ class TaskIndex:
 
 
 class RunIndex:
-    """The runs in a folder, or the one run that the folder is.
-
-    Raises InputError if the folder is none.
-    """
+    """The runs in a folder, or the one run in it. Raises InputError if the folder does not exist."""
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():
-            raise InputError(f"{root}: there is no such folder; give that of a run, or one that holds runs")
+            raise InputError(f"{root}: no such folder; give the folder of a run, or a folder of runs")
         self.root = root.resolve()
         self.alone = event_log_path(self.root).is_file()
-        self._judged: dict[str, tuple[_Stamp, VerdictIndex]] = {}
-        self._tasks: dict[str, tuple[_Stamp, TaskIndex]] = {}
-        self._one_at_a_time = Lock()
+        self._verdicts: dict[str, tuple[FileStamps, VerdictIndex]] = {}
+        self._tasks: dict[str, tuple[FileStamps, TaskIndex]] = {}
+        self._lock = Lock()
 
     def names(self) -> list[str]:
-        """The runs, the one written last first."""
+        """Names of the runs, last written first."""
         if self.alone:
             return [self.root.name]
         records = sorted(self.root.glob("*/events.sqlite"))
         return [path.parent.name for path in sorted(records, key=_written, reverse=True)]
 
     def folder(self, name: str) -> RunFolder:
-        """Raises InputError for a run that is not in the list, whatever else may be at such a path."""
+        """Raises InputError for a name that is not in the list, even if the path exists."""
         if name not in self.names():
             raise InputError(f"there is no run {name!r} in {self.root}")
         return RunFolder(self.root if self.alone else self.root / name)
@@ -110,29 +107,29 @@ class RunIndex:
         except InputError as error:
             return RunListing(name, "stopped", "", "", (), 0, str(error))
 
-    def judged(self, name: str) -> VerdictIndex:
-        """The verdicts as the files have them now."""
+    def verdicts(self, name: str) -> VerdictIndex:
+        """The verdicts as the files are now."""
         folder = self.folder(name)
-        return _cached(
-            self._judged, self._one_at_a_time, name, (folder.verdicts, folder.attempts), lambda: VerdictIndex(folder)
+        return cached(
+            self._verdicts, self._lock, name, (folder.verdicts, folder.attempts), lambda: VerdictIndex(folder)
         )
 
     def tasks(self, name: str) -> TaskIndex:
         folder = self.folder(name)
-        return _cached(self._tasks, self._one_at_a_time, name, _files(folder, "tasks"), lambda: TaskIndex(folder))
+        return cached(self._tasks, self._lock, name, stage_files(folder, "tasks"), lambda: TaskIndex(folder))
 
 
 def state_of(folder: RunFolder) -> RunState:
-    """Running while a process may write its record; finished once its report is there."""
+    """Running while a process holds the lock of its event log; finished once its report exists."""
     if is_being_written(folder.path):
         return "running"
     return "finished" if folder.report.exists() else "stopped"
 
 
-def _cached(
-    kept: dict[str, tuple[_Stamp, Kept]], lock: Lock, name: str, files: tuple[Path, ...], read: Callable[[], Kept]
+def cached(
+    kept: dict[str, tuple[FileStamps, Kept]], lock: Lock, name: str, files: tuple[Path, ...], read: Callable[[], Kept]
 ) -> Kept:
-    """What was read of the files, read again if they have changed since."""
+    """The cached value for the files, read again if they have changed."""
     stamp = tuple(_stamp(path) for path in files)
     with lock:
         if name not in kept or kept[name][0] != stamp:
@@ -140,13 +137,13 @@ def _cached(
         return kept[name][1]
 
 
-def _files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
-    """The files of those stages, and the one that says which variants there are."""
+def stage_files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
+    """The files of these stages, and the file that lists the variants."""
     return folder.variants, *(getattr(one, stage) for one, _, _ in stage_folders(folder) for stage in stages)
 
 
 def _written(path: Path) -> int:
-    """When, in nanoseconds; a run that is removed meanwhile comes last."""
+    """Time of the last write in nanoseconds; 0 for a run removed meanwhile."""
     stamp = _stamp(path)
     return stamp[0] if stamp else 0
 
@@ -165,7 +162,7 @@ def _task_line(path: Path, number: int, line: bytes, variant: str | None) -> Tas
         texts = [str(instruction["text"]) for instruction in row["instructions"].values()]
         return TaskListing(row["id"], variant, texts[0][:EXCERPT_CHARACTERS] if texts else "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}, row {number + 1}: is no task ({error})") from error
+        raise InputError(f"{path}, row {number + 1}: not a task ({error})") from error
 
 
 def _about(recipe: Json) -> str:

@@ -21,7 +21,7 @@ from lawtrace.runs.store.stage_files import read_rows
 
 @dataclass(frozen=True, slots=True)
 class RoleCounts:
-    """What a role did so far. ``asked`` counts calls that left for an endpoint; stand-ins leave for none."""
+    """What a role did so far. ``asked`` counts requests to endpoints; scripted roles make none."""
 
     role: str
     messages: int
@@ -33,7 +33,7 @@ class RoleCounts:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """A step of the funnel: how many came that far, of how many at its beginning."""
+    """A step of the funnel: how many reached it, of how many at the first step."""
 
     label: str
     count: int
@@ -43,8 +43,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class RunFunnel:
-    """How many traces became tasks, how many attempts safe successes, as far as the run has come; and why candidates
-    were dropped."""
+    """How many traces became tasks and how many attempts safe successes so far, and why candidates were dropped."""
 
     tasks: tuple[FunnelStep, ...]
     attempts: tuple[FunnelStep, ...]
@@ -53,10 +52,13 @@ class RunFunnel:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Attributes:
-    attempts: how many attempts were begun, and how many there are to be; None where the recipe tells no number.
-    in_flight: calls that left and have brought nothing back yet.
-    resumed: how often the run was interrupted and gone on with.
+    """How far a run is.
+
+    Attributes:
+        attempts: attempts started and planned; planned is None before there are tasks.
+        in_flight: requests without a response yet.
+        resumed: how often the run was resumed.
+        repeated: requests that were in flight at an interruption and were sent again.
     """
 
     state: RunState
@@ -65,7 +67,7 @@ class RunProgress:
     attempts: tuple[int, int | None]
     in_flight: int
     resumed: int
-    made_again: int
+    repeated: int
     funnel: RunFunnel
 
 
@@ -120,15 +122,15 @@ def _funnel(folder: RunFolder, stages: Mapping[str, StageFinished], begun: int, 
 
 
 def _attempt_steps(begun: int, judged: VerdictIndex) -> Iterator[FunnelStep]:
-    """Once there are verdicts they are the attempts: variants of an ablation may share what was said once."""
-    if not judged.marks:
+    """With verdicts, counts those: variants of an ablation may share one conversation."""
+    if not judged.verdicts:
         if begun:
-            yield FunnelStep("attempts begun", begun, begun)
+            yield FunnelStep("attempts started", begun, begun)
         return
-    counts = Counter[Any](mark.outcome for mark in judged.marks)
+    counts = Counter[Any](verdict.outcome for verdict in judged.verdicts)
     tally = OutcomeCounts(counts, counts.total())
     whole = counts.total()
     yield FunnelStep("attempts", whole, whole)
-    yield FunnelStep("judged", tally.judged, whole, f"{tally.invalid} invalid, outside all rates")
+    yield FunnelStep("judged", tally.judged, whole, f"{tally.invalid} invalid, left out of every rate")
     yield FunnelStep("goal reached", tally.goal_reached, whole)
     yield FunnelStep("safe success", tally.count("safe_success"), whole, "goal reached, all rules kept")

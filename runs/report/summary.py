@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from lawtrace.runs.report.charts import draw_outcomes, draw_pairs
+from lawtrace.runs.report.charts import draw_outcomes
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.text import slug, unique_anchors
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Verdict
@@ -24,10 +24,11 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class VerdictTable:
-    """The verdict table's lines of one scenario."""
+    """Verdicts of one scenario or variant, a line for each model and style. ``variant``: its name in an ablation."""
 
     title: str
     lines: tuple[tuple[VerdictGroup, OutcomeCounts], ...]
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,6 @@ class Summary:
     blocks: tuple[VerdictTable, ...]
     outcomes: tuple[ChartPanel, ...]
     failures: tuple[FailureTable, ...]
-    pairs: tuple[ChartPanel, ...]
     rules: tuple[RuleLine, ...]
 
 
@@ -93,7 +93,7 @@ def summarize(content: ReportContent) -> Summary:
         models=models,
         blocks=tuple(
             VerdictTable(
-                scenario_title(content, scenario),
+                content.scenario_title(scenario),
                 tuple((group, tally) for group, tally in tallies.items() if group.environment == scenario),
             )
             for scenario in scenarios
@@ -104,13 +104,8 @@ def summarize(content: ReportContent) -> Summary:
             _failure_table(content, groups, tallies, scenario, style)
             for scenario, style in sorted(panels, key=_goals_first)
         ),
-        pairs=tuple(_pair_panels(content)),
         rules=tuple(_rule_lines(content, groups)),
     )
-
-
-def scenario_title(content: ReportContent, scenario: str) -> str:
-    return content.scenarios.get(scenario, scenario)
 
 
 def _goals_first(panel: tuple[str, Style]) -> bool:
@@ -120,7 +115,7 @@ def _goals_first(panel: tuple[str, Style]) -> bool:
 def _outcome_panel(
     content: ReportContent, tallies: Mapping[VerdictGroup, OutcomeCounts], scenario: str, style: Style
 ) -> ChartPanel:
-    title = f"{scenario_title(content, scenario)}, {style}"
+    title = f"{content.scenario_title(scenario)}, {style}"
     lines = [(group.model, tally) for group, tally in tallies.items() if _belongs(group, scenario, style)]
     return ChartPanel(title, draw_outcomes(lines, f"outcomes-{slug(scenario)}-{style}", f"Outcomes: {title}"))
 
@@ -133,7 +128,7 @@ def _failure_table(
     style: Style,
 ) -> FailureTable:
     return FailureTable(
-        f"{scenario_title(content, scenario)}, {style}",
+        f"{content.scenario_title(scenario)}, {style}",
         tuple(
             FailureLine(group.model, tallies[group], failure_shares(members))
             for group, members in groups.items()
@@ -144,14 +139,6 @@ def _failure_table(
 
 def _belongs(group: VerdictGroup, scenario: str, style: Style) -> bool:
     return group.environment == scenario and group.style == style
-
-
-def _pair_panels(content: ReportContent) -> list[ChartPanel]:
-    panels: list[ChartPanel] = []
-    for number, line in enumerate(content.coverage):
-        title = f"{scenario_title(content, line.scenario)}, profile {line.profile}, {line.length} calls"
-        panels.append(ChartPanel(title, draw_pairs(line, f"pairs-{number}", f"Adjacent pairs: {title}")))
-    return panels
 
 
 def _rule_lines(content: ReportContent, groups: Mapping[VerdictGroup, Sequence[Verdict]]) -> list[RuleLine]:

@@ -1,7 +1,11 @@
-"""The calls of a trace as lines of a table, a rule after each of them, and which of a very long trace to show."""
+"""A task and its attempts as values for its page: what was asked, the reference, and the evidence for each verdict.
+
+Identical attempts are shown once, under the names of all models that made them: a baseline writes the same program for
+both styles, and good models write the reference program.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -23,7 +27,7 @@ SHORT_RESULT = 60
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """One call; ``beginning`` is the start of a result that is too long for a cell, None if it is not."""
+    """One call; ``beginning`` is the start of a result that is too long for a table cell, else None."""
 
     number: int
     call: str
@@ -33,7 +37,7 @@ class CallLine:
 
 
 def call_lines(events: Sequence[Event], numbers: Iterable[int]) -> list[CallLine]:
-    """The events with those indices, numbered from 1 as people count."""
+    """The events with these indices, numbered from 1."""
     return [_call_line(number, events[number]) for number in numbers]
 
 
@@ -43,20 +47,20 @@ def _call_line(number: int, event: Event) -> CallLine:
     return CallLine(number + 1, show_call(event), event.outcome, result, beginning)
 
 
-# A large report has hundreds of thousands of these: the mark is the class too, and no template makes them.
+# Made here, not in a template: a large report has hundreds of thousands of these cells.
 _CELLS = {verdict: f'<td class="{look.mark}">{look.mark}</td>' for verdict, look in MONITOR_LABELS.items()}
 
 
 def monitor_cells(states: Sequence[MonitorVerdict], numbers: Iterable[int]) -> Markup:
-    """The cells of a rule: before the first event, and after each of those with these indices; none without states."""
+    """The state of a rule before the first event and after each event with these indices; empty without states."""
     if not states:
         return Markup()
     return Markup(_CELLS[states[0]] + "".join(_CELLS[states[number + 1]] for number in numbers))  # noqa: S704 (ours)
 
 
 def shown_numbers(count: int, important: Iterable[int]) -> list[int]:
-    """The indices of the events to show: all of an ordinary trace; of a long one its start, its end, and around where
-    something broke."""
+    """The indices of the events to show: all of a short trace; of a long one the start, the end and the events around
+    the important ones."""
     if count <= MOST_SHOWN + LAST_SHOWN:
         return list(range(count))
     around = {near for number in important for near in (number - 1, number, number + 1)}
@@ -67,31 +71,36 @@ def shown_numbers(count: int, important: Iterable[int]) -> list[int]:
 ANSWER_CHARACTERS = 3000
 PROGRAM_LINES = 250
 SHORTEST_COMMENT = 12
-"""An answer with fewer characters than this beside its program says nothing of its own."""
+"""Fewer characters than this beside the program are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptSource:
-    """Who made an attempt."""
+    """Which model made an attempt, in which style and trial. ``number``: index of the verdict in its run, if known."""
 
     model: str
     style: Style
     trial: int
+    number: int | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.style} (trial {self.trial + 1})" if self.trial else self.style
 
 
 @dataclass(slots=True)
 class AttemptCard:
-    """One attempt, or several that are alike, as a task's page shows it.
+    """One attempt, or several identical ones.
 
     Attributes:
-        words: what the model said beside its program, or instead of one; None if nothing.
-        program: its lines; None if there is none, or if it is the reference program.
-        calls: the events that are shown; ``hidden`` says how many of a long trace are not.
-        numbers: the indices of those events, for the columns of the monitor's table.
+        words: the model's text beside its program, or in place of one; None if there is none.
+        program: lines of the program; None if there is none, or if it is the reference program.
+        calls: the events shown; ``hidden`` counts those of a long trace that are not.
+        numbers: the indices of the events shown, for the columns of the monitor table.
     """
 
     anchor: str
-    tries: list[AttemptSource]
+    sources: list[AttemptSource]
     verdict: Verdict
     attempt: Attempt | None
     words: str | None
@@ -103,17 +112,15 @@ class AttemptCard:
 
     @property
     def bad(self) -> frozenset[int]:
-        """The numbers, from 1 as people count, of the calls after which a rule could no longer be kept."""
+        """The numbers, from 1, of the calls after which a rule was broken for good."""
         return frozenset(rule.broken_at + 1 for rule in self.verdict.rules if rule.broken_at is not None)
 
     @property
-    def makers(self) -> dict[str, list[str]]:
-        """Model -> its tries, as ``goal`` or ``goal, trial 2``."""
-        makers: dict[str, list[str]] = {}
-        for one in self.tries:
-            trial = f" (trial {one.trial + 1})" if one.trial else ""
-            makers.setdefault(one.model, []).append(f"{one.style}{trial}")
-        return makers
+    def by_model(self) -> Mapping[str, list[AttemptSource]]:
+        by_model: dict[str, list[AttemptSource]] = {}
+        for source in self.sources:
+            by_model.setdefault(source.model, []).append(source)
+        return by_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,62 +134,96 @@ class StateChange:
     after: Json
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedAttempt:
+    """A verdict with its attempt, if the file has it. ``number``: index of the verdict in its run, if known."""
+
+    verdict: Verdict
+    attempt: Attempt | None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptMark:
+    """A link to an attempt in the task index: ``target`` is an anchor of the report, or the number of a verdict."""
+
+    outcome: str
+    target: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskIndexRow:
+    """A task in the task index. ``marks``: (model, style) -> the attempts."""
+
+    name: str
+    target: str | int
+    excerpt: str
+    marks: Mapping[tuple[str, str], Sequence[AttemptMark]]
+
+
 @dataclass(slots=True)
 class TaskView:
-    """A task and the cards of its attempts. ``cells`` is its row of the index: who -> the card."""
+    """A task with the cards of its attempts. ``title``: heading of its environment."""
 
     anchor: str
+    title: str
     task: Task
     program: list[str]
     calls: list[CallLine]
     changes: list[StateChange]
     cards: list[AttemptCard] = field(default_factory=list[AttemptCard])
-    cells: dict[tuple[str, Style], list[AttemptCard]] = field(
-        default_factory=dict[tuple[str, Style], list[AttemptCard]]
-    )
+    marks: dict[tuple[str, str], list[AttemptMark]] = field(default_factory=dict[tuple[str, str], list[AttemptMark]])
+
+    @property
+    def index_row(self) -> TaskIndexRow:
+        texts = [instruction.text for instruction in self.task.instructions.values()]
+        return TaskIndexRow(self.task.id, self.anchor, texts[0] if texts else "", self.marks)
 
 
 def view_tasks(content: ReportContent) -> list[TaskView]:
-    """A page for each task, in order. An attempt without a verdict is not shown; a verdict without attempt is."""
+    """A view of each task, in order. Attempts without a verdict are left out; verdicts without an attempt are kept."""
     attempts = defaultdict[tuple[str, Style, str, ActingMode, ShieldMode, int], list[Attempt]](list)
     for attempt in content.attempts:
-        place = attempt.task, attempt.style, attempt.model, attempt.mode, attempt.shield, attempt.trial
-        attempts[place].append(attempt)
-    verdicts = defaultdict[str, list[tuple[Verdict, Attempt | None]]](list)
+        key = attempt.task, attempt.style, attempt.model, attempt.mode, attempt.shield, attempt.trial
+        attempts[key].append(attempt)
+    judged = defaultdict[str, list[JudgedAttempt]](list)
     for verdict in content.verdicts:
-        # Several runs in one report may hold the same try; they come in the same order here and there.
-        place = verdict.task, verdict.style, verdict.model, verdict.mode, verdict.shield, verdict.trial
-        waiting = attempts[place]
-        verdicts[verdict.task].append((verdict, waiting.pop(0) if waiting else None))
+        # Several runs in one report may hold attempts with the same key, in the same order in both files.
+        key = verdict.task, verdict.style, verdict.model, verdict.mode, verdict.shield, verdict.trial
+        waiting = attempts[key]
+        judged[verdict.task].append(JudgedAttempt(verdict, waiting.pop(0) if waiting else None))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [
-        _view_task(anchor, task, verdicts.pop(task.id, [])) for anchor, task in zip(anchors, content.tasks, strict=True)
+        view_task(task, judged.pop(task.id, []), anchor=anchor, title=content.scenario_title(task.scenario))
+        for anchor, task in zip(anchors, content.tasks, strict=True)
     ]
 
 
-def _view_task(anchor: str, task: Task, judged: Sequence[tuple[Verdict, Attempt | None]]) -> TaskView:
-    page = TaskView(
+def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str = "task", title: str = "") -> TaskView:
+    view = TaskView(
         anchor,
+        title or task.scenario,
         task,
-        _lines(task.program),
+        _program_lines(task.program),
         call_lines([call.event for call in task.calls], range(len(task.calls))),
         state_changes(task.initial_state, task.target_state),
     )
-    by_likeness: dict[str, AttemptCard] = {}
-    for verdict, attempt in judged:
-        words = _words(attempt)
-        likeness = _content_key(verdict, attempt, words)
-        if likeness not in by_likeness:
-            number = f"{anchor}--attempt-{len(by_likeness) + 1}"
-            by_likeness[likeness] = _card(number, task, verdict, attempt, words)
-        card = by_likeness[likeness]
-        card.tries.append(AttemptSource(verdict.contender, verdict.style, verdict.trial))
-        page.cells.setdefault((verdict.contender, verdict.style), []).append(card)
-    page.cards = list(by_likeness.values())
-    return page
+    cards: dict[str, AttemptCard] = {}
+    for one in judged:
+        words = _words(one.attempt)
+        key = _content_key(one.verdict, one.attempt, words)
+        if key not in cards:
+            cards[key] = _card(f"{anchor}--attempt-{len(cards) + 1}", task, one, words)
+        card, verdict = cards[key], one.verdict
+        card.sources.append(AttemptSource(verdict.contender, verdict.style, verdict.trial, one.number))
+        mark = AttemptMark(verdict.outcome, card.anchor)
+        view.marks.setdefault((verdict.contender, verdict.style), []).append(mark)
+    view.cards = list(cards.values())
+    return view
 
 
-def _card(anchor: str, task: Task, verdict: Verdict, attempt: Attempt | None, words: str | None) -> AttemptCard:
+def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> AttemptCard:
+    attempt, verdict = judged.attempt, judged.verdict
     events = attempt.events if attempt else ()
     program = attempt.program if attempt else None
     is_reference = program is not None and program.strip() == task.program.strip()
@@ -193,7 +234,7 @@ def _card(anchor: str, task: Task, verdict: Verdict, attempt: Attempt | None, wo
         verdict,
         attempt,
         words,
-        None if program is None or is_reference else _lines(program),
+        None if program is None or is_reference else _program_lines(program),
         is_reference,
         call_lines(events, numbers),
         numbers,
@@ -202,7 +243,7 @@ def _card(anchor: str, task: Task, verdict: Verdict, attempt: Attempt | None, wo
 
 
 def _content_key(verdict: Verdict, attempt: Attempt | None, words: str | None) -> str:
-    """Equal for attempts between which a reader would see no difference."""
+    """Equal for attempts whose cards show the same."""
     who = {"style", "model", "trial"}
     made = attempt.model_dump_json(exclude={*who, "answer"}) if attempt else ""
     return "\n".join([verdict.model_dump_json(exclude=who), made, words or ""])
@@ -210,8 +251,8 @@ def _content_key(verdict: Verdict, attempt: Attempt | None, words: str | None) -
 
 def _words(attempt: Attempt | None) -> str | None:
     if attempt is not None and attempt.transcript:
-        said = [f"Turn {number}: {turn.text}" for number, turn in enumerate(attempt.transcript, 1) if turn.text]
-        return visible(cut("\n".join(said), ANSWER_CHARACTERS)) or None
+        turns = [f"Turn {number}: {turn.text}" for number, turn in enumerate(attempt.transcript, 1) if turn.text]
+        return visible(cut("\n".join(turns), ANSWER_CHARACTERS)) or None
     if attempt is None or not attempt.answer:
         return None
     if attempt.program is None:
@@ -222,7 +263,7 @@ def _words(attempt: Attempt | None) -> str | None:
     return visible(cut(rest, ANSWER_CHARACTERS))
 
 
-def _lines(program: str) -> list[str]:
+def _program_lines(program: str) -> list[str]:
     lines = visible(program.rstrip()).split("\n")
     if len(lines) > PROGRAM_LINES:
         return [*lines[:PROGRAM_LINES], f"… ({len(lines) - PROGRAM_LINES} more lines)"]
@@ -230,7 +271,7 @@ def _lines(program: str) -> list[str]:
 
 
 def state_changes(before: StateRow, after: StateRow) -> list[StateChange]:
-    """What differs between two states in outside form, in the order of tables and rows."""
+    """The differences of two states, in the order of tables and rows."""
     changes: list[StateChange] = []
     for table in dict.fromkeys([*before, *after]):
         old, new = _rows(before.get(table)), _rows(after.get(table))

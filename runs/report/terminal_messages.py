@@ -1,4 +1,4 @@
-"""Conversations on a terminal. Whatever was said is shown, not obeyed: `visible` has written out control characters."""
+"""Conversations on a terminal, with control characters escaped."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,75 +16,75 @@ from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_queries import ConversationKey, LoggedMessage
 
 CONTEXT_WORDS = 12
-"""Words on each side of a difference; what is the same for longer is left out."""
+"""Words shown on each side of a difference."""
 
 
-def print_heading(console: Console, place: ConversationKey, lines: str = "") -> None:
-    title = Text(conversation_title(place), style="bold")
+def print_heading(console: Console, conversation: ConversationKey, lines: str = "") -> None:
+    title = Text(conversation_title(conversation), style="bold")
     if lines:
         title.append(f"  {lines}", style="dim")
     console.print(Rule(title, align="left"))
 
 
-def print_messages(console: Console, lines: Iterable[LoggedMessage], causes: Sequence[Cause] = ()) -> None:
-    """Who spoke in which turn, through which model, and what; under it, which rule broke there."""
-    for said in lines:
-        shown = view_message(said.line)
-        console.print(_speaker(shown))
-        words = _words(shown)
-        console.print(Padding(words, (0, 0, 0, 4))) if words else None
-        for rule in [rule for number, rule in causes if number == said.number]:
-            why = "here the attempt failed" if rule is None else f"breaks {rule.rule}: {rule.explanation}"
+def print_messages(console: Console, messages: Iterable[LoggedMessage], causes: Sequence[Cause] = ()) -> None:
+    """Print messages with turn, role and model; below a message, the rules it broke."""
+    for message in messages:
+        view = view_message(message.line)
+        console.print(_speaker(view))
+        if body := _body(view):
+            console.print(Padding(body, (0, 0, 0, 4)))
+        for rule in [rule for number, rule in causes if number == message.number]:
+            why = "the attempt failed here" if rule is None else f"breaks {rule.rule}: {rule.explanation}"
             cited = f" ({'; '.join(rule.provisions)})" if rule is not None and rule.provisions else ""
             console.print(Padding(Text(f"◀ {visible(why + cited)}", style="bold red"), (0, 0, 0, 4)))
         console.print()
 
 
 def print_verdict(console: Console, verdict: Verdict) -> None:
-    look = OUTCOME_LABELS[verdict.outcome]
-    text = Text(f"{look.mark} {look.label}", style="bold")
+    label = OUTCOME_LABELS[verdict.outcome]
+    text = Text(f"{label.mark} {label.label}", style="bold")
     text.append(f": {visible(verdict.reason)}", style="default")
     console.print(text)
     console.print()
 
 
-def print_diff(console: Console, parting: ConversationDiff, sides: tuple[str, str]) -> None:
-    """The first line in which a conversation differs, its words side by side: removed in brackets, added in braces."""
-    here = next(conversation for conversation in parting.conversations if conversation is not None)
-    print_heading(console, here.place)
-    for missing, side in zip(parting.conversations, sides, strict=True):
-        if missing is None:
-            console.print(Text(f"not in {visible(side)} at all", style="bold"))
+def print_diff(console: Console, diff: ConversationDiff, sides: tuple[str, str]) -> None:
+    """Print the first message that differs, word by word: removed words in brackets, added words in braces."""
+    either = next(conversation for conversation in diff.conversations if conversation is not None)
+    print_heading(console, either.place)
+    for conversation, side in zip(diff.conversations, sides, strict=True):
+        if conversation is None:
+            console.print(Text(f"missing in {visible(side)}", style="bold"))
             console.print()
             return
-    for said, side in zip(parting.lines, sides, strict=True):
-        if said is None:
-            console.print(Text(f"ends after {parting.same} messages in {visible(side)}, where the other goes on:"))
-    console.print(Text(f"the same for {parting.same} messages, then message {parting.same + 1}:", style="dim"))
-    console.print(Padding(_pieces(parting.pieces), (0, 0, 1, 4)))
+    for message, side in zip(diff.lines, sides, strict=True):
+        if message is None:
+            console.print(Text(f"ends after {diff.same} messages in {visible(side)}; the other continues:"))
+    console.print(Text(f"the first {diff.same} messages are the same, then message {diff.same + 1}:", style="dim"))
+    console.print(Padding(_diff_text(diff.pieces), (0, 0, 1, 4)))
 
 
-def _speaker(shown: MessageView) -> Text:
-    text = Text(f"{shown.turn:>2} ", style="dim")
-    style = {"user": "bold", "role": "bold cyan", "code": "green", "failure": "bold red"}[shown.seat]
-    if shown.good is not None:
-        text.append("✓ " if shown.good else "✗ ", style="green" if shown.good else "bold red")
-    text.append(shown.speaker, style=style)
-    if shown.remark:
-        text.append(f" {shown.remark}", style=style)
-    if shown.calls:
+def _speaker(view: MessageView) -> Text:
+    text = Text(f"{view.turn:>2} ", style="dim")
+    style = {"user": "bold", "role": "bold cyan", "code": "green", "failure": "bold red"}[view.kind]
+    if view.passed is not None:
+        text.append("✓ " if view.passed else "✗ ", style="green" if view.passed else "bold red")
+    text.append(view.speaker, style=style)
+    if view.remark:
+        text.append(f" {view.remark}", style=style)
+    if view.calls:
         text.append(" calls", style="cyan")
-    if shown.seat == "code":
+    if view.kind == "code":
         text.append("  code", style="dim")
-    if shown.model:
-        text.append(f"  {shown.model}", style="dim")
-    if shown.prompt:
-        text.append(f"  prompt {shown.prompt}", style="dim")
+    if view.model:
+        text.append(f"  {view.model}", style="dim")
+    if view.prompt:
+        text.append(f"  prompt {view.prompt}", style="dim")
     return text
 
 
-def _words(shown: MessageView) -> Text | None:
-    lines = [_part(part) for part in shown.parts] + list(shown.calls)
+def _body(view: MessageView) -> Text | None:
+    lines = [_part(part) for part in view.parts] + list(view.calls)
     return Text("\n".join(lines)) if lines else None
 
 
@@ -93,7 +93,7 @@ def _part(part: MessagePart) -> str:
     return text if part.name is None else f"{part.name}: {text}"
 
 
-def _pieces(pieces: Sequence[DiffPiece]) -> Text:
+def _diff_text(pieces: Sequence[DiffPiece]) -> Text:
     text = Text()
     for number, piece in enumerate(pieces):
         match piece.kind:

@@ -1,7 +1,9 @@
-"""The verdicts of a run, found by place, outcome and rule. A row is read from its file when it is asked for, since the
-files of a large run hold more than one wants in memory."""
+"""Index of the verdicts of a run, by conversation, outcome and rule.
 
-from collections.abc import Iterator, Sequence
+Rows are read from their files on demand, since the files of a large run do not fit into memory comfortably.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -25,38 +27,40 @@ class VerdictSummary:
     """A verdict in short.
 
     Attributes:
-        number: its place among all verdicts of the run.
-        broken: the ids of the rules that broke.
-        variant: in an ablation, the variant that it is of.
-        held_for: the variant that the attempt's conversation was held for: its own, or one that it shares with.
+        number: index among all verdicts of the run.
+        contender: the model, with mode and shield where they are not the default.
+        broken: ids of the broken rules.
+        variant: name of the variant, in an ablation.
+        conversation_variant: the variant whose log entries hold the conversation: its own, or one it shares with.
     """
 
     number: int
     task: str
     style: str
     model: str
+    contender: str
     trial: int
     outcome: str
     broken: tuple[str, ...]
     reason: str
     variant: str | None
-    held_for: str | None
+    conversation_variant: str | None
 
 
-def conversation_of(mark: VerdictSummary) -> ConversationKey:
-    """The conversation of the attempt that the verdict is on."""
+def conversation_of(verdict: VerdictSummary) -> ConversationKey:
+    """The key of the conversation in which the attempt was made."""
     return ConversationKey(
         "attempts",
-        mark.task,
-        style=mark.style,
-        tested_model=mark.model,
-        trial=mark.trial,
-        variant=mark.held_for,
+        verdict.task,
+        style=verdict.style,
+        tested_model=verdict.model,
+        trial=verdict.trial,
+        variant=verdict.conversation_variant,
     )
 
 
 class RowFile(Generic[Row]):
-    """A stage file of which one row is read at a time."""
+    """A stage file that is read one row at a time."""
 
     def __init__(self, path: Path, model: type[Row]) -> None:
         self.path = path
@@ -64,7 +68,7 @@ class RowFile(Generic[Row]):
         self._starts: list[int] | None = None
 
     def scan(self) -> Iterator[bytes]:
-        """Every row as it stands in the file; once through, it is known where each begins."""
+        """All rows as bytes. A complete scan stores where each row begins."""
         starts: list[int] = []
         try:
             with self.path.open("rb") as file:
@@ -84,7 +88,7 @@ class RowFile(Generic[Row]):
         return len(self._known())
 
     def row(self, number: int) -> Row:
-        """Raises InputError naming the row if it is not what it should be."""
+        """Raises InputError naming the row if it is not valid."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._known()[number])
@@ -95,7 +99,7 @@ class RowFile(Generic[Row]):
             raise InputError(f"{self.path}, row {number + 1}: {error.errors()[0]['msg']}") from error
 
     def _known(self) -> list[int]:
-        """Where the rows begin; looked for when one is first wanted."""
+        """The offset of each row, scanned on first use."""
         if self._starts is None:
             for _ in self.scan():
                 pass
@@ -104,7 +108,7 @@ class RowFile(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The files of one way: a run's, or one variant's. ``first``: how many verdicts come before them."""
+    """The files of a run, or of one variant. ``first``: number of verdicts before them."""
 
     verdicts: RowFile[Verdict]
     attempts: RowFile[Attempt]
@@ -112,24 +116,25 @@ class _Files:
 
 
 class VerdictIndex:
-    """The verdicts of one run, as its files are now; none before they are written."""
+    """The verdicts of one run, as its files are now; empty before they are written."""
 
     def __init__(self, folder: RunFolder) -> None:
-        marks: list[VerdictSummary] = []
+        verdicts: list[VerdictSummary] = []
         self._files: list[_Files] = []
-        for one, variant, held_for in stage_folders(folder):
-            files = _Files(RowFile(one.verdicts, Verdict), RowFile(one.attempts, Attempt), len(marks))
+        for one, variant, shared in stage_folders(folder):
+            files = _Files(RowFile(one.verdicts, Verdict), RowFile(one.attempts, Attempt), len(verdicts))
             self._files.append(files)
             for line in files.verdicts.scan():
-                marks.append(_summary(one.verdicts, len(marks), len(marks) - files.first, line, variant, held_for))
-        self.marks: Sequence[VerdictSummary] = marks
-        self._by_place: dict[ConversationKey, VerdictSummary] = {}
-        for mark in marks:
-            self._by_place.setdefault(conversation_of(mark), mark)
+                number = len(verdicts)
+                verdicts.append(_summary(one.verdicts, number, number - files.first, line, variant, shared))
+        self.verdicts: Sequence[VerdictSummary] = verdicts
+        self._by_conversation: dict[ConversationKey, VerdictSummary] = {}
+        for verdict in verdicts:
+            self._by_conversation.setdefault(conversation_of(verdict), verdict)
 
-    def at(self, place: ConversationKey) -> VerdictSummary | None:
-        """The verdict on the attempt that was made in that conversation."""
-        return self._by_place.get(place)
+    def of_conversation(self, conversation: ConversationKey) -> VerdictSummary | None:
+        """The verdict on the attempt made in that conversation."""
+        return self._by_conversation.get(conversation)
 
     def select(
         self,
@@ -141,37 +146,43 @@ class VerdictIndex:
         model: str | None = None,
         variant: str | None = None,
     ) -> list[VerdictSummary]:
-        """Those with that outcome, on which that rule broke, and so on. None: any."""
-        wanted = {"outcome": outcome, "task": task, "style": style, "model": model, "variant": variant}
-        asked = {name: value for name, value in wanted.items() if value is not None}
+        """Verdicts that match all given values. ``rule`` is a broken rule; ``model`` is a model or a contender."""
+        wanted = {"outcome": outcome, "task": task, "style": style, "variant": variant}
+        given = {name: value for name, value in wanted.items() if value is not None}
         return [
-            mark
-            for mark in self.marks
-            if (rule is None or rule in mark.broken)
-            and all(getattr(mark, name) == value for name, value in asked.items())
+            verdict
+            for verdict in self.verdicts
+            if (rule is None or rule in verdict.broken)
+            and (model is None or model in {verdict.model, verdict.contender})
+            and all(getattr(verdict, name) == value for name, value in given.items())
         ]
 
-    def verdict(self, mark: VerdictSummary) -> Verdict:
-        files = self._of(mark)
-        return files.verdicts.row(mark.number - files.first)
+    def row(self, verdict: VerdictSummary) -> Verdict:
+        files = self._files_of(verdict)
+        return files.verdicts.row(verdict.number - files.first)
 
-    def attempt(self, mark: VerdictSummary) -> Attempt | None:
-        """The attempt that the verdict is on: the row of the same number. None where that is another one."""
-        files = self._of(mark)
-        number = mark.number - files.first
+    def attempt(self, verdict: VerdictSummary) -> Attempt | None:
+        """The attempt of the verdict: the row with the same number. None if that row is another attempt."""
+        files = self._files_of(verdict)
+        number = verdict.number - files.first
         if number >= len(files.attempts):
             return None
         row = files.attempts.row(number)
-        same = (row.task, row.style, row.model, row.trial) == (mark.task, mark.style, mark.model, mark.trial)
+        same = (row.task, row.style, row.model, row.trial) == (
+            verdict.task,
+            verdict.style,
+            verdict.model,
+            verdict.trial,
+        )
         return row if same else None
 
-    def _of(self, mark: VerdictSummary) -> _Files:
-        return next(files for files in reversed(self._files) if files.first <= mark.number)
+    def _files_of(self, verdict: VerdictSummary) -> _Files:
+        return next(files for files in reversed(self._files) if files.first <= verdict.number)
 
 
 def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | None]]:
-    """The folders with the files of a run: its own; in an ablation each variant's, with the variant's name and that of
-    the variant whose attempts it has."""
+    """The folders with stage files: that of the run, or in an ablation that of each variant, with the name of the variant
+    and of the variant whose attempts it shares."""
     if not folder.variants.exists():
         return [(folder, None, None)]
     rows = read_rows(folder.variants, VariantRow, empty=True)
@@ -184,7 +195,7 @@ def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | 
 
 
 def _summary(
-    path: Path, number: int, row_number: int, line: bytes, variant: str | None, held_for: str | None
+    path: Path, number: int, row_number: int, line: bytes, variant: str | None, shared: str | None
 ) -> VerdictSummary:
     try:
         row: dict[str, Any] = from_json(line)
@@ -193,12 +204,19 @@ def _summary(
             row["task"],
             row["style"],
             row["model"],
+            _contender(row),
             row.get("trial", 0),
             row["outcome"],
             tuple(rule["rule"] for rule in row["rules"] if not rule["kept"]),
             row["reason"],
             variant,
-            held_for,
+            shared,
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}, row {row_number + 1}: is no verdict ({error}); grade the run again") from error
+        raise InputError(f"{path}, row {row_number + 1}: not a verdict ({error}); grade the run again") from error
+
+
+def _contender(row: Mapping[str, Any]) -> str:
+    """As `Verdict.contender`, without validating the row."""
+    known = {name: row[name] for name in ("model", "mode", "shield") if name in row}
+    return Verdict.model_construct(**known).contender

@@ -1,76 +1,99 @@
-"""From the content of a report to its page.
+"""A report as one HTML file that needs no network and no other file: the static export of the viewer's pages.
 
-The same content gives the same bytes. What makes a page safe to open stands in `lawtrace.runs.web.render`.
+The same report gives the same bytes. The file forbids the browser every request and every script but its own.
 """
 
 import base64
 import hashlib
-from collections import Counter
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
-from lawtrace.runs.report.breakdowns import break_down
-from lawtrace.runs.report.content import ReportContent
-from lawtrace.runs.report.grading_profiles import view_profiles
-from lawtrace.runs.report.labels import FAILURE_DESCRIPTIONS, MONITOR_LABELS, MUTATION_DESCRIPTIONS, OUTCOME_LABELS
-from lawtrace.runs.report.summary import scenario_title, summarize
-from lawtrace.runs.report.task_view import view_tasks
-from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
-from lawtrace.runs.web.extraction_page import draw_funnel
-from lawtrace.runs.web.render import TEMPLATES, render_page, write_page
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.report.content import ReportContent, describe_settings, load_content
+from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
+from lawtrace.runs.scoring.ablation import Ablation, read_ablation
+from lawtrace.runs.stages.resolve import recorded_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_files import reject_device
+from lawtrace.runs.variants import variants_of
+from lawtrace.runs.web.links import ReportLinks
+from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """The style sheet and the script of a page that stands alone, with the base64 SHA-256 of the script."""
+
+    css: Markup
+    script: Markup
+    script_hash: str
 
 
 def write_report(content: ReportContent, path: Path) -> None:
-    """Write the report of a run to one HTML file. It appears whole or not at all. Raises CannotCarryOut."""
-    write_page(render_report(content), path)
+    """Write the report of a run. Raises OperationalError if the file cannot be written."""
+    export_report(make_run_report(content), path)
 
 
 def render_report(content: ReportContent) -> str:
-    """The report as HTML. Raises InputError for a verdict on a task that the content lacks."""
-    summary = summarize(content)
-    script = (TEMPLATES / "filter.js").read_text(encoding="utf-8")
-    return render_page(
+    """The report of a run as HTML. Raises InputError for a verdict on an unknown task."""
+    return render_export(make_run_report(content))
+
+
+def export_report(report: RunReport, path: Path) -> None:
+    """Write a report to one HTML file, atomically. Raises OperationalError if the file cannot be written."""
+    write_page(render_export(report), path)
+
+
+def render_export(report: RunReport) -> str:
+    environment = make_environment(*report.template_folders)
+    links = ReportLinks(report.rule_anchors)
+    script = SCRIPT.read_text(encoding="utf-8")
+    return render(
+        environment,
         "report.html.jinja",
-        content=content,
-        usage=content.usage,
-        summary=summary,
-        comparisons=break_down(content),
-        profiles=view_profiles(content, content.profiles) if content.profiles else None,
-        pages=view_tasks(content),
-        notices=(*content.notices, *_own_notices(content)),
-        rule_anchors={(line.scenario, line.rule.id): line.anchor for line in reversed(summary.rules)},
-        scenario_title=partial(scenario_title, content),
-        extraction_funnel=draw_funnel(content.extraction.steps, "extraction-funnel")
-        if content.extraction and content.extraction.steps
-        else None,
-        script=Markup(script),  # noqa: S704
-        OUTCOMES=OUTCOMES,
-        OUTCOME_LOOKS=OUTCOME_LABELS,
-        MONITOR_LOOKS=MONITOR_LABELS,
-        MUTATION_WORDS=MUTATION_DESCRIPTIONS,
-        FAILURE_MODES=FAILURE_MODES,
-        FAILURE_WORDS=FAILURE_DESCRIPTIONS,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        report=report,
+        sections=render_sections(environment, report.sections, links),
+        links=links,
+        assets=Assets(
+            Markup(render_css(environment)),  # noqa: S704
+            Markup(script),  # noqa: S704
+            base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        ),
     )
 
 
-def _own_notices(content: ReportContent) -> list[str]:
-    """What a reader of the numbers must know and the content itself does not say."""
-    notices: list[str] = []
-    invalid = Counter(verdict.outcome for verdict in content.verdicts)["invalid"]
-    if invalid:
-        notices.append(
-            f"{invalid} of {len(content.verdicts)} attempts are invalid: no verdict on them, no rate has them."
-        )
-    tried = Counter((attempt.task, attempt.style, attempt.model, attempt.trial) for attempt in content.attempts)
-    judged = Counter((verdict.task, verdict.style, verdict.model, verdict.trial) for verdict in content.verdicts)
-    if unjudged := (tried - judged).total():
-        notices.append(f"{unjudged} attempts have no verdict yet and are not shown.")
-    if any(verdict.trial for verdict in content.verdicts):
-        notices.append(
-            "Some tasks were tried several times. Wilson's intervals and McNemar's p-values take every attempt as "
-            "independent and are too sure of themselves; the intervals by bootstrap over tasks do not."
-        )
-    return notices
+def write_ablation_reports(path: Path, env: str | None = None) -> tuple[Ablation, Sequence[ModelUsage]]:
+    """Write the report of an ablation and of each of its variants. ``env``: folder of an environment of the user."""
+    folder = RunFolder(path)
+    with EventLogFile.open(path) as event_log:
+        recipe = recorded_recipe(event_log, env)
+        usage = measure_usage(event_log, recipe.call_settings().budget.prices)
+    ablation = read_ablation(path)
+    for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
+        if row.ended is None:
+            files = folder.variant(row.number)
+            write_report(load_content(files, variant.recipe), files.report)
+    title = f"lawtrace: {recipe.name}, ablation"
+    export_report(make_ablation_report(ablation, title, describe_settings(recipe), usage), folder.report)
+    return ablation, usage
+
+
+def write_page(text: str, path: Path) -> None:
+    """Write a page, atomically. Raises OperationalError if the file cannot be written."""
+    reject_device(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        partial.replace(path)
+    except OSError as error:
+        raise OperationalError(f"{path}: the report cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()

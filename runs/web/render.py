@@ -1,19 +1,17 @@
-"""A page of a report: one HTML file that needs nothing else, no network, no other file.
-
-Every word of a model or a user passes through Jinja's escaping; and should something slip through, the page forbids the
-browser every script but its own, and every request.
-"""
+"""Templates to HTML. All text from models and users is escaped; a template with an undefined variable fails."""
 
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.report.labels import FAILURE_DESCRIPTIONS, MONITOR_LABELS, MUTATION_DESCRIPTIONS, OUTCOME_LABELS
+from lawtrace.runs.report.message_view import conversation_title
+from lawtrace.runs.report.sections import Section
 from lawtrace.runs.report.task_view import monitor_cells
 from lawtrace.runs.report.text import (
     counted,
@@ -27,52 +25,42 @@ from lawtrace.runs.report.text import (
     slug,
     visible,
 )
-from lawtrace.runs.store.stage_files import reject_device
+from lawtrace.runs.schemas.verdict_rows import FAILURE_MODES, OUTCOMES
+from lawtrace.runs.web.links import Links, path_segment, query
 
 TEMPLATES = Path(__file__).parent / "templates"
-_FILTERS: dict[str, Callable[..., str]] = {
+SCRIPT = TEMPLATES / "site.js"
+
+_FILTERS: Mapping[str, Callable[..., str]] = {
     "anchor": slug,
     "counted": counted,
+    "heading": conversation_title,
     "interval": show_interval,
     "monitor_cells": monitor_cells,
+    "path": quote,
     "percent": percent,
     "probability": show_probability,
+    "segment": path_segment,
     "sentence": sentence,
     "short_percent": short_percent,
     "shortened": cut,
     "value": show_value,
     "visible": visible,
 }
+_GLOBALS: Mapping[str, object] = {
+    "OUTCOMES": OUTCOMES,
+    "OUTCOME_LABELS": OUTCOME_LABELS,
+    "MONITOR_LABELS": MONITOR_LABELS,
+    "MUTATION_DESCRIPTIONS": MUTATION_DESCRIPTIONS,
+    "FAILURE_MODES": FAILURE_MODES,
+    "FAILURE_DESCRIPTIONS": FAILURE_DESCRIPTIONS,
+    "assets": None,
+    "query": query,
+}
 
 
-def render_page(template: str, **values: object) -> str:
-    """The template filled with the values; ``css`` is the style sheet that all pages share."""
-    css = Markup((TEMPLATES / "report.css").read_text(encoding="utf-8"))  # noqa: S704
-    return _with_plain_quotes(template_environment().get_template(template).render(css=css, **values))
-
-
-def write_page(text: str, path: Path) -> None:
-    """Write a page. It appears whole or not at all. Raises CannotCarryOut."""
-    reject_device(path)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        partial.replace(path)
-    except OSError as error:
-        raise OperationalError(f"{path}: the report cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def template_environment(
-    *folders: Path, filters: Mapping[str, Callable[..., str]] | None = None, values: Mapping[str, object] | None = None
-) -> Environment:
-    """What fills templates: all is escaped, nothing may be missing; the filters are the report's and those given.
-
-    Templates come from the folders given, then from the report's own. ``values`` are there in every template.
-    """
+def make_environment(*folders: Path) -> Environment:
+    """The template environment of all pages. ``folders``: more template folders, searched before `TEMPLATES`."""
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
@@ -80,15 +68,35 @@ def template_environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Jinja's own types allow no filters but Jinja's.
-    cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS | dict(filters or {}))
-    cast("dict[str, object]", environment.globals).update(values or {})
+    # Jinja's types allow no filters but Jinja's own.
+    cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS)
+    cast("dict[str, object]", environment.globals).update(_GLOBALS)
     return environment
 
 
-def _with_plain_quotes(html: str) -> str:
-    """The page with quotes unescaped between tags, where they mean nothing; JSON and programs are full of them.
+def render(environment: Environment, template: str, **values: object) -> str:
+    return _unescape_quotes(environment.get_template(template).render(**values))
 
-    Escaped text holds no angle bracket, so what stands between ``>`` and ``<`` is never inside a tag.
+
+def render_sections(
+    environment: Environment, sections: Iterable[Section], links: Links
+) -> list[tuple[Section, Markup]]:
+    """Each section with its body. A body sees the values of its section, and ``links``."""
+    return [
+        (section, Markup(environment.get_template(section.template).render(links=links, **section.values)))  # noqa: S704
+        for section in sections
+    ]
+
+
+def render_css(environment: Environment) -> str:
+    """The style sheet of all pages, with the colours of outcomes."""
+    css = (TEMPLATES / "site.css").read_text(encoding="utf-8")
+    return css + environment.get_template("outcomes.css.jinja").render()
+
+
+def _unescape_quotes(html: str) -> str:
+    """The page with plain quotes in text between tags, where escaping is not needed; JSON and programs are full of them.
+
+    Escaped text has no angle bracket, so what is between ``>`` and ``<`` is never inside a tag.
     """
     return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)

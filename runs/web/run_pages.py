@@ -1,13 +1,11 @@
-"""The pages: each a function from a request to a template and its values. Nothing here writes anything."""
+"""The viewer's pages: each a function from a request to a template and its values. Nothing here writes anything."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import Any, cast
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,17 +13,18 @@ from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from lawtrace.environments.errors import InputError, LawtraceError
-from lawtrace.runs.report.attempt_view import view_attempt, view_task
+from lawtrace.runs.report.attempt_view import view_attempt, view_judged_task
 from lawtrace.runs.report.blame import find_causes
-from lawtrace.runs.report.labels import MONITOR_LABELS, OUTCOME_LABELS
-from lawtrace.runs.report.message_view import conversation_title, view_message
+from lawtrace.runs.report.message_view import view_message
 from lawtrace.runs.report.run_comparison import RunComparison, compare_runs, read_side
-from lawtrace.runs.report.run_index import RunIndex
+from lawtrace.runs.report.run_index import RunIndex, TaskIndex
 from lawtrace.runs.report.run_progress import measure_progress
+from lawtrace.runs.report.sections import PAGES
+from lawtrace.runs.report.summary import VerdictTable
+from lawtrace.runs.report.task_view import AttemptMark, TaskIndexRow
 from lawtrace.runs.report.transcript_diff import diff_conversations, message_text
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
-from lawtrace.runs.schemas.verdict_rows import OUTCOMES
-from lawtrace.runs.scoring.metrics import OutcomeCounts
+from lawtrace.runs.scoring.metrics import OutcomeCounts, VerdictGroup
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
     LoggedConversation,
@@ -37,24 +36,21 @@ from lawtrace.runs.store.event_log_queries import (
     find_conversations,
     find_messages,
 )
-from lawtrace.runs.web.render import TEMPLATES as REPORT_TEMPLATES
-from lawtrace.runs.web.render import template_environment
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.web.links import RunLinks
+from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css, render_sections
+from lawtrace.runs.web.run_reports import RunReports, report_pages
 
 PAGE_SIZE = 50
 MESSAGE_CHARACTERS = 8_000
-"""Characters of a message that its conversation shows; the rest has a page of its own."""
-
-_TEMPLATES = Path(__file__).parent / "templates"
-_STATIC = {
-    "report.css": (REPORT_TEMPLATES / "report.css", "text/css"),
-    "viewer.css": (_TEMPLATES / "viewer.css", "text/css"),
-    "viewer.js": (_TEMPLATES / "viewer.js", "text/javascript"),
-}
+"""Characters of a message that its conversation shows; the whole message has a page of its own."""
+MOST_CARDS = 200
+"""Attempts that the page of a task shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pagination:
-    """Which page of a long list is shown. ``total`` is None where counting would cost too much."""
+    """The page of a long list. ``total`` is None where counting would be slow."""
 
     page: int
     total: int | None
@@ -66,30 +62,23 @@ class Pagination:
 
 
 class RunPages:
-    """The pages over the runs of a library."""
+    """The pages of all runs of an index."""
 
-    def __init__(self, library: RunIndex) -> None:
-        self._library = library
-        self._environment = template_environment(
-            _TEMPLATES,
-            filters={"heading": conversation_title, "segment": _segment},
-            values={
-                "OUTCOMES": OUTCOMES,
-                "OUTCOME_LOOKS": OUTCOME_LABELS,
-                "MONITOR_LOOKS": MONITOR_LABELS,
-                "LONGEST": MESSAGE_CHARACTERS,
-                "query": _query,
-            },
-        )
+    def __init__(self, index: RunIndex) -> None:
+        self._index = index
+        self._reports = RunReports(index)
+        self._environment = make_environment()
+        cast("dict[str, object]", self._environment.globals)["MESSAGE_CHARACTERS"] = MESSAGE_CHARACTERS
 
     def routes(self) -> list[Route]:
         return [
             Route("/", self.runs),
             Route("/compare", self.compare),
-            Route("/static/outcomes.css", self.outcomes_css),
-            Route("/static/{name}", self.static),
+            Route("/static/site.css", self.css),
+            Route("/static/site.js", self.script),
             Route("/runs/{run}/", self.run),
             Route("/runs/{run}/progress", self.progress),
+            *(Route(f"/runs/{{run}}/{page}", self.sections, name=page) for page in PAGES),
             Route("/runs/{run}/attempts", self.attempts),
             Route("/runs/{run}/attempts/{number:int}", self.attempt),
             Route("/runs/{run}/tasks", self.tasks),
@@ -102,218 +91,241 @@ class RunPages:
             Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
         ]
 
-    def troubles(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
-        """What is shown when a page cannot be: our errors, and addresses that lead nowhere."""
+    def error_handlers(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
+        def lawtrace_error(_: Request, error: LawtraceError) -> Response:
+            return self._error(str(error), 404 if isinstance(error, InputError) else 500)
 
-        def ours(_: Request, error: LawtraceError) -> Response:
-            return self._page("trouble", status=404 if isinstance(error, InputError) else 500, text=str(error))
+        def http_error(request: Request, error: HTTPException) -> Response:
+            return self._error(f"{error.detail}: {request.url.path}", error.status_code)
 
-        def nowhere(request: Request, error: HTTPException) -> Response:
-            return self._page("trouble", status=error.status_code, text=f"{error.detail}: {request.url.path}")
-
-        return {LawtraceError: ours, HTTPException: nowhere}
+        return {LawtraceError: lawtrace_error, HTTPException: http_error}
 
     def runs(self, request: Request) -> Response:
-        names = self._library.names()
-        paging, start = _paging(request, len(names))
-        lines = [self._library.line(name) for name in names[start : start + PAGE_SIZE]]
-        return self._page("runs", root=str(self._library.root), lines=lines, paging=paging, names=names[:500])
+        names = self._index.names()
+        paging, start = _paginate(request, len(names))
+        lines = [self._index.line(name) for name in names[start : start + PAGE_SIZE]]
+        root = str(self._index.root)
+        return self._page("runs", trail=[], lines=lines, names=names, root=root, paging=paging)
 
     def run(self, request: Request) -> Response:
-        name, folder, judged = self._run(request)
+        name, folder, verdicts = self._run(request)
         with EventLogFile.open(folder.path) as event_log:
-            return self._page(
+            return self._run_page(
+                name,
                 "run",
-                run=name,
-                progress=measure_progress(folder, event_log, judged),
+                progress=measure_progress(folder, event_log, verdicts),
                 recipe=event_log.recipe,
                 created=event_log.created,
                 has_report=folder.report.exists(),
-                table=_outcomes(judged.marks),
-                broken=Counter(rule for mark in judged.marks for rule in mark.broken).most_common(),
+                tables=_verdict_tables(verdicts.verdicts),
+                broken=Counter(rule for verdict in verdicts.verdicts for rule in verdict.broken).most_common(),
             )
 
     def progress(self, request: Request) -> Response:
-        """The part of a run's page that changes while it goes on."""
-        name, folder, judged = self._run(request)
+        """The part of a run page that changes while the run is in progress."""
+        name, folder, verdicts = self._run(request)
         with EventLogFile.open(folder.path) as event_log:
-            return self._page("progress", run=name, progress=measure_progress(folder, event_log, judged))
+            progress = measure_progress(folder, event_log, verdicts)
+        html = render(self._environment, "parts/progress.html.jinja", progress=progress, links=RunLinks(name))
+        return _html(html)
+
+    def sections(self, request: Request) -> Response:
+        """A page of sections of the report."""
+        name, page = request.path_params["run"], request.url.path.rpartition("/")[2]
+        report, links = self._reports.load(name), RunLinks(name)
+        environment = make_environment(*report.template_folders) if report.template_folders else self._environment
+        return self._run_page(
+            name,
+            "sections",
+            page,
+            title=PAGES[page],
+            notices=report.notices,
+            problems=report.problems,
+            sections=render_sections(environment, report.of_page(page), links),
+        )
 
     def attempts(self, request: Request) -> Response:
-        name, _, judged = self._run(request)
-        asked = {
-            key: request.query_params.get(key) or None
-            for key in ("outcome", "rule", "task", "style", "model", "variant")
-        }
-        marks = judged.select(**asked)
-        paging, start = _paging(request, len(marks))
-        return self._page(
+        name, _, index = self._run(request)
+        asked = _parameters(request, "outcome", "rule", "task", "style", "model", "variant")
+        found = index.select(**asked)
+        paging, start = _paginate(request, len(found))
+        return self._run_page(
+            name,
             "attempts",
-            run=name,
-            marks=marks[start : start + PAGE_SIZE],
+            "attempts",
+            verdicts=found[start : start + PAGE_SIZE],
             asked=asked,
             paging=paging,
-            models=sorted({mark.model for mark in judged.marks}),
-            variants=_variants(judged),
-            rules=sorted({rule for mark in judged.marks for rule in mark.broken}),
+            models=sorted({verdict.contender for verdict in index.verdicts}),
+            variants=_variants(index),
+            rules=sorted({rule for verdict in index.verdicts for rule in verdict.broken}),
         )
 
     def attempt(self, request: Request) -> Response:
-        name, folder, judged = self._run(request)
-        mark = _numbered(judged.marks, request.path_params["number"], "attempt")
-        tasks = self._library.tasks(name)
-        if (mark.variant, mark.task) not in tasks.numbers:
-            raise InputError(f"{folder.path}: holds no task {mark.task!r}")
-        number = tasks.numbers[mark.variant, mark.task]
-        task = tasks.row(number)
+        name, folder, index = self._run(request)
+        number: int = request.path_params["number"]
+        if number >= len(index.verdicts):
+            raise InputError(f"there is no attempt number {number + 1}; the run has {len(index.verdicts)}")
+        verdict, tasks = index.verdicts[number], self._index.tasks(name)
+        task_number = tasks.numbers.get((verdict.variant, verdict.task))
+        if task_number is None:
+            raise InputError(f"{folder.path}: there is no task {verdict.task!r}")
+        task = tasks.row(task_number)
         with EventLogFile.open(folder.path) as event_log:
-            view = view_attempt(event_log, judged, mark, task)
-        return self._page(
-            "attempt_page", run=name, view=view, card=view.card, task=task, task_number=number, rule_anchors={}
+            view = view_attempt(event_log, index, verdict, task)
+        return self._run_page(
+            name, "attempt", "attempts", below=f"{number + 1}", view=view, task=task, task_number=task_number
         )
 
     def tasks(self, request: Request) -> Response:
-        name, _, judged = self._run(request)
-        tasks = self._library.tasks(name)
-        paging, start = _paging(request, len(tasks.lines))
-        shown = list(enumerate(tasks.lines))[start : start + PAGE_SIZE]
-        marks: dict[int, list[VerdictSummary]] = {number: [] for number, _ in shown}
-        for mark in judged.marks:
-            number = tasks.numbers.get((mark.variant, mark.task))
-            if number in marks:
-                marks[number].append(mark)
-        return self._page("tasks", run=name, tasks=shown, marks=marks, paging=paging)
+        name, _, index = self._run(request)
+        tasks = self._index.tasks(name)
+        paging, start = _paginate(request, len(tasks.lines))
+        shown = range(start, min(start + PAGE_SIZE, len(tasks.lines)))
+        models = list(dict.fromkeys(verdict.contender for verdict in index.verdicts))
+        return self._run_page(
+            name, "tasks", "tasks", rows=_task_rows(tasks, index, shown), models=models, paging=paging
+        )
 
     def task(self, request: Request) -> Response:
-        name, folder, judged = self._run(request)
-        tasks = self._library.tasks(name)
+        name, folder, index = self._run(request)
         number: int = request.path_params["number"]
+        tasks = self._index.tasks(name)
         task = tasks.row(number)
+        variant = tasks.lines[number].variant
+        attempts = index.select(task=task.id, variant=variant)
         with EventLogFile.open(folder.path) as event_log:
-            talks = find_conversations(event_log, MessageQuery(task=task.id), limit=PAGE_SIZE)
-        return self._page(
-            "task_page",
-            run=name,
-            page=view_task(task),
-            task=task,
+            conversations = find_conversations(event_log, MessageQuery(task=task.id), limit=PAGE_SIZE)
+        return self._run_page(
+            name,
+            "task",
+            "tasks",
+            below=task.id,
+            view=view_judged_task(index, attempts[:MOST_CARDS], task),
             number=number,
             last=len(tasks.lines) - 1,
-            variant=tasks.lines[number].variant,
-            marks=judged.select(task=task.id, variant=tasks.lines[number].variant),
-            talks=[talk for talk in talks if talk.place.stage != "attempts"],
+            variant=variant,
+            more=len(attempts) if len(attempts) > MOST_CARDS else 0,
+            conversations=[one for one in conversations if one.place.stage != "attempts"],
         )
 
     def conversations(self, request: Request) -> Response:
-        name, folder, judged = self._run(request)
-        asked = {key: request.query_params.get(key) or None for key in ("stage", "task", "style", "role", "text")}
+        name, folder, index = self._run(request)
+        asked = _parameters(request, "stage", "task", "style", "role", "text")
         wanted = MessageQuery(**asked)  # pyright: ignore[reportArgumentType]
         with EventLogFile.open(folder.path) as event_log:
-            paging, start = _paging(request, count_conversations(event_log, wanted))
-            talks = find_conversations(event_log, wanted, limit=PAGE_SIZE, offset=start)
+            paging, start = _paginate(request, count_conversations(event_log, wanted))
+            found = find_conversations(event_log, wanted, limit=PAGE_SIZE, offset=start)
             stages = [row[0] for row in event_log.rows("SELECT DISTINCT stage FROM conversations ORDER BY stage")]
-        return self._page(
+        return self._run_page(
+            name,
             "conversations",
-            run=name,
-            talks=[(talk, judged.at(talk.place)) for talk in talks],
+            "conversations",
+            conversations=[(one, index.of_conversation(one.place)) for one in found],
             asked=asked,
             stages=stages,
             paging=paging,
         )
 
     def conversation(self, request: Request) -> Response:
-        """A thread, a page of it at a time; ``?at=NUMBER`` shows the page with that line."""
-        name, folder, judged = self._run(request)
+        """A conversation, one page at a time; ``?at=NUMBER`` shows the page with that message."""
+        name, folder, index = self._run(request)
         number: int = request.path_params["number"]
         with EventLogFile.open(folder.path) as event_log:
             found = find_conversations(event_log, MessageQuery(conversations=[number]))
             if not found:
                 raise InputError(f"{folder.path}: there is no conversation {number}")
-            talk = found[0]
+            conversation = found[0]
             at = _number(request, "at", 0)
             page = count_messages(event_log, number, before=at) // PAGE_SIZE if at else _number(request, "page", 1) - 1
-            page = min(max(page, 0), max(0, (talk.lines - 1) // PAGE_SIZE))
-            lines = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
-            mark = judged.at(talk.place)
-            verdict = judged.verdict(mark) if mark else None
-            causes = find_causes(verdict, conversation_messages(event_log, number)) if verdict else []
+            page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
+            messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
+            verdict = index.of_conversation(conversation.place)
+            causes = find_causes(index.row(verdict), conversation_messages(event_log, number)) if verdict else []
             before, after = _neighbours(event_log, number)
-        return self._page(
+        return self._run_page(
+            name,
             "conversation",
-            run=name,
-            talk=talk,
-            lines=[(said, view_message(said.line)) for said in lines],
-            mark=mark,
+            "conversations",
+            below=str(number),
+            conversation=conversation,
+            messages=[(message, view_message(message.line)) for message in messages],
+            verdict=verdict,
             causes=causes,
             at=at,
             before=before,
             after=after,
-            paging=Pagination(page + 1, talk.lines, talk.lines > (page + 1) * PAGE_SIZE),
+            paging=Pagination(page + 1, conversation.lines, conversation.lines > (page + 1) * PAGE_SIZE),
         )
 
     def message(self, request: Request) -> Response:
-        """The whole of one line, as plain text."""
+        """One message in full, as plain text."""
         _, folder, _ = self._run(request)
         number: int = request.path_params["number"]
         with EventLogFile.open(folder.path) as event_log:
-            said = find_messages(event_log, after=number - 1, limit=1)
-        if not said or said[0].number != number:
+            found = find_messages(event_log, after=number - 1, limit=1)
+        if not found or found[0].number != number:
             raise InputError(f"{folder.path}: there is no message {number}")
-        return PlainTextResponse(message_text(said[0].line))
+        return PlainTextResponse(message_text(found[0].line))
 
     def search(self, request: Request) -> Response:
         name, folder, _ = self._run(request)
         text = request.query_params.get("text", "").strip()
         role = request.query_params.get("role") or None
-        lines: Sequence[LoggedMessage] = ()
-        talks: dict[int, LoggedConversation] = {}
-        page, trouble = max(1, _number(request, "page", 1)), ""
+        page, error = max(1, _number(request, "page", 1)), ""
+        messages: Sequence[LoggedMessage] = ()
+        conversations: dict[int, LoggedConversation] = {}
         with EventLogFile.open(folder.path) as event_log:
             if text:
                 try:
                     wanted = MessageQuery(text=text, role=role)
-                    lines = find_messages(event_log, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
-                except InputError as error:
-                    trouble = str(error)
-            numbers = list(dict.fromkeys(said.conversation for said in lines))
-            talks = {talk.id: talk for talk in find_conversations(event_log, MessageQuery(conversations=numbers))}
-        return self._page(
+                    messages = find_messages(event_log, wanted, limit=PAGE_SIZE + 1, offset=(page - 1) * PAGE_SIZE)
+                except InputError as invalid:
+                    error = str(invalid)
+            numbers = list(dict.fromkeys(message.conversation for message in messages))
+            conversations = {one.id: one for one in find_conversations(event_log, MessageQuery(conversations=numbers))}
+        return self._run_page(
+            name,
             "search",
-            run=name,
+            below="Search",
             text=text,
             role=role,
-            trouble=trouble,
+            error=error,
             found=[
-                (said, talks[said.conversation], _excerpt(message_text(said.line), text)) for said in lines[:PAGE_SIZE]
+                (message, conversations[message.conversation], _excerpt(message_text(message.line), text))
+                for message in messages[:PAGE_SIZE]
             ],
-            paging=Pagination(page, None, len(lines) > PAGE_SIZE),
+            paging=Pagination(page, None, len(messages) > PAGE_SIZE),
         )
 
     def compare(self, request: Request) -> Response:
-        """Two runs: the outcomes that flipped, and the conversations that part."""
+        """Two runs: attempts with different outcomes, and conversations that differ."""
         names = [request.query_params.get(side, "") for side in ("first", "second")]
-        first, second = (self._library.folder(name) for name in names)
+        first, second = (self._index.folder(name) for name in names)
         comparison: RunComparison | None = None
-        trouble = ""
+        error = ""
         try:
             comparison = compare_runs(read_side(first.path), read_side(second.path))
-        except InputError as error:
-            trouble = str(error)
+        except InputError as invalid:
+            error = str(invalid)
         page = max(1, _number(request, "page", 1))
         with EventLogFile.open(first.path) as one, EventLogFile.open(second.path) as other:
             start = (page - 1) * PAGE_SIZE
             found = list(islice(diff_conversations(one, other, MessageQuery()), start, start + PAGE_SIZE + 1))
         return self._page(
             "compare",
+            trail=[("/", "Runs")],
             names=names,
+            run_links=[RunLinks(name) for name in names],
             comparison=comparison,
-            trouble=trouble,
-            partings=found[:PAGE_SIZE],
+            error=error,
+            diffs=found[:PAGE_SIZE],
             paging=Pagination(page, None, len(found) > PAGE_SIZE),
         )
 
     def report(self, request: Request) -> Response:
-        """The run's report, which brings its own policy; this one takes away what the viewer may do."""
-        folder = self._library.folder(request.path_params["run"])
+        """The report file. It has a content policy of its own; this header takes away what the viewer's pages may do."""
+        folder = self._index.folder(request.path_params["run"])
         if "variant" in request.path_params:
             folder = folder.variant(request.path_params["variant"])
         if not folder.report.exists():
@@ -321,50 +333,87 @@ class RunPages:
         policy = "sandbox allow-scripts allow-popups; frame-ancestors 'none'; connect-src 'none'; form-action 'none'"
         return FileResponse(folder.report, headers={"content-security-policy": policy})
 
-    def static(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in _STATIC:
-            raise HTTPException(404)
-        path, kind = _STATIC[name]
-        return FileResponse(path, media_type=kind)
+    def css(self, request: Request) -> Response:
+        return Response(render_css(self._environment), media_type="text/css")
 
-    def outcomes_css(self, request: Request) -> Response:
-        return Response(self._environment.get_template("outcomes.css.jinja").render(), media_type="text/css")
+    def script(self, request: Request) -> Response:
+        return FileResponse(SCRIPT, media_type="text/javascript")
 
-    def _run(self, request: Request) -> tuple[str, Any, VerdictIndex]:
+    def _run(self, request: Request) -> tuple[str, RunFolder, VerdictIndex]:
         name = request.path_params["run"]
-        return name, self._library.folder(name), self._library.judged(name)
+        return name, self._index.folder(name), self._index.verdicts(name)
 
-    def _page(self, template: str, *, status: int = 200, **values: object) -> Response:
-        text = self._environment.get_template(f"{template}.html.jinja").render(
-            alone=self._library.alone, scenario_title=str, **values
+    def _run_page(self, run: str, template: str, tab: str = "", *, below: str = "", **values: Any) -> Response:
+        """A page of a run. ``below``: the page is one below its tab, and this is its name."""
+        links = RunLinks(run)
+        pages = {page: PAGES[page] for page in report_pages(self._index.folder(run))}
+        tabs = {"": "Run", **pages, "tasks": "Tasks", "attempts": "Attempts", "conversations": "Conversations"}
+        trail = [("/", "Runs")]
+        if tab or below:
+            trail.append((links.page(), run))
+        if tab and below:
+            trail.append((links.page(tab), tabs[tab]))
+        return self._page(template, trail=trail, run=run, links=links, tabs=tabs, tab=tab, **values)
+
+    def _error(self, text: str, status: int) -> Response:
+        return self._page("error", status=status, trail=[("/", "Runs")], text=text)
+
+    def _page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+        return _html(render(self._environment, f"pages/{template}.html.jinja", **values), status)
+
+
+def _html(text: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
+
+
+def _verdict_tables(verdicts: Sequence[VerdictSummary]) -> list[VerdictTable]:
+    """A table for the run, or for each variant of an ablation, from the verdicts so far."""
+    counts: dict[str | None, dict[tuple[str, str], Counter[Any]]] = {}
+    for verdict in verdicts:
+        groups = counts.setdefault(verdict.variant, {})
+        groups.setdefault((verdict.contender, verdict.style), Counter())[verdict.outcome] += 1
+    return [
+        VerdictTable(
+            variant or "All tasks",
+            tuple(
+                (VerdictGroup("", model, cast("Any", style)), OutcomeCounts(of, of.total()))
+                for (model, style), of in groups.items()
+            ),
+            variant,
         )
-        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
+        for variant, groups in counts.items()
+    ]
 
 
-def _outcomes(marks: Sequence[VerdictSummary]) -> Mapping[str | None, Sequence[tuple[str, str, OutcomeCounts]]]:
-    """Variant (None without an ablation) -> model, style and tally, in the order in which they first appear."""
-    groups: dict[tuple[str | None, str, str], Counter[Any]] = {}
-    for mark in marks:
-        groups.setdefault((mark.variant, mark.model, mark.style), Counter())[mark.outcome] += 1
-    lines: dict[str | None, list[tuple[str, str, OutcomeCounts]]] = {}
-    for (variant, model, style), counts in groups.items():
-        lines.setdefault(variant, []).append((model, style, OutcomeCounts(counts, counts.total())))
-    return lines
+def _task_rows(tasks: TaskIndex, index: VerdictIndex, shown: range) -> list[TaskIndexRow]:
+    marks: dict[int, dict[tuple[str, str], list[AttemptMark]]] = {number: {} for number in shown}
+    for verdict in index.verdicts:
+        number = tasks.numbers.get((verdict.variant, verdict.task))
+        if number in marks:
+            cell = marks[number].setdefault((verdict.contender, verdict.style), [])
+            cell.append(AttemptMark(verdict.outcome, verdict.number))
+    lines = tasks.lines
+    return [
+        TaskIndexRow(
+            f"{lines[number].variant}: {lines[number].id}" if lines[number].variant else lines[number].id,
+            number,
+            lines[number].excerpt,
+            marks[number],
+        )
+        for number in shown
+    ]
 
 
-def _variants(judged: VerdictIndex) -> list[str]:
-    return list(dict.fromkeys(mark.variant for mark in judged.marks if mark.variant))
+def _variants(index: VerdictIndex) -> list[str]:
+    return list(dict.fromkeys(verdict.variant for verdict in index.verdicts if verdict.variant))
 
 
-def _numbered(marks: Sequence[VerdictSummary], number: int, what: str) -> VerdictSummary:
-    if not 0 <= number < len(marks):
-        raise InputError(f"there is no {what} number {number + 1}; the run has {len(marks)}")
-    return marks[number]
+def _parameters(request: Request, *names: str) -> dict[str, str | None]:
+    return {name: request.query_params.get(name) or None for name in names}
 
 
-def _paging(request: Request, total: int) -> tuple[Pagination, int]:
-    """The page that is asked for, and the index at which it starts."""
+def _paginate(request: Request, total: int) -> tuple[Pagination, int]:
+    """The page asked for, and the index at which it starts."""
     last = max(1, -(-total // PAGE_SIZE))
     page = min(max(1, _number(request, "page", 1)), last)
     return Pagination(page, total, page < last), (page - 1) * PAGE_SIZE
@@ -382,18 +431,7 @@ def _neighbours(event_log: EventLogFile, number: int) -> tuple[int | None, int |
 
 
 def _excerpt(words: str, text: str) -> tuple[str, str, str]:
-    """What stands before the first hit, the hit, and what stands after it."""
+    """The text before the first hit, the hit, and the text after it."""
     hits = (re.search(re.escape(word), words, re.IGNORECASE) for word in re.findall(r"[^\W_]+", text))
     start, end = next((hit.span() for hit in hits if hit), (0, 0))
     return ("…" if start > 100 else "") + words[max(0, start - 100) : start], words[start:end], words[end : end + 200]
-
-
-def _segment(name: str) -> str:
-    """A name as one part of a path; that of a folder may hold bytes that are no text."""
-    return quote(name, safe="", errors="surrogateescape")
-
-
-def _query(**values: object) -> str:
-    """The part of an address after the path; what is None is left out."""
-    given = {name: value for name, value in values.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""

@@ -1,4 +1,4 @@
-"""The viewer behind a web server: on loopback alone, for whoever names it by a name of loopback."""
+"""Web servers of the viewer (loopback only) and of review pages (other hosts need a token)."""
 
 import secrets
 from collections.abc import Callable
@@ -15,58 +15,50 @@ from lawtrace.runs.web.review.site import ReviewSite
 from lawtrace.runs.web.run_pages import RunPages
 from lawtrace.runs.web.security import LOOPBACK_NAMES, security_middleware
 
-HOST = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
+_ALL_INTERFACES = {"0.0.0.0", "::"}  # noqa: S104 (only compared)
 
 
 def serve_viewer(directory: Path, *, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve the pages until the process is told to stop. ``on_ready`` gets the address once it is listened at.
+    """Serve the viewer until the process is stopped. ``on_ready`` gets the address once the socket is bound.
 
     Raises:
-        InputError: the folder is none.
-        CannotCarryOut: the port cannot be listened at.
+        InputError: the folder does not exist.
+        OperationalError: the port cannot be bound.
     """
-    app = make_viewer_app(directory)
-    listening = bind_socket(HOST, port)
-    on_ready(f"http://{HOST}:{listening.getsockname()[1]}/")
-    config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
-    uvicorn.Server(config).run(sockets=[listening])
+    _serve(make_viewer_app(directory), LOOPBACK, port, on_ready)
 
 
 def make_viewer_app(directory: Path) -> ASGIApp:
-    """The pages over the runs in the folder. Raises InputError if it is none.
+    """The viewer of the runs in the folder. Raises InputError if it does not exist.
 
-    There is no token, since only this machine is listened to; but a page of somebody else's may have its name lead
-    here (DNS rebinding), so a request must call the host by a name of loopback.
+    Only loopback is bound, so there is no token. A page of another site may resolve its own name to loopback (DNS
+    rebinding), so requests whose Host is not a loopback name are rejected.
     """
     pages = RunPages(RunIndex(directory))
-    return Starlette(routes=pages.routes(), middleware=security_middleware(), exception_handlers=pages.troubles())
+    return Starlette(routes=pages.routes(), middleware=security_middleware(), exception_handlers=pages.error_handlers())
 
 
-_ALL_INTERFACES = {"0.0.0.0", "::"}  # noqa: S104 (compared with, not listened at)
+def serve_review(site: ReviewSite, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve review pages until the process is stopped. ``on_ready`` gets the address, with the token if one is needed.
 
-
-def make_review_app(desk: ReviewSite, *, host: str = "127.0.0.1", token: str | None = None) -> ASGIApp:
-    """The pages with what guards them. Behind a token any name of this machine will do: another site has no token."""
-    names = ["*"] if host in _ALL_INTERFACES and token else [*LOOPBACK_NAMES, host]
-    return Starlette(
-        routes=desk.routes(), middleware=security_middleware(names, token), exception_handlers=desk.troubles()
-    )
-
-
-def serve_review(desk: ReviewSite, *, host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until the process is told to stop. ``on_ready`` gets the address, with the token if one is needed.
-
-    Raises CannotCarryOut if the port cannot be listened at.
+    Raises OperationalError if the port cannot be bound.
     """
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
-    listening = bind_socket(host, port)
+    _serve(make_review_app(site, host=host, token=token), host, port, on_ready, token)
+
+
+def make_review_app(site: ReviewSite, *, host: str = LOOPBACK, token: str | None = None) -> ASGIApp:
+    """The app of a review. With a token any Host is accepted: another site does not know the token."""
+    names = ["*"] if host in _ALL_INTERFACES and token else [*LOOPBACK_NAMES, host]
+    middleware = security_middleware(names, token)
+    return Starlette(routes=site.routes(), middleware=middleware, exception_handlers=site.error_handlers())
+
+
+def _serve(app: ASGIApp, host: str, port: int, on_ready: Callable[[str], None], token: str | None = None) -> None:
+    socket = bind_socket(host, port)
     shown = f"[{host}]" if ":" in host else host
-    asked = f"?{urlencode({'token': token})}" if token else ""
-    on_ready(f"http://{shown}:{listening.getsockname()[1]}/{asked}")
-    config = uvicorn.Config(
-        make_review_app(desk, host=host, token=token),
-        log_level="critical",
-        access_log=False,
-        timeout_graceful_shutdown=1,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    query = f"?{urlencode({'token': token})}" if token else ""
+    on_ready(f"http://{shown}:{socket.getsockname()[1]}/{query}")
+    config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+    uvicorn.Server(config).run(sockets=[socket])

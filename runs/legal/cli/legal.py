@@ -22,7 +22,7 @@ from lawtrace.runs.legal.cli import case_preparation, legal_review
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, DatasetIssues, LegalFolder
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, is_legal_recipe, load_legal_recipe
-from lawtrace.runs.legal.legal_report import LegalContent, content_of_legal_run, write_legal_report
+from lawtrace.runs.legal.legal_report import LegalContent, content_of_legal_run, make_legal_report
 from lawtrace.runs.legal.legal_runner import LegalResult, load_cases_with_questions, run_legal
 from lawtrace.runs.legal.legal_tables import ModelTable
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
@@ -32,6 +32,7 @@ from lawtrace.runs.runner import check_access, check_prices
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import export_report
 
 app = typer.Typer(
     help="The legal bench: decisions, questions about them, agents that answer.",
@@ -165,7 +166,7 @@ def report_legal(directory: Path, *, quiet: bool = False) -> Path:
 
 def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Path:
     path = LegalFolder(directory).report
-    write_legal_report(content, path)
+    export_report(make_legal_report(content), path)
     if not quiet:
         for table in content.tables.models:
             for shown in _accuracy(table):

@@ -47,22 +47,22 @@ def review_command(
     as_json: AsJson = False,
 ) -> None:
     """Rate a sample of questions in the browser: faithful, clear, expert? Source and question side by side."""
-    book = AppendLog(out, RatingRow)
+    log = AppendLog(out, RatingRow)
     if not status:
         sample = draw_sample(load_dataset(cases).cases, count, seed)
         if not sample:
             raise InputError(f"{cases}: holds no question to be rated; `lawtrace legal questions` writes some")
         who = tuple(dict.fromkeys(named)) if named else raters
-        serve_review_site(lambda: _pages(sample, who, book), host=host, port=port, as_json=as_json)
-    _tables(latest_ratings(book.rows), as_json=as_json)
+        serve_review_site(lambda: _pages(sample, who, log), host=host, port=port, as_json=as_json)
+    _tables(latest_ratings(log.rows), as_json=as_json)
 
 
 def _pages(
-    sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], book: AppendLog[RatingRow]
+    sample: Sequence[tuple[Case, Question]], raters: int | tuple[str, ...], log: AppendLog[RatingRow]
 ) -> "ReviewSite":
     from lawtrace.runs.legal.rating_pages import RatingPages
 
-    return RatingPages(sample, raters, book)
+    return RatingPages(sample, raters, log)
 
 
 def evaluate_command(
@@ -74,17 +74,17 @@ def evaluate_command(
     as_json: AsJson = False,
 ) -> None:
     """Rate the same sample in the terminal; go on where you stopped."""
-    book = AppendLog(out, RatingRow)
+    log = AppendLog(out, RatingRow)
     if rater is not None:
         sample = draw_sample(load_dataset(cases).cases, count, seed)
-        done = {row.question for row in book.rows if row.rater == rater}
+        done = {row.question for row in log.rows if row.rater == rater}
         for number, (case, question) in enumerate(sample, 1):
             if question.id in done:
                 continue
             print_note(f"\n{number} of {len(sample)}")
             _present(case, question)
-            book.append(_ask(rater, question))
-    _tables(latest_ratings(book.rows), as_json=as_json)
+            log.append(_ask(rater, question))
+    _tables(latest_ratings(log.rows), as_json=as_json)
 
 
 def _present(case: Case, question: Question) -> None:

@@ -44,11 +44,11 @@ class ReviewSummary:
         return self.accepted / settled if settled else None
 
 
-def summarize_review(ballot: ReviewState) -> ReviewSummary:
-    counts = Counter(ballot.groups.values())
+def summarize_review(state: ReviewState) -> ReviewSummary:
+    counts = Counter(state.groups.values())
     settled = counts["accepted"] + counts["rejected"]
-    rounds = [_line(ballot, number) for number in range(1, ballot.protocol.rounds + 1)]
-    names = dict.fromkeys(name for standing in ballot.standings.values() for votes in standing.votes for name in votes)
+    rounds = [_line(state, number) for number in range(1, state.protocol.rounds + 1)]
+    names = dict.fromkeys(name for item_state in state.states.values() for votes in item_state.votes for name in votes)
     return ReviewSummary(
         accepted=counts["accepted"],
         rejected=counts["rejected"],
@@ -56,12 +56,12 @@ def summarize_review(ballot: ReviewState) -> ReviewSummary:
         interval=wilson_interval(counts["accepted"], settled) if settled else None,
         rounds=tuple(line for line in rounds if line.items),
         reviewers=tuple(names),
-        stale=ballot.stale,
+        stale=state.stale,
     )
 
 
-def _line(ballot: ReviewState, number: int) -> RoundAgreement:
-    decisions = ballot.decisions(number)
+def _line(state: ReviewState, number: int) -> RoundAgreement:
+    decisions = state.decisions(number)
     labels = {item: {name: _label(said) for name, said in of.items()} for item, of in decisions.items()}
     ratings = [sorted(of.values()) for of in labels.values()]
     agreed = [len(set(of)) == 1 for of in ratings]

@@ -88,7 +88,7 @@ class RuleReview:
     """A rule file with the setting it is for, and the trail of its extraction if there is one."""
 
     noun = "rule"
-    template = "rule.html.jinja"
+    template = "review/rule_context.html.jinja"
 
     def __init__(self, rules: Sequence[Rule], setting: Domain, trail: ExtractionProvenance | None = None) -> None:
         """Raises InputError for rules that the environment cannot be judged by."""
@@ -105,7 +105,7 @@ class RuleReview:
     def items(self) -> list[ReviewItem]:
         return [ReviewItem(rule.id, rule.id, rule.id, rule.formula) for rule in self._rules.values()]
 
-    def sheet(self, item: ReviewItem) -> RuleContext:
+    def context(self, item: ReviewItem) -> RuleContext:
         rule = self._rule(item)
         automaton = rule.automaton
         drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
@@ -118,7 +118,7 @@ class RuleReview:
         quantified = isinstance(rule.parsed, ForAll)
         return RuleContext(rule, _meaning(rule), provisions, drawing, self._examples(item.words), quantified)
 
-    def objection(self, item: ReviewItem, text: str) -> str | None:
+    def check_edit(self, item: ReviewItem, text: str) -> str | None:
         try:
             rule = self._rule(item, text)
             check_rules([rule], self._setting.environment)

@@ -1,8 +1,8 @@
-"""What all pages of a review have in common: who you are, the frame, the forms. Every page works without a script."""
+"""What all review sites share: the reviewer's name, the page frame and the forms. Every page works without a script."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, quote, unquote
 
 from starlette.exceptions import HTTPException
@@ -11,88 +11,81 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from lawtrace.environments.errors import InputError, LawtraceError
-from lawtrace.runs.web.render import TEMPLATES as REPORT_TEMPLATES
-from lawtrace.runs.web.render import template_environment
+from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_css
 
 _COOKIE = "lawtrace_reviewer"
-_LARGEST = 200_000
-"""Bytes of a form."""
-_TEMPLATES = Path(__file__).parent / "templates"
-_STATIC = {
-    "report.css": (REPORT_TEMPLATES / "report.css", "text/css"),
-    "review.css": (_TEMPLATES / "review.css", "text/css"),
-    "review.js": (_TEMPLATES / "review.js", "text/javascript"),
-}
+_MOST_FORM_BYTES = 200_000
 
 
 class ReviewSite:
-    """Where somebody sits down to review: takes their name, and shows pages in one frame.
+    """Takes the reviewer's name and shows pages in one frame.
 
-    ``named``: the only names that are admitted; with none anybody is, under the name they choose.
+    ``reviewers``: the only names accepted; if empty, reviewers choose any name. ``templates``: a folder with more
+    templates, searched first.
     """
 
-    def __init__(self, title: str, noun: str, named: Collection[str] = ()) -> None:
-        self._named = tuple(named)
-        self._templates = template_environment(
-            _TEMPLATES, filters={"segment": quote}, values={"title": title, "noun": noun}
-        )
+    def __init__(self, title: str, noun: str, reviewers: Collection[str] = (), templates: Path | None = None) -> None:
+        self._reviewers = tuple(reviewers)
+        self._environment = make_environment(*([templates] if templates else []))
+        cast("dict[str, object]", self._environment.globals).update(title=title, noun=noun)
 
     def routes(self) -> list[Route]:
         return [
             Route("/", self._start),
-            Route("/name", self._take_name, methods=["POST"]),
-            Route("/static/{name}", self._static),
+            Route("/name", self._set_name, methods=["POST"]),
+            Route("/static/site.css", self._css),
+            Route("/static/site.js", self._script),
         ]
 
-    def troubles(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
-        def ours(request: Request, error: LawtraceError) -> Response:
+    def error_handlers(self) -> Mapping[Any, Callable[[Request, Any], Response]]:
+        def lawtrace_error(request: Request, error: LawtraceError) -> Response:
             status = 400 if isinstance(error, InputError) else 500
-            return self.show(request, "trouble", status=status, text=str(error))
+            return self.show(request, "review/error", status=status, text=str(error))
 
-        def nowhere(request: Request, error: HTTPException) -> Response:
-            return self.show(request, "trouble", status=error.status_code, text=f"{error.detail}: {request.url.path}")
+        def http_error(request: Request, error: HTTPException) -> Response:
+            text = f"{error.detail}: {request.url.path}"
+            return self.show(request, "review/error", status=error.status_code, text=text)
 
-        return {LawtraceError: ours, HTTPException: nowhere}
+        return {LawtraceError: lawtrace_error, HTTPException: http_error}
 
     def show(self, request: Request, template: str, *, status: int = 200, **values: object) -> Response:
         """A page: the template, filled, in the frame."""
-        text = self._templates.get_template(f"{template}.html.jinja").render(reviewer=reviewer_of(request), **values)
+        text = render(self._environment, f"{template}.html.jinja", reviewer=reviewer_of(request), **values)
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 
-    def to_next(self, request: Request, order: Sequence[str], waiting_for: Callable[[str], Sequence[str]]) -> Response:
-        """To the next item in the order that waits for the reviewer; with ``?after=`` to the next behind that one,
-        around the end; to the overview if none waits."""
+    def to_next(self, request: Request, order: Sequence[str], pending_for: Callable[[str], Sequence[str]]) -> Response:
+        """Redirect to the next pending item of the reviewer; with ``?after=`` to the next one after that item, wrapping
+        around at the end; to the overview if none is pending."""
         reviewer = reviewer_of(request)
         if reviewer is None:
             return RedirectResponse("/", 303)
-        waiting = waiting_for(reviewer)
-        if not waiting:
+        pending = pending_for(reviewer)
+        if not pending:
             return RedirectResponse("/items", 303)
-        left = request.query_params.get("after", "")
-        behind = order.index(left) if left in order else -1
-        chosen = next((name for name in waiting if order.index(name) > behind), waiting[0])
+        after = request.query_params.get("after", "")
+        start = order.index(after) if after in order else -1
+        chosen = next((name for name in pending if order.index(name) > start), pending[0])
         return RedirectResponse(f"/items/{quote(chosen)}", 303)
 
     async def _start(self, request: Request) -> Response:
-        """Who are you? Names are chosen, not proved: an opinion is signed with what somebody called themselves."""
-        return self.show(request, "start", names=self._named)
+        """The page that asks for a name. Names are chosen, not authenticated."""
+        return self.show(request, "review/start", names=self._reviewers)
 
-    async def _take_name(self, request: Request) -> Response:
+    async def _set_name(self, request: Request) -> Response:
         name = (await read_form(request)).get("name", "").strip()
         if not name or len(name) > 80:
             raise InputError("choose a name of at most 80 characters to sign your opinions with")
-        if self._named and name not in self._named:
-            raise InputError(f"{name!r} is none of the reviewers of this review: {', '.join(self._named)}")
+        if self._reviewers and name not in self._reviewers:
+            raise InputError(f"{name!r} is not a reviewer of this review; reviewers: {', '.join(self._reviewers)}")
         response = RedirectResponse("/next", 303)
         response.set_cookie(_COOKIE, quote(name), samesite="strict", httponly=True)
         return response
 
-    async def _static(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in _STATIC:
-            raise HTTPException(404)
-        path, kind = _STATIC[name]
-        return FileResponse(path, media_type=kind)
+    async def _css(self, request: Request) -> Response:
+        return Response(render_css(self._environment), media_type="text/css")
+
+    async def _script(self, request: Request) -> Response:
+        return FileResponse(SCRIPT, media_type="text/javascript")
 
 
 def reviewer_of(request: Request) -> str | None:
@@ -100,11 +93,11 @@ def reviewer_of(request: Request) -> str | None:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """What a form sent. Raises InputError if that is too much."""
+    """The fields of a form. Raises InputError if it is too large."""
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _LARGEST:
-            raise InputError("that is more than a form may send")
+        if len(body) > _MOST_FORM_BYTES:
+            raise InputError("the form is too large")
     fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
     return {name: values[-1] for name, values in fields.items()}

@@ -29,7 +29,7 @@ class TaskReview:
     """A task file."""
 
     noun = "pair"
-    template = "task.review.html.jinja"
+    template = "review/task_context.html.jinja"
 
     def __init__(self, tasks: Sequence[Task], setting: Domain) -> None:
         self.title = f"Tasks for {setting.environment.name}"
@@ -44,7 +44,7 @@ class TaskReview:
             if style in task.instructions
         ]
 
-    def sheet(self, item: ReviewItem) -> TaskContext:
+    def context(self, item: ReviewItem) -> TaskContext:
         task, style = self._tasks[item.group], self._style(item)
         hidden = self._setting.environment.compliance_tools
         others = [instruction.text for name, instruction in task.instructions.items() if name != style]
@@ -56,7 +56,7 @@ class TaskReview:
             applicable=tuple(rule for rule in task.rules if rule.id in task.applicable),
         )
 
-    def objection(self, item: ReviewItem, text: str) -> str | None:
+    def check_edit(self, item: ReviewItem, text: str) -> str | None:
         """The words are checked as a generator's are: everything that the user must say, no hint of a hidden step."""
         if not text.strip():
             return "an instruction needs words"

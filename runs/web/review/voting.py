@@ -145,10 +145,10 @@ class ReviewState:
         self.items = sorted(known.values(), key=lambda item: order[item.group])
 
     @cached_property
-    def standings(self) -> Mapping[str, ItemState]:
-        return {item.id: self._standing(item) for item in self.items}
+    def states(self) -> Mapping[str, ItemState]:
+        return {item.id: self._item_state(item) for item in self.items}
 
-    def _standing(self, item: ReviewItem) -> ItemState:
+    def _item_state(self, item: ReviewItem) -> ItemState:
         votes: list[Mapping[str, OpinionRow]] = []
         for number in range(1, self.protocol.rounds + 1):
             said = self._said.get((item.id, number), {})
@@ -167,7 +167,7 @@ class ReviewState:
             members: dict[str, set[ReviewStatus]] = {}
             for item in self.items:
                 if item.group == group:
-                    members.setdefault(item.member, set()).add(self.standings[item.id].status)
+                    members.setdefault(item.member, set()).add(self.states[item.id].status)
             if all("accepted" in of for of in members.values()):
                 statuses[group] = "accepted"
             elif any(of == {"rejected"} for of in members.values()):
@@ -181,56 +181,56 @@ class ReviewState:
         passing = [group for group, status in self.groups.items() if status == "accepted"][: self.protocol.quota]
         best: dict[str, ReviewItem] = {}
         for item in self.items:
-            if item.group in passing and self.standings[item.id].status == "accepted":
+            if item.group in passing and self.states[item.id].status == "accepted":
                 best[item.member] = item
         return list(best.values())
 
     def offered(self) -> set[str]:
         """The groups that are looked at now: with a quota no more than could still be needed."""
         offered: set[str] = set()
-        hopeful = 0
+        possible = 0
         for group, status in self.groups.items():
-            if self.protocol.quota is not None and hopeful >= self.protocol.quota:
+            if self.protocol.quota is not None and possible >= self.protocol.quota:
                 break
-            hopeful += status != "rejected"
+            possible += status != "rejected"
             offered.add(group)
         return offered
 
-    def waiting_for(self, reviewer: str) -> list[ReviewItem]:
+    def pending_for(self, reviewer: str) -> list[ReviewItem]:
         """What this reviewer has still to judge, in order."""
         offered = self.offered()
-        return [item for item in self.items if item.group in offered and self._waits(item, reviewer)]
+        return [item for item in self.items if item.group in offered and self._is_pending(item, reviewer)]
 
-    def _waits(self, item: ReviewItem, reviewer: str) -> bool:
-        standing = self.standings[item.id]
-        if standing.status != "pending" or self.groups[item.group] != "pending":
+    def _is_pending(self, item: ReviewItem, reviewer: str) -> bool:
+        item_state = self.states[item.id]
+        if item_state.status != "pending" or self.groups[item.group] != "pending":
             return False
         others = (one for one in self.items if one.member == item.member and one is not item)
-        settled = any(self.standings[one.id].status == "accepted" for one in others)
-        said = standing.votes[-1]
+        settled = any(self.states[one.id].status == "accepted" for one in others)
+        said = item_state.votes[-1]
         return not settled and reviewer not in said and len(said) < self.protocol.needed
 
-    def changeable(self, item: ReviewItem, reviewer: str) -> OpinionRow | None:
+    def revisable(self, item: ReviewItem, reviewer: str) -> OpinionRow | None:
         """What the reviewer said last of the item, while it can be taken back: until the round is over, since then the
         others' opinions are seen; where nobody else judges, until the next round has begun. An edit stands."""
-        standing = self.standings[item.id]
+        item_state = self.states[item.id]
         alone = self.protocol.needed == 1
-        over = standing.votes[:-1] if standing.status == "pending" else standing.votes
-        votes = standing.votes[-1] if standing.status == "pending" and standing.votes[-1] else None
+        over = item_state.votes[:-1] if item_state.status == "pending" else item_state.votes
+        votes = item_state.votes[-1] if item_state.status == "pending" and item_state.votes[-1] else None
         if votes is None and alone and over:
             votes = over[-1]
         row = votes.get(reviewer) if votes else None
         return row if row is not None and row.decision != "edit" else None
 
-    def last_of(self, reviewer: str) -> ReviewItem | None:
+    def last_judged(self, reviewer: str) -> ReviewItem | None:
         """The item that the reviewer judged last, if that can still be taken back."""
         item = next((item for item in self.items if item.id == self._latest.get(reviewer)), None)
-        return item if item is not None and self.changeable(item, reviewer) else None
+        return item if item is not None and self.revisable(item, reviewer) else None
 
-    def earlier(self, item: ReviewItem) -> list[tuple[int, OpinionRow]]:
+    def past_opinions(self, item: ReviewItem) -> list[tuple[int, OpinionRow]]:
         """What was said of the item in rounds that are over, so that nobody sees the others' while they judge."""
-        standing = self.standings[item.id]
-        over = standing.votes if standing.status != "pending" else standing.votes[:-1]
+        item_state = self.states[item.id]
+        over = item_state.votes if item_state.status != "pending" else item_state.votes[:-1]
         return [(number, row) for number, votes in enumerate(over, 1) for row in votes.values()]
 
     def decisions(self, round_: int) -> dict[str, dict[str, Decision]]:
@@ -258,11 +258,11 @@ class ReviewSubject(Protocol):
         """Everything to be judged, in order."""
         ...
 
-    def sheet(self, item: ReviewItem) -> object:
+    def context(self, item: ReviewItem) -> object:
         """What stands beside the item, for the template."""
         ...
 
-    def objection(self, item: ReviewItem, text: str) -> str | None:
+    def check_edit(self, item: ReviewItem, text: str) -> str | None:
         """What code holds against the text in place of the item's words; None if it could stand there."""
         ...
 

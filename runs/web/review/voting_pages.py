@@ -1,4 +1,4 @@
-"""The pages of a review of rules or tasks: the next item, taking opinions on it, and what came of all."""
+"""The pages of a review of rules or tasks: the list of items, each item, and the form for an opinion."""
 
 from collections.abc import Callable
 from typing import get_args
@@ -18,57 +18,57 @@ _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 class VotingPages(ReviewSite):
-    """The pages over one file under review. ``clock`` says when an opinion was given."""
+    """The review of one file. ``clock`` gives the time of an opinion."""
 
     def __init__(
         self,
         subject: ReviewSubject,
         protocol: ReviewProtocol,
-        book: AppendLog[OpinionRow],
+        log: AppendLog[OpinionRow],
         clock: Callable[[], str] = utc_timestamp,
     ) -> None:
         super().__init__(subject.title, subject.noun, () if isinstance(protocol.reviewers, int) else protocol.reviewers)
         self._subject = subject
         self._protocol = protocol
-        self._book = book
+        self._log = log
         self._clock = clock
         self._items = tuple(subject.items())
-        self._ballot = ReviewState(protocol, self._items, book.rows)
+        self._state = ReviewState(protocol, self._items, log.rows)
 
     @property
-    def ballot(self) -> ReviewState:
-        return self._ballot
+    def state(self) -> ReviewState:
+        return self._state
 
     def routes(self) -> list[Route]:
         return [
             *super().routes(),
-            Route("/next", self._go_on),
+            Route("/next", self._next),
             Route("/items", self._overview),
             Route("/items/{item:path}", self._item, methods=["GET"]),
-            Route("/items/{item:path}", self._judge, methods=["POST"]),
+            Route("/items/{item:path}", self._take_opinion, methods=["POST"]),
         ]
 
-    async def _go_on(self, request: Request) -> Response:
-        order = [item.id for item in self._ballot.items]
-        return self.to_next(request, order, lambda name: [item.id for item in self._ballot.waiting_for(name)])
+    async def _next(self, request: Request) -> Response:
+        order = [item.id for item in self._state.items]
+        return self.to_next(request, order, lambda name: [item.id for item in self._state.pending_for(name)])
 
     async def _overview(self, request: Request) -> Response:
         reviewer = reviewer_of(request)
-        waiting = {item.id for item in self._ballot.waiting_for(reviewer)} if reviewer else set[str]()
+        pending = {item.id for item in self._state.pending_for(reviewer)} if reviewer else set[str]()
         return self.show(
             request,
-            "items",
-            items=[(item, self._ballot.standings[item.id]) for item in self._ballot.items],
-            pending=waiting,
-            summary=summarize_review(self._ballot),
+            "review/items",
+            items=[(item, self._state.states[item.id]) for item in self._state.items],
+            pending=pending,
+            summary=summarize_review(self._state),
             protocol=self._protocol,
         )
 
     async def _item(self, request: Request) -> Response:
         return self._show(request, self._find(request))
 
-    async def _judge(self, request: Request) -> Response:
-        """Take an opinion; the item is shown again if an edit cannot stand."""
+    async def _take_opinion(self, request: Request) -> Response:
+        """Store an opinion. The item is shown again if code rejects an edit."""
         item, reviewer = self._find(request), reviewer_of(request)
         if reviewer is None:
             return RedirectResponse("/", 303)
@@ -76,32 +76,32 @@ class VotingPages(ReviewSite):
         decision = form.get("decision", "")
         if decision not in _DECISIONS:
             raise InputError(f"the decision must be one of {', '.join(_DECISIONS)}")
-        said = self._ballot.changeable(item, reviewer)
-        waits = item.id in {one.id for one in self._ballot.waiting_for(reviewer)}
-        if form.get("digest") != item.digest or not (waits or said):
-            raise InputError(f"{item.id} does not wait for an opinion of {reviewer}; go on with the next")
+        given = self._state.revisable(item, reviewer)
+        pending = item.id in {one.id for one in self._state.pending_for(reviewer)}
+        if form.get("digest") != item.digest or not (pending or given):
+            raise InputError(f"{item.id} is not pending for {reviewer}; continue with the next item")
         text = form.get("text", "").replace("\r\n", "\n").strip() if decision == "edit" else ""
         if decision == "edit":
-            trouble = "that is what stands there already" if text == item.words else self._subject.objection(item, text)
-            if trouble:
-                return self._show(request, item, trouble=trouble, text=text, comment=form.get("comment", ""))
+            error = "the text is unchanged" if text == item.words else self._subject.check_edit(item, text)
+            if error:
+                return self._show(request, item, error=error, text=text, comment=form.get("comment", ""))
         row = OpinionRow(
             reviewer=reviewer,
             item=item.id,
             digest=item.digest,
-            round=said.round if said else self._ballot.standings[item.id].round,
+            round=given.round if given else self._state.states[item.id].round,
             decision=decision,
             text=text,
             comment=form.get("comment", "").strip()[:20_000],
             at=self._clock(),
         )
-        self._book.append(row)
-        self._ballot = ReviewState(self._protocol, self._items, self._book.rows)
+        self._log.append(row)
+        self._state = ReviewState(self._protocol, self._items, self._log.rows)
         return RedirectResponse("/next", 303)
 
     def _find(self, request: Request) -> ReviewItem:
         wanted = request.path_params["item"]
-        for item in self._ballot.items:
+        for item in self._state.items:
             if item.id == wanted:
                 return item
         raise HTTPException(404, "there is no such item")
@@ -111,28 +111,28 @@ class VotingPages(ReviewSite):
         request: Request,
         item: ReviewItem,
         *,
-        trouble: str = "",
+        error: str = "",
         text: str | None = None,
         comment: str | None = None,
     ) -> Response:
         reviewer = reviewer_of(request)
-        waiting = [one.id for one in self._ballot.waiting_for(reviewer)] if reviewer else []
-        said = self._ballot.changeable(item, reviewer) if reviewer else None
-        last = self._ballot.last_of(reviewer) if reviewer else None
+        pending = [one.id for one in self._state.pending_for(reviewer)] if reviewer else []
+        given = self._state.revisable(item, reviewer) if reviewer else None
+        last = self._state.last_judged(reviewer) if reviewer else None
         return self.show(
             request,
-            "item",
+            "review/item",
             item=item,
-            sheet=self._subject.sheet(item),
-            sheet_template=self._subject.template,
-            standing=self._ballot.standings[item.id],
-            earlier=self._ballot.earlier(item),
-            said=said,
+            context=self._subject.context(item),
+            context_template=self._subject.template,
+            item_state=self._state.states[item.id],
+            past_opinions=self._state.past_opinions(item),
+            given=given,
             last=last.id if last and last.id != item.id else None,
-            may_judge=said is not None or item.id in waiting,
-            left=len(waiting),
+            may_judge=given is not None or item.id in pending,
+            left=len(pending),
             protocol=self._protocol,
-            trouble=trouble,
+            error=error,
             text=item.words if text is None else text,
-            comment=comment if comment is not None else said.comment if said else "",
+            comment=comment if comment is not None else given.comment if given else "",
         )

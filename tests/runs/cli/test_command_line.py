@@ -194,13 +194,8 @@ def test_what_traces_can_cover(lawtrace: Shell, tmp_path: Path, monkeypatch: pyt
     assert tasks["complete_after"] <= 20
     assert all(entry["message"] and entry["proof"] for entry in tasks["infeasible"])
     assert {line["rule"] for line in tasks["rules"]} == {line["rule"] for line in found["coverage"]["rules"]}
-    for name in ("map.svg", "map.png"):
-        code, out, err = lawtrace("traces", "coverage", "--length", 5, "--count", 12, "--picture", name, "--proofs")
-        assert (code, "no exception" in " ".join(out.split())) == (0, True)
-        assert "found in" in err
-        assert (tmp_path / name).stat().st_size > 10_000
-    code, _, err = lawtrace("traces", "coverage", "--picture", "map.gif")
-    assert (code, ".svg or .png" in err) == (2, True)
+    code, out, _ = lawtrace("traces", "coverage", "--length", 5, "--count", 12, "--proofs")
+    assert (code, "no exception" in " ".join(out.split())) == (0, True)
 
 
 def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: Path) -> None:

@@ -60,9 +60,9 @@ def test_checks_by_code_stand_between_the_turns(lawtrace: Shell, walked: Path) -
     assert speakers == [
         "user",
         "instruction_generator",
-        "✓ wording_check has no objection",
+        "✓ wording_check accepts",
         "independent_reader",
-        "✓ reading_check has no objection",
+        "✓ reading_check accepts",
         "masking_evaluator",
     ]
 
@@ -76,21 +76,21 @@ def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) 
     assert found["messages"]
     assert all("CheckAuthorization" in line["content"] for line in found["messages"])
     code, _, err = lawtrace("messages", walked, "--text", "nobodysaidthis")
-    assert (code, "no conversation is like that" in err) == (2, True)
+    assert (code, "no conversation matches" in err) == (2, True)
 
 
 @pytest.mark.slow
 def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
     _, _, err = lawtrace("messages", walked, "--diff", walked)
-    assert "every conversation is the same" in err
+    assert "all conversations are the same" in err
     (tmp_path / "recipe.toml").write_text(
         RECIPE + '[attempts]\nmodels = ["baseline:literal"]\nhints = true\n', encoding="utf-8"
     )
     assert lawtrace("run", "recipe.toml", "--out", "other", "--seed", 2)[0] == 0
     found = lawtrace.json("messages", walked, "--diff", "other", "--stage", "tasks")
-    assert found["partings"]
+    assert found["differences"]
     _, out, _ = lawtrace("messages", walked, "--diff", "other", "--stage", "tasks")
-    assert "not in other at all" in out or "{+" in out
+    assert "missing in other" in out or "{+" in out
 
 
 def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.store.stage_files import read_rows, write_rows
-from lawtrace.runs.web.render import write_page
+from lawtrace.runs.web.export import write_page
 
 
 class Pebble(BaseModel):

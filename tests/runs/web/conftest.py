@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, RoleFailed
+from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.store.event_log_file import EventLogFile
+from tests.support.report_content import make_content, make_empty_content
 from tests.support.shell import run_command
 
 RECIPE = """
@@ -59,3 +61,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         event_log.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))
         event_log.record(RoleFailed(context=context.at(turn=2, role=HOSTILE), reason="answer", text=HOSTILE))
     return folder / "runs"
+
+
+@pytest.fixture(scope="session")
+def content() -> ReportContent:
+    return make_content()
+
+
+@pytest.fixture(scope="session")
+def empty() -> ReportContent:
+    return make_empty_content()

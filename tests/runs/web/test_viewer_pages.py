@@ -1,4 +1,4 @@
-"""The pages without a browser: each link leads somewhere, nothing hostile gets through, nobody else gets in."""
+"""The viewer's pages without a browser: every link works, hostile text is escaped, other hosts are rejected."""
 
 import os
 import re
@@ -47,6 +47,9 @@ def test_every_link_leads_to_a_page(browse: TestClient) -> None:
     kinds = {re.sub(r"\?.*|\d+", "", address.removeprefix("/runs/small")) for address in seen}
     assert kinds >= {
         "/",
+        "/results",
+        "/building",
+        "/rules",
         "/attempts",
         "/attempts/",
         "/tasks",
@@ -60,18 +63,18 @@ def test_every_link_leads_to_a_page(browse: TestClient) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "192.168.1.9:8718", ""])
-def test_a_name_that_is_not_of_loopback_gets_nothing(browse: TestClient, host: str) -> None:
+def test_other_hosts_are_rejected(browse: TestClient, host: str) -> None:
     answer = browse.get("/", headers={"host": host})
     assert answer.status_code == 400
     assert "small" not in answer.text
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8718", "localhost:1", "localhost"])
-def test_the_names_of_loopback_are_let_in(browse: TestClient, host: str) -> None:
+def test_loopback_names_are_accepted(browse: TestClient, host: str) -> None:
     assert browse.get("/", headers={"host": host}).status_code == 200
 
 
-def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
+def test_content_security_policy(browse: TestClient) -> None:
     headers = browse.get("/").headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -96,13 +99,13 @@ def test_the_policy_lets_nothing_in_from_elsewhere(browse: TestClient) -> None:
         "/runs/hostile/report.html",
     ],
 )
-def test_what_is_not_there_is_said(browse: TestClient, address: str) -> None:
+def test_unknown_addresses_give_an_error_page(browse: TestClient, address: str) -> None:
     answer = browse.get(address)
     assert answer.status_code == 404
-    assert "This cannot be shown" in answer.text
+    assert "This page cannot be shown" in answer.text
 
 
-def test_nothing_hostile_gets_through(browse: TestClient) -> None:
+def test_hostile_text_is_escaped(browse: TestClient) -> None:
     for address in ("/", "/runs/hostile/", "/runs/hostile/conversations", "/runs/hostile/conversations/1"):
         page = browse.get(address).text
         assert "<script>document" not in page
@@ -119,17 +122,17 @@ def test_nothing_hostile_gets_through(browse: TestClient) -> None:
     assert len(whole.text) > 2_000_000
 
 
-def test_search_finds_words_and_says_when_there_are_none(browse: TestClient) -> None:
+def test_search(browse: TestClient) -> None:
     page = browse.get("/runs/small/search", params={"text": "checkauth"}).text
     assert "<mark>CheckAuth</mark>" in page
-    assert "Nobody said that" in browse.get("/runs/small/search", params={"text": "xylophone"}).text
+    assert "No message has these words" in browse.get("/runs/small/search", params={"text": "xylophone"}).text
     assert "no word to search for" in browse.get("/runs/small/search", params={"text": "?!"}).text
 
 
-def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: TestClient) -> None:
+def test_an_attempt_shows_the_provision_and_the_message_that_broke_it(browse: TestClient) -> None:
     marks = re.findall(r"/runs/small/attempts/\d+", browse.get("/runs/small/attempts?outcome=unsafe_success").text)
     page = browse.get(marks[0]).text
-    assert "What it broke" in page
+    assert "Broken rules" in page
     assert "Strong customer authentication stands" in page
     cause = re.search(r'class="to-cause" href="([^"]+)#m(\d+)"', page)
     assert cause
@@ -138,7 +141,7 @@ def test_an_attempt_shows_the_law_it_broke_and_the_message_that_did(browse: Test
     assert "Breaks <code>" in line
 
 
-def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> None:
+def test_attempts_of_ablation_variants_are_separate(browse: TestClient, runs: Path) -> None:
     page = browse.get("/runs/ablated/").text
     assert page.count("shield=off") > 0
     assert page.count("shield=refuse") > 0
@@ -152,7 +155,7 @@ def test_variants_of_an_ablation_stand_apart(browse: TestClient, runs: Path) -> 
         assert {talk.lines for talk in attempts} == {2}
 
 
-def test_a_live_run_shows_how_far_it_is(runs: Path, tmp_path: Path) -> None:
+def test_a_run_in_progress_shows_its_progress(runs: Path, tmp_path: Path) -> None:
     recipe: Json = {"attempts": {"models": ["openai:m"], "styles": ["goal"], "trials": 1}}
     with EventLogFile.create(tmp_path / "live", recipe=recipe) as event_log:
         context = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="openai:m")
@@ -173,13 +176,13 @@ def test_the_folder_of_one_run_is_enough(runs: Path) -> None:
     assert browse.get("/runs/small/").status_code == 200
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         make_viewer_app(tmp_path / "nowhere")
-    assert "No run is here yet" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
+    assert "There are no runs here yet" in TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/").text
 
 
-def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_a_damaged_run_does_not_hide_other_runs(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "events.sqlite").write_bytes(b"no database at all" * 100)
     EventLogFile.create(tmp_path / "good", recipe=None).close()
@@ -190,7 +193,7 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     assert browse.get("/runs/broken/").status_code == 404
 
 
-def test_a_folder_whose_name_is_no_text_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_a_folder_name_that_is_not_utf8_does_not_hide_other_runs(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9")
     try:
         EventLogFile.create(tmp_path / name, recipe=None).close()
@@ -202,24 +205,24 @@ def test_a_folder_whose_name_is_no_text_does_not_hide_the_others(tmp_path: Path)
     assert "/runs/good/" in page.text
 
 
-def test_tasks_that_cannot_be_read_are_said_with_their_row(tmp_path: Path) -> None:
+def test_an_unreadable_task_file_is_named_with_its_row(tmp_path: Path) -> None:
     EventLogFile.create(tmp_path / "cut", recipe=None).close()
     (tmp_path / "cut" / "tasks.jsonl").write_text('{"id": "t1", "instru', encoding="utf-8")
     answer = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK).get("/runs/cut/tasks")
-    assert (answer.status_code, "row 1: is no task" in answer.text) == (404, True)
+    assert (answer.status_code, "row 1: not a task" in answer.text) == (404, True)
 
 
-def test_a_run_that_is_through_has_begun_all_its_attempts(runs: Path) -> None:
-    library = RunIndex(runs)
+def test_a_finished_run_has_started_all_attempts(runs: Path) -> None:
+    index = RunIndex(runs)
     with EventLogFile.open(runs / "small") as event_log:
-        progress = measure_progress(library.folder("small"), event_log, library.judged("small"))
+        progress = measure_progress(index.folder("small"), event_log, index.verdicts("small"))
     assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the built-in models are tried beside those that are named
     assert [step.count for step in progress.funnel.tasks] == [2, 2]
 
 
 def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(runs: Path) -> None:
-    library = RunIndex(runs)
+    index = RunIndex(runs)
     with EventLogFile.open(runs / "ablated") as event_log:
-        steps = measure_progress(library.folder("ablated"), event_log, library.judged("ablated")).funnel.attempts
+        steps = measure_progress(index.folder("ablated"), event_log, index.verdicts("ablated")).funnel.attempts
     assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
     assert all(step.count <= step.whole for step in steps)

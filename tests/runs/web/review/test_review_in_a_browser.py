@@ -48,7 +48,7 @@ def test_accept_reject_and_edit_by_keyboard(address: str, tmp_path: Path) -> Non
         page.wait_for_url(f"**/items/{RULES[2].id}")
         page.keyboard.press("u")
         page.wait_for_url(f"**/items/{RULES[1].id}")
-        expect(page.locator("#said")).to_contain_text("You said accept")
+        expect(page.locator("#given")).to_contain_text("Your opinion: accept")
         page.keyboard.press("r")
         page.wait_for_url(f"**/items/{RULES[2].id}")
         page.keyboard.press("e")

@@ -22,9 +22,9 @@ NOW = "2026-01-02T03:04:05+00:00"
 
 
 def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, protocol: ReviewProtocol | None = None) -> VotingPages:
-    book = AppendLog(tmp_path / "opinions.jsonl", OpinionRow)
+    log = AppendLog(tmp_path / "opinions.jsonl", OpinionRow)
     return VotingPages(
-        RuleReview(rules, BANKING), protocol or ReviewProtocol(), book, clock=lambda: "2026-01-02T03:04:05+00:00"
+        RuleReview(rules, BANKING), protocol or ReviewProtocol(), log, clock=lambda: "2026-01-02T03:04:05+00:00"
     )
 
 
@@ -37,7 +37,7 @@ def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path
     assert browser.get("/next").url.path == "/"
     page = browser.post("/name", data={"name": "Ada Ö."})
     assert page.url.path == f"/items/{RULES[0].id}"
-    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "<svg", "breaks it"):
+    for words in ("Ada Ö.", "Article 97(1)(b)", RULES[0].formula, "<svg", "violates it"):
         assert words in page.text
     digest = page.text.split('name="digest" value="')[1].split('"')[0]
     page = browser.post(page.url.path, data={"digest": digest, "decision": "accept", "comment": "clear"})
@@ -50,25 +50,23 @@ def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path
         NOW,
     )
     again = browser.post(f"/items/{RULES[0].id}", data={"digest": "of other words", "decision": "reject"})
-    assert (again.status_code, "does not wait for an opinion" in again.text) == (400, True)
+    assert (again.status_code, "is not pending for" in again.text) == (400, True)
 
 
 def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: Path) -> None:
     made = pages(tmp_path)
     browser = client(made)
     page = browser.post("/name", data={"name": "ada"})
-    item = made.ballot.items[0]
+    item = made.state.items[0]
     edit = {"digest": item.digest, "decision": "edit", "text": "!((!CheckAuthorization) U TransferFund)"}
     refused = browser.post(page.url.path, data=edit)
     assert (refused.status_code, "did you mean `TransferFunds`" in refused.text) == (200, True)
     assert "U TransferFund)</textarea>" in refused.text
     taken = browser.post(page.url.path, data={**edit, "text": "G(TransferFunds -> O CheckAuthorization)"})
     assert taken.status_code == 200
-    assert made.ballot.items[1].words == "G(TransferFunds -> O CheckAuthorization)"
-    browser.post(
-        f"/items/{made.ballot.items[1].id}", data={"digest": made.ballot.items[1].digest, "decision": "accept"}
-    )
-    assert RuleReview(RULES, BANKING).export(made.ballot.accepted(), tmp_path / "accepted.jsonl") == 1
+    assert made.state.items[1].words == "G(TransferFunds -> O CheckAuthorization)"
+    browser.post(f"/items/{made.state.items[1].id}", data={"digest": made.state.items[1].digest, "decision": "accept"})
+    assert RuleReview(RULES, BANKING).export(made.state.accepted(), tmp_path / "accepted.jsonl") == 1
     (kept,) = load_rules(tmp_path / "accepted.jsonl")
     assert (kept.id, kept.formula) == (RULES[0].id, "G(TransferFunds -> O CheckAuthorization)")
     assert kept.rationale.endswith("Edited by ada.")
@@ -76,18 +74,18 @@ def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: 
 
 def test_an_opinion_can_be_taken_back_while_nobody_has_seen_it(tmp_path: Path) -> None:
     made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
-    first = made.ballot.items[0]
+    first = made.state.items[0]
     ada, ben = client(made), client(made)
     ada.post("/name", data={"name": "ada"})
     page = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept", "comment": "mine"})
     assert f'id="back" href="/items/{first.id}"' in page.text
     page = ada.get(f"/items/{first.id}")
-    assert "You said <strong>accept</strong>" in page.text
+    assert "Your opinion: <strong>accept</strong>" in page.text
     assert ">mine</textarea>" in page.text
     ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "reject"})
     ben.post("/name", data={"name": "ben"})
     ben.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
-    assert made.ballot.standings[first.id].status == "rejected"
+    assert made.state.states[first.id].status == "rejected"
     late = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
     assert late.status_code == 400
     said = [json.loads(line) for line in (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -165,9 +163,9 @@ def test_two_reviewers_see_agreement_in_the_list(tmp_path: Path) -> None:
     for name, decisions in (("ada", ("accept", "reject")), ("ben", ("accept", "accept"))):
         browser = client(made)
         browser.post("/name", data={"name": name})
-        for item, decision in zip(made.ballot.items, decisions, strict=True):
+        for item, decision in zip(made.state.items, decisions, strict=True):
             page = browser.get(f"/items/{item.id}")
-            assert "Rounds that are over" not in page.text
+            assert "Past rounds" not in page.text
             browser.post(f"/items/{item.id}", data={"digest": item.digest, "decision": decision})
     page = client(made).get("/items")
     assert "<strong>1</strong> accepted, <strong>1</strong> rejected" in page.text

@@ -25,18 +25,18 @@ def test_a_pair_is_labelled_and_exported_with_the_accepted_words(subject: TaskRe
     made = VotingPages(subject, ReviewProtocol(quota=1), AppendLog(tmp_path / "o.jsonl", OpinionRow), clock=lambda: "")
     browser = TestClient(make_review_app(made), base_url="http://127.0.0.1")
     page = browser.post("/name", data={"name": "ada"})
-    goal, workflow = made.ballot.items[:2]
+    goal, workflow = made.state.items[:2]
     assert "What the reference does" in page.text
     assert "hidden: the instruction must not hint at it" in page.text
     leak = {"digest": goal.digest, "decision": "edit", "text": f"{goal.words} First check the authorization."}
     assert "gives a hidden step away" in browser.post(f"/items/{goal.id}", data=leak).text
     better = {"digest": goal.digest, "decision": "edit", "text": f"Please see to this. {goal.words}"}
     browser.post(f"/items/{goal.id}", data=better)
-    edited = next(item for item in made.ballot.items if item.edited_by)
+    edited = next(item for item in made.state.items if item.edited_by)
     for item in (edited, workflow):
         browser.post(f"/items/{item.id}", data={"digest": item.digest, "decision": "accept"})
-    assert made.ballot.waiting_for("ada") == []
-    assert subject.export(made.ballot.accepted(), tmp_path / "accepted.jsonl") == 1
+    assert made.state.pending_for("ada") == []
+    assert subject.export(made.state.accepted(), tmp_path / "accepted.jsonl") == 1
     (task,), _ = read_tasks(tmp_path / "accepted.jsonl")
     assert task.instructions["goal"].text == edited.words
     assert task.instructions["workflow"].text == workflow.words

@@ -1,1 +1,0 @@
-"""What was said and what came of it, put side by side for a reader. Start with ``thread.py``."""

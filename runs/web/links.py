@@ -1,0 +1,99 @@
+"""Where the links of a page lead: to other pages of the viewer, or to anchors of the same report file.
+
+A method returns None where there is no such page; templates then show the text without a link.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+from urllib.parse import quote, urlencode
+
+
+class Links(Protocol):
+    def rule(self, scenario: str, rule: str) -> str | None:
+        """The row of the rule table."""
+        ...
+
+    def tasks(self) -> str: ...
+
+    def task(self, target: str | int) -> str: ...
+
+    def attempt(self, target: str | int | None) -> str | None: ...
+
+    def attempts(self, **filters: str | None) -> str | None:
+        """The list of attempts with this outcome, model, style, rule ..."""
+        ...
+
+    def variant_report(self, number: int) -> str: ...
+
+
+class ReportLinks:
+    """Links of a report file."""
+
+    def __init__(self, rule_anchors: Mapping[tuple[str, str], str] | None = None) -> None:
+        self._rule_anchors = rule_anchors or {}
+
+    def rule(self, scenario: str, rule: str) -> str | None:
+        anchor = self._rule_anchors.get((scenario, rule))
+        return f"#{anchor}" if anchor else None
+
+    def tasks(self) -> str:
+        return "#tasks"
+
+    def task(self, target: str | int) -> str:
+        return f"#{target}"
+
+    def attempt(self, target: str | int | None) -> str | None:
+        return f"#{target}" if isinstance(target, str) else None
+
+    def attempts(self, **filters: str | None) -> str | None:
+        return None
+
+    def variant_report(self, number: int) -> str:
+        return f"variants/{number:02d}/report.html"
+
+
+class RunLinks:
+    """Links of the viewer's pages on one run. ``task_numbers``: task id -> number, for links that name a task by id."""
+
+    def __init__(self, run: str, task_numbers: Mapping[str, int] | None = None) -> None:
+        self._base = f"/runs/{path_segment(run)}"
+        self._task_numbers = task_numbers or {}
+
+    def page(self, name: str = "") -> str:
+        return f"{self._base}/{name}"
+
+    def rule(self, scenario: str, rule: str) -> str | None:
+        return f"{self._base}/rules{query(scenario=scenario, rule=rule)}#rule"
+
+    def tasks(self) -> str:
+        return f"{self._base}/tasks"
+
+    def task(self, target: str | int) -> str:
+        return f"{self._base}/tasks/{target}"
+
+    def attempt(self, target: str | int | None) -> str | None:
+        return f"{self._base}/attempts/{target}" if isinstance(target, int) else None
+
+    def attempts(self, **filters: str | None) -> str | None:
+        return f"{self._base}/attempts{query(**filters)}"
+
+    def variant_report(self, number: int) -> str:
+        return f"{self._base}/variants/{number}/report.html"
+
+    def conversation(self, number: int, message: int | None = None) -> str:
+        at = f"?at={message}#m{message}" if message is not None else ""
+        return f"{self._base}/conversations/{number}{at}"
+
+    def message(self, number: int) -> str:
+        return f"{self._base}/messages/{number}"
+
+
+def path_segment(name: str) -> str:
+    """A name as one segment of a URL path; a folder name may hold bytes that are not UTF-8."""
+    return quote(name, safe="", errors="surrogateescape")
+
+
+def query(**values: object) -> str:
+    """The query part of a URL; None values are left out."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""

@@ -1,0 +1,120 @@
+// Keyboard shortcuts, the filter of the task index, and the part of a page that refreshes itself.
+// Every page works without this script.
+const byId = (id) => document.getElementById(id);
+const press = (id) => byId(id)?.click();
+
+// --- lists: j and k move between the elements of class "entry" ---
+function step(by) {
+  const all = [...document.querySelectorAll(".entry")].filter((entry) => entry.offsetParent);
+  if (!all.length) return;
+  const at = all.findIndex((entry) => entry.contains(document.activeElement));
+  const start = at < 0 ? (by > 0 ? -1 : all.length) : at;
+  const next = all[Math.min(Math.max(start + by, 0), all.length - 1)];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+// --- forms of review pages ---
+function edit(field) {
+  const text = byId(field);
+  if (!text) return;
+  const details = text.closest("details");
+  if (details) details.open = true;
+  text.focus();
+}
+
+// Answers the next open question; after the last one the send button gets the focus.
+function answer(value) {
+  const open = () => [...document.querySelectorAll("fieldset")].find((set) => !set.querySelector("input:checked"));
+  open()?.querySelector(`input[value="${value}"]`)?.click();
+  if (!open()) byId("send")?.focus();
+}
+
+function clearLastAnswer() {
+  const checked = [...document.querySelectorAll("fieldset input:checked")];
+  if (checked.length) checked[checked.length - 1].checked = false;
+}
+
+function next() {
+  if (!byId("next")) location.assign("/next");
+  else if (document.querySelector("fieldset")) answer("no");
+  else press("next");
+}
+
+const VIEWER_KEYS = {
+  j: () => step(1),
+  k: () => step(-1),
+  "/": () => (byId("search") ?? document.querySelector("input"))?.focus(),
+};
+const REVIEW_KEYS = {
+  a: () => press("accept"),
+  r: () => press("reject"),
+  u: () => press("back"),
+  n: next,
+  y: () => answer("yes"),
+  l: () => press("next"),
+  e: () => edit("text"),
+  c: () => edit("comment"),
+  Backspace: clearLastAnswer,
+};
+const KEYS = document.body.classList.contains("review") ? REVIEW_KEYS : VIEWER_KEYS;
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches('input:not([type="radio"]), select, textarea');
+  if (event.key === "Enter" && event.ctrlKey && event.target.id === "text") {
+    press("edit");
+    event.preventDefault();
+  } else if (event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  } else if (event.key === "Escape") {
+    if (typing) event.target.blur();
+    else document.querySelector('a[rel="up"]')?.click();
+  } else if (!typing && event.key in KEYS) {
+    KEYS[event.key]();
+    event.preventDefault();
+  } else if (event.key === "Enter" && document.activeElement.matches("li.entry")) {
+    document.activeElement.querySelector("a")?.click();
+  }
+});
+
+// The message named by the address gets the focus, so that j and k continue from there.
+if (location.hash.startsWith("#m")) byId(location.hash.slice(1))?.focus();
+
+// --- the task index: hides tasks without a matching attempt. The form is hidden until this runs. ---
+const form = byId("filter");
+if (form) {
+  const rows = [...document.querySelectorAll("table.index tbody tr")];
+  const apply = () => {
+    const wanted = [...new FormData(form)].filter(([, value]) => value);
+    let shown = 0;
+    for (const row of rows) {
+      const marks = [...row.querySelectorAll(".mark")];
+      const fits = (mark) => wanted.every(([name, value]) => mark.dataset[name] === value);
+      row.hidden = wanted.length > 0 && !marks.some(fits);
+      for (const mark of marks) mark.classList.toggle("faint", !fits(mark));
+      shown += row.hidden ? 0 : 1;
+    }
+    form.querySelector("output").textContent = `${shown} of ${rows.length} tasks`;
+  };
+  form.hidden = false;
+  form.addEventListener("change", apply);
+  apply();
+}
+
+// --- the part of a page that changes while a run is in progress ---
+async function refresh() {
+  const part = document.querySelector("[data-live]");
+  if (!part) return;
+  try {
+    const response = await fetch(part.dataset.live);
+    if (response.ok) {
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html").body.firstElementChild;
+      if (!fresh.dataset.live) return location.reload(); // The run has ended: the page has more to show now.
+      part.replaceWith(fresh);
+    }
+  } catch {
+    // The server does not answer for now; the page stays as it is.
+  }
+  setTimeout(refresh, 2000);
+}
+if (document.querySelector("[data-live]")) setTimeout(refresh, 2000);
