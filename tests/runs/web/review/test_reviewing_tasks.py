@@ -26,7 +26,7 @@ def test_a_pair_is_labelled_and_exported_with_the_accepted_words(subject: TaskRe
     browser = TestClient(make_review_app(made), base_url="http://127.0.0.1")
     page = browser.post("/name", data={"name": "ada"})
     goal, workflow = made.state.items[:2]
-    assert "What the reference does" in page.text
+    assert "Reference trace" in page.text
     assert "hidden: the instruction must not hint at it" in page.text
     leak = {"digest": goal.digest, "decision": "edit", "text": f"{goal.words} First check the authorization."}
     assert "gives a hidden step away" in browser.post(f"/items/{goal.id}", data=leak).text
