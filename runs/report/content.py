@@ -281,8 +281,8 @@ def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], basel
     if baseline is not None:
         notices.append(
             f"Model-written baseline by {baseline.model}: {baseline.finished} of {baseline.programs} programs "
-            f"finished, {baseline.compliant} of these kept every rule. Its coverage counts all of them; the compliant ones "
-            f"alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
+            f"finished, {baseline.compliant} of these kept every rule. Its coverage counts all of them; the "
+            f"compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
         )
     if "denied" in recipe.tasks.families:
         notices.append(
