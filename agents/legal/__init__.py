@@ -14,5 +14,4 @@ LegalRole = Literal[
     "application",
     "common_sense",
     "question_writer",
-    "restater",
 ]

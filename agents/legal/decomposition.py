@@ -1,8 +1,8 @@
-"""Recursive decomposition of a question, dispatch of its parts, integration of what was found (M Algorithms 1 and 2).
+"""Recursive decomposition of a question, dispatch of subtasks to agents, integration of their answers (M Alg. 1, 2).
 
-A work list holds tasks that nobody has judged yet. Each is judged: atomic, it is done by the agent it fits, from that
-agent's own store; not atomic, it is split and its parts join the list. Depth and calls are bounded, and a task that was
-seen before is not taken up again, so the list ends; a task that met a bound is done as it is, and says so.
+A work list holds tasks that have not been judged. An atomic task goes to an agent, which answers from its own chunks.
+Any other task is split, and its subtasks join the list. Depth and calls are limited and a repeated task is dropped, so
+the list ends. A task that meets a limit is answered as it is.
 """
 
 import asyncio
@@ -12,17 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel
 
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.meta_llm import LegalAnswer, ask_role
+from lawtrace.agents.legal.meta_llm import LegalAnswer, ask_role, with_model_of
 from lawtrace.agents.legal.team_roles import (
     MAX_SUBTASKS,
     Atomicity,
     Decomposition,
-    PartAnswer,
     SubTask,
+    SubTaskAnswer,
     SubTaskResult,
     make_atomicity_judge,
     make_decomposer,
@@ -33,35 +34,33 @@ from lawtrace.agents.participants import RoleFailure
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
+from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 StopReason = Literal["atomic", "depth", "calls", "not split", "not judged"]
-"""Why a task was not split further: it was judged atomic, a bound was met, nothing new came of splitting it, or the
-judge said nothing usable."""
+"""Why a task was not split further: it is atomic, a limit was met, the split gave nothing new, or the judge's reply was
+unusable."""
 
 AgentStore = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
-"""An agent's own store: the best pieces for a text, and the best score."""
+"""The best chunks of an agent for a text, and the best score."""
 
 
 _STORE_THREADS = ThreadPoolExecutor(8, thread_name_prefix="store")
-"""Where stores are asked: one may wait for an endpoint. The loop's own threads look the endpoint's address up; with all
-of those taken by stores, they would wait for ever."""
+"""Threads for retrieval, which may wait for an endpoint. The event loop's default threads resolve the endpoint's
+address: if retrieval took all of them, both would wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecompositionLimits:
-    """``depth``: how many splits a part may come from (1: only the question is split). ``calls``: of decomposer and
-    judge together, for one question."""
+    """``depth``: greatest number of splits above a subtask (1: only the question is split). ``calls``: calls of
+    decomposer and judge together, for one question."""
 
     depth: int = 2
     calls: int = 12
 
     def most(self) -> dict[LegalRole, int]:
-        """The most that each role of the team can be asked for one question, if no answer is asked for once more.
-
-        Not all at once: calls that judge are none that split.
-        """
+        """The most calls of each role for one question, without repairs. They cannot all occur together."""
         by_depth = [MAX_SUBTASKS**depth for depth in range(self.depth)]
         splits = min(1 + (self.calls - 1) // 2, sum(by_depth))
         return {
@@ -74,13 +73,13 @@ class DecompositionLimits:
 
 @dataclass(frozen=True, slots=True)
 class CompletedSubTask:
-    """A task that was done.
+    """A subtask with its answer.
 
     Attributes:
-        depth: how many splits it comes from.
-        wanted: the agent that the decomposer named; ``agent`` is another where that one is not active.
-        passages: references of the pieces that the agent was shown.
-        found: None if the agent said nothing usable.
+        depth: number of splits above it.
+        wanted: the agent that the decomposer named; ``agent`` differs where that one is not active.
+        passages: references of the chunks that the agent was shown.
+        answer: None if the agent's reply was unusable.
     """
 
     task: str
@@ -89,15 +88,15 @@ class CompletedSubTask:
     wanted: str
     agent: Agent
     passages: tuple[str, ...]
-    found: PartAnswer | None
+    answer: SubTaskAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
 class TeamAnswer:
-    """The answer, or why there is none, with the parts it was made from."""
+    """The answer to the question, or a failure, with the subtasks it rests on."""
 
     answer: LegalAnswer | RoleFailure
-    parts: tuple[CompletedSubTask, ...]
+    subtasks: tuple[CompletedSubTask, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class _Pending:
 
 
 class _EndpointUnavailable(Exception):
-    """No answer came from an endpoint: the question cannot be judged."""
+    """An endpoint gave no reply, so the question has no answer."""
 
     def __init__(self, failure: RoleFailure) -> None:
         super().__init__(failure.reason)
@@ -115,7 +114,7 @@ class _EndpointUnavailable(Exception):
 
 
 class _Team:
-    """One question on its way."""
+    """The decomposition of one question."""
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class _Team:
         self.calls = 0
 
     async def decompose(self) -> list[tuple[_Pending, StopReason]]:
-        """Algorithm 1. The question itself is always split once; what comes of it goes through the work list."""
+        """Algorithm 1. The question itself is always split once; its subtasks go through the work list."""
         whole = _Pending(SubTask(task=self.question.text), 0)
         seen = {_key(whole.task.task)}
         first = await self.split(whole, seen)
@@ -164,41 +163,44 @@ class _Team:
 
     async def split(self, pending: _Pending, seen: set[str]) -> list[_Pending]:
         self.calls += 1
-        context = self.context.at(role="decomposer", turn=self.calls)
-        client, prompt = self.role_models.client("decomposer", context), self.role_models.prompt("decomposer")
-        seat = make_decomposer(client, prompt, self.question, self.case.introduction, pending.task.task, self.active)
-        said = await ask_role(seat, Decomposition, "Split the task.", context=context, event_log=self.event_log)
-        parts: list[_Pending] = []
-        usable = _usable(said)
+        context, client, prompt = self.call("decomposer", self.calls)
+        role = make_decomposer(client, prompt, self.question, self.case.introduction, pending.task.task, self.active)
+        answer = await ask_role(role, Decomposition, "Split the task.", context=context, event_log=self.event_log)
+        subtasks: list[_Pending] = []
+        usable = _usable(answer)
         for task in usable.tasks if usable else ():
             if task.task.strip() and _key(task.task) not in seen:
                 seen.add(_key(task.task))
-                parts.append(_Pending(task, pending.depth + 1))
-        return parts
+                subtasks.append(_Pending(task, pending.depth + 1))
+        return subtasks
 
     async def is_atomic(self, pending: _Pending) -> bool | None:
-        """Whether one step of reasoning does it; None if the judge said nothing usable."""
+        """Whether the task needs a single step of reasoning; None if the judge's reply was unusable."""
         self.calls += 1
-        context = self.context.at(role="atomicity_judge", turn=self.calls)
-        client, prompt = self.role_models.client("atomicity_judge", context), self.role_models.prompt("atomicity_judge")
-        seat = make_atomicity_judge(client, prompt, pending.task.task)
-        said = await ask_role(seat, Atomicity, "Judge the task.", context=context, event_log=self.event_log)
-        usable = _usable(said)
+        context, client, prompt = self.call("atomicity_judge", self.calls)
+        role = make_atomicity_judge(client, prompt, pending.task.task)
+        answer = await ask_role(role, Atomicity, "Judge the task.", context=context, event_log=self.event_log)
+        usable = _usable(answer)
         return usable.atomic if usable else None
 
     async def work_on(self, number: int, pending: _Pending, ended: StopReason) -> CompletedSubTask:
-        """Algorithm 2: the agent that the part fits answers from its own store."""
+        """Algorithm 2: an agent answers the subtask from its own chunks."""
         task = pending.task
         agent, chunks = await asyncio.get_running_loop().run_in_executor(_STORE_THREADS, self.dispatch, task)
-        context = self.context.at(role="role_agent", turn=self.limits.calls + number)
-        client, prompt = self.role_models.client("role_agent", context), self.role_models.prompt("role_agent")
-        seat = make_role_agent(client, prompt, agent, task.task, chunks)
-        said = await ask_role(seat, PartAnswer, "Do the task.", context=context, event_log=self.event_log)
+        context, client, prompt = self.call("role_agent", self.limits.calls + number)
+        role = make_role_agent(client, prompt, agent, task.task, chunks)
+        answer = await ask_role(role, SubTaskAnswer, "Do the task.", context=context, event_log=self.event_log)
         shown = tuple(chunk.ref for chunk in chunks)
-        return CompletedSubTask(task.task, pending.depth, ended, task.agent, agent, shown, _usable(said))
+        return CompletedSubTask(task.task, pending.depth, ended, task.agent, agent, shown, _usable(answer))
+
+    def call(self, role: LegalRole, turn: int) -> tuple[Context, ChatCompletionClient, Prompt]:
+        """The context of a role's turn, with the model behind the role, its client and its prompt."""
+        context = self.context.at(role=role, turn=turn)
+        client = self.role_models.client(role, context)
+        return with_model_of(client, context), client, self.role_models.prompt(role)
 
     def dispatch(self, task: SubTask) -> tuple[Agent, Sequence[Chunk]]:
-        """The agent that was named, if it is active; else the active one whose store has the best piece for it."""
+        """The named agent if it is active, else the active agent with the best chunk for the task."""
         wanted = task.agent.strip().upper()
         for agent in self.active:
             if agent.upper() == wanted:
@@ -207,20 +209,19 @@ class _Team:
         best = max(self.active, key=lambda agent: found[agent][1])
         return best, found[best][0]
 
-    async def integrate(self, parts: Sequence[CompletedSubTask], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
-        context = self.context.at(role="integrator", turn=self.limits.calls + len(parts) + 1)
-        shown = [
+    async def integrate(self, subtasks: Sequence[CompletedSubTask], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
+        context, client, prompt = self.call("integrator", self.limits.calls + len(subtasks) + 1)
+        results = [
             SubTaskResult(
-                task=part.task,
-                agent=part.agent,
-                found=part.found.answer if part.found else None,
-                citations=part.found.citations if part.found else (),
+                task=subtask.task,
+                agent=subtask.agent,
+                found=subtask.answer.answer if subtask.answer else None,
+                citations=subtask.answer.citations if subtask.answer else (),
             )
-            for part in parts
+            for subtask in subtasks
         ]
-        client, prompt = self.role_models.client("integrator", context), self.role_models.prompt("integrator")
-        seat = make_integrator(client, prompt, self.question, self.case.introduction, shown, may_refuse=may_refuse)
-        return await ask_role(seat, LegalAnswer, "Answer the question.", context=context, event_log=self.event_log)
+        role = make_integrator(client, prompt, self.question, self.case.introduction, results, may_refuse=may_refuse)
+        return await ask_role(role, LegalAnswer, "Answer the question.", context=context, event_log=self.event_log)
 
 
 async def answer_by_decomposition(
@@ -235,27 +236,27 @@ async def answer_by_decomposition(
     limits: DecompositionLimits,
     may_refuse: bool = True,
 ) -> TeamAnswer:
-    """Decompose, dispatch, integrate. Raises what the whole run must stop for."""
+    """Decompose the question, dispatch its subtasks, integrate their answers. Raises errors that stop the run."""
     team = _Team(case, question, active, store, role_models, context, event_log, limits)
-    parts: list[CompletedSubTask] = []
+    subtasks: list[CompletedSubTask] = []
     try:
         tasks = await team.decompose()
-        parts += await asyncio.gather(
+        subtasks += await asyncio.gather(
             *(team.work_on(number, pending, ended) for number, (pending, ended) in enumerate(tasks, 1))
         )
     except _EndpointUnavailable as stopped:
-        return TeamAnswer(stopped.failure, tuple(parts))
-    return TeamAnswer(await team.integrate(parts, may_refuse=may_refuse), tuple(parts))
+        return TeamAnswer(stopped.failure, tuple(subtasks))
+    return TeamAnswer(await team.integrate(subtasks, may_refuse=may_refuse), tuple(subtasks))
 
 
 def _key(task: str) -> str:
     return " ".join(tokenize(task))
 
 
-def _usable(said: Answer | RoleFailure) -> Answer | None:
-    """What was said, or None if it cannot be used. An endpoint that gave no answer stops the question."""
-    if not isinstance(said, RoleFailure):
-        return said
-    if not said.answered:
-        raise _EndpointUnavailable(said)
+def _usable(answer: Answer | RoleFailure) -> Answer | None:
+    """The answer; None if it was unusable. Raises if the endpoint gave no reply."""
+    if not isinstance(answer, RoleFailure):
+        return answer
+    if not answer.answered:
+        raise _EndpointUnavailable(answer)
     return None

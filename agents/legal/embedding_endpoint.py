@@ -61,8 +61,7 @@ class EmbeddingEndpoint:
 
 def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> EmbeddingEndpoint:
     """Raises InputError for a spec that names no such endpoint, or if the variable that is needed is not set."""
-    if spec.provider not in EMBEDDERS:
-        raise InputError(f"embedding model '{spec}': name a compatible endpoint such as openai:MODEL, or minilm")
+    assert spec.provider in EMBEDDERS
     access = access_to(spec.provider, environment, spec)
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
     return EmbeddingEndpoint(client, spec.name, access.address, access.key)
@@ -70,6 +69,8 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
 
 def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:
     """A client whose answers are vectors, or a replay of one. Raises what `ModelClients.client_for` raises."""
+    if spec.provider not in (*EMBEDDERS, "replay"):
+        raise InputError(f"embedding model '{spec}' has no embeddings; use minilm or an endpoint such as openai:MODEL")
     return clients.client_for(spec, context, connect=connect_embeddings)
 
 

@@ -81,11 +81,17 @@ async def extract_knowledge(
     """Let the four agents read the case; pieces that it had before are replaced."""
     table = _Setup(role_models, context.at(task=case.id), event_log, most_rounds)
     segmented = await asyncio.gather(
-        *(_segment("facts", "F", batch, table) for batch in _batches(case.part("facts"), PARAGRAPH_BATCH_SIZE)),
-        *(_segment("rules", "LR", batch, table) for batch in _batches(case.part("rules"), PARAGRAPH_BATCH_SIZE)),
+        *(
+            _segment("facts", "F", batch, table)
+            for batch in _batches(case.paragraphs_of("facts"), PARAGRAPH_BATCH_SIZE)
+        ),
+        *(
+            _segment("rules", "LR", batch, table)
+            for batch in _batches(case.paragraphs_of("rules"), PARAGRAPH_BATCH_SIZE)
+        ),
     )
     applied = await asyncio.gather(
-        *(_apply(batch, table) for batch in _batches(case.part("facts", "application"), PARAGRAPH_BATCH_SIZE))
+        *(_apply(batch, table) for batch in _batches(case.paragraphs_of("facts", "application"), PARAGRAPH_BATCH_SIZE))
     )
     application = [chunk for heard in applied for chunk in heard.chunks]
     inferred = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""The Meta-LLM: answers a legal question from the passages that were retrieved (M 3.2, Table 9)."""
+"""The Meta-LLM: answers a legal question from retrieved passages (M 3.2, 5.1, Table 9)."""
 
 import json
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from lawtrace.agents.conversation import record_turn
 from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.models.recording import RecordedClient
 from lawtrace.agents.participants import RoleAgent, RoleFailure, content_of
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.environments.legal.case import Chunk, Question
@@ -18,7 +19,7 @@ from lawtrace.prompts.loader import Prompt
 
 
 def _as_text(value: object) -> object:
-    """Models also write ["A"], true or 3 where a word is wanted; what that means is for `parse_choice` to say."""
+    """The answer as text: models also write ["A"], true or 3. `parse_choice` interprets it."""
     if isinstance(value, list):
         members: list[object] = [*value]
         return _as_text(members[0]) if len(members) == 1 else json.dumps(members)
@@ -26,7 +27,7 @@ def _as_text(value: object) -> object:
 
 
 class Citation(BaseModel):
-    """A passage that an answer rests on, and words that are said to stand there."""
+    """A passage that an answer rests on, with a quote from it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,7 +36,7 @@ class Citation(BaseModel):
 
 
 class LegalAnswer(BaseModel):
-    """The answer as written; null declines."""
+    """The answer as written. A null answer is a refusal."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -80,22 +81,28 @@ async def answer_once(
     event_log: EventLog,
     may_refuse: bool = True,
 ) -> LegalAnswer | RoleFailure:
-    """The answer, or why there is none. Raises what the whole run must stop for."""
+    """The answer or a failure. Raises errors that stop the run."""
     client, prompt = role_models.client("meta_llm", context), role_models.prompt("meta_llm")
-    speaker = make_meta_llm(client, prompt, question, passages, may_refuse=may_refuse)
-    return await ask_role(speaker, LegalAnswer, "Answer the question.", context=context, event_log=event_log)
+    role = make_meta_llm(client, prompt, question, passages, may_refuse=may_refuse)
+    context = with_model_of(client, context)
+    return await ask_role(role, LegalAnswer, "Answer the question.", context=context, event_log=event_log)
+
+
+def with_model_of(client: ChatCompletionClient, context: Context) -> Context:
+    """The context with the model that the client calls."""
+    return context.at(model=client.context.model) if isinstance(client, RecordedClient) else context
 
 
 async def ask_role(
-    speaker: RoleAgent[Answer], answer: type[Answer], opening: str, *, context: Context, event_log: EventLog
+    role: RoleAgent[Answer], answer: type[Answer], opening: str, *, context: Context, event_log: EventLog
 ) -> Answer | RoleFailure:
-    """What a role says when it is asked alone, put on record. Raises what the whole run must stop for."""
-    result = await speaker.run(task=opening)
+    """Ask a single role and record its answer. Raises errors that stop the run."""
+    result = await role.run(task=opening)
     message = result.messages[-1]
-    if speaker.fatal_error is not None:
-        raise speaker.fatal_error
+    if role.fatal_error is not None:
+        raise role.fatal_error
     assert isinstance(message, BaseChatMessage)
     content = content_of(message)
     assert isinstance(content, answer | RoleFailure)
-    record_turn(speaker, content, context.at(role=speaker.name, turn=context.turn + 1), event_log)
+    record_turn(role, content, context.at(role=role.name, turn=context.turn + 1), event_log)
     return content

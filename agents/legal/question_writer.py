@@ -145,7 +145,7 @@ async def write_questions(
     case: Case, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
 ) -> GeneratedQuestions:
     """Write the questions of a case; those it had before are replaced. Raises InputError if it has no findings."""
-    findings = case.part("findings")
+    findings = case.paragraphs_of("findings")
     if not findings:
         raise InputError(f"{case.id}: no paragraph of it is a finding; correct its mapping and ingest it again")
 

@@ -60,7 +60,7 @@ class Atomicity(BaseModel):
     because: str = ""
 
 
-class PartAnswer(BaseModel):
+class SubTaskAnswer(BaseModel):
     """What a role agent found on its part."""
 
     model_config = ConfigDict(frozen=True)
@@ -119,7 +119,7 @@ def make_atomicity_judge(client: ChatCompletionClient, prompt: Prompt, task: str
 
 def make_role_agent(
     client: ChatCompletionClient, prompt: Prompt, agent: Agent, task: str, passages: Sequence[Chunk]
-) -> RoleAgent[PartAnswer]:
+) -> RoleAgent[SubTaskAnswer]:
     shown = [{"ref": chunk.ref, "text": chunk.text.strip()} for chunk in passages]
     system = prompt.fill(
         agent=AGENT_DESCRIPTIONS[agent],
@@ -131,7 +131,7 @@ def make_role_agent(
         client=client,
         prompt=prompt,
         system=system,
-        answer=PartAnswer,
+        answer=SubTaskAnswer,
         attend=read_objections,
         remembers=False,
     )

@@ -70,7 +70,7 @@ def peers(cases: Sequence[Case], share: float) -> tuple[float, float, float]:
     for case in cases:
         questions += len(case.questions)
         for context in CONTEXTS:
-            texts = [chunk.text for chunk in case.pool(context)]
+            texts = [chunk.text for chunk in case.chunks_of(context)]
             start = perf_counter()
             index = PeerBM25(texts)
             indexing += perf_counter() - start
@@ -80,7 +80,7 @@ def peers(cases: Sequence[Case], share: float) -> tuple[float, float, float]:
                 asking += perf_counter() - start
                 asked += 1
                 found = rank_case(case, context, [question.text], CharacterBM25(), depth=max(DEPTHS), share="total")
-                pool = case.pool(context)
+                pool = case.chunks_of(context)
                 same += [pool[place].ref for place in best] == [hit.ref for hit in found[0]]
     once = indexing + asking * questions * len(CONTEXTS) / asked
     return once, once * len(DEPTHS), same / asked

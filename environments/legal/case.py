@@ -77,7 +77,6 @@ class Question(_Frozen):
         id: unique in the case book.
         decision: whether the passage behind it holds a decision of the commissioner, or an opinion.
         paragraphs: the numbered paragraphs it was made from, where they are known.
-        restated_from: its words before its polarity was turned; empty if it is asked as it was written.
     """
 
     id: str = Field(min_length=1)
@@ -86,7 +85,6 @@ class Question(_Frozen):
     answer: Choice
     decision: bool
     paragraphs: tuple[str, ...] = ()
-    restated_from: str = ""
 
     @model_validator(mode="after")
     def _has_one_answer(self) -> Self:
@@ -133,13 +131,13 @@ class Case(_Frozen):
             raise ValueError(f"parts: {wrong[0]}")
         return self
 
-    def part(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
+    def paragraphs_of(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
         """The paragraphs of the parts, in the order of the text; none where the decision itself is not at hand."""
         if self.document is None:
             return ()
         return tuple(p for part, p in paragraphs_by_part(self.document, self.parts) if part in wanted)
 
-    def pool(self, context: Context) -> tuple[Chunk, ...]:
+    def chunks_of(self, context: Context) -> tuple[Chunk, ...]:
         """The pieces of the agents that are active, in the order of the case."""
         return tuple(chunk for chunk in self.chunks if chunk.agent in context)
 

@@ -1,4 +1,8 @@
-"""Agreement and differences between cells of the grid, on the same questions."""
+"""Accuracy of cells, models and kinds of questions, with intervals and paired comparisons.
+
+Intervals are drawn by case, because the questions of a case are not independent. The denominator is all questions:
+refusals, unreadable replies and missing replies are not correct.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,17 +16,15 @@ from lawtrace.runs.scoring.statistics import clustered_interval, exact_mcnemar
 
 
 def answer_label(row: AnswerRow) -> str | None:
-    """What a cell said to a question, for agreement: the option; *refused*, a word of its own, so that two refusals
-    agree; *error* likewise. None where no answer came: that question is left out of the pair."""
+    """The label of an answer for agreement: the option, *refused* or *error*. None (left out) without a reply."""
     return None if row.outcome == "invalid" else row.choice or row.outcome
 
 
 @dataclass(frozen=True, slots=True)
 class CellComparison:
-    """Two cells on the same questions. ``difference``: accuracy of the first less that of the second.
+    """Two cells on the same questions. ``difference``: accuracy of the first minus accuracy of the second.
 
-    ``interval`` is over cases (see `interval_by_case`), ``p`` over questions: cases are few, and questions of one case
-    are alike, so where the two disagree the interval is the one to believe.
+    ``interval`` is drawn by case (see `interval_by_case`); ``p`` (exact McNemar) takes questions as independent.
     """
 
     difference: float
@@ -33,7 +35,7 @@ class CellComparison:
 
 
 def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> CellComparison:
-    """Compare two cells; both must hold the same questions in the same order."""
+    """Compare two cells with the same questions in the same order."""
     gains: dict[str, list[int]] = {}
     only_left = only_right = 0
     for a, b in zip(left, right, strict=True):
@@ -50,13 +52,13 @@ def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> Cell
 
 
 def interval_by_case(values: Mapping[str, Sequence[float]]) -> Interval | None:
-    """A 95 % bootstrap interval of the mean, drawing whole cases: the questions of a case stand and fall together."""
+    """A 95 % bootstrap interval of the mean, resampling whole cases."""
     return clustered_interval([sum(members) for members in values.values()], [len(of) for of in values.values()])
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of ``of`` answers, with its 95 % interval; None where one case cannot tell."""
+    """A share of ``of`` answers with its 95 % interval; None where a single case gives none."""
 
     value: float
     interval: Interval | None
@@ -64,10 +66,9 @@ class Share:
 
 
 def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool]) -> Share | None:
-    """How many of the rows it holds of, with an interval drawn by case; None if there is no row.
+    """The share of rows that satisfy ``holds``, with an interval drawn by case; None without rows.
 
-    Where it holds of all or of none, every draw is alike and would show no doubt at all: the interval is then that of
-    `share_by_question`.
+    A share of 0 or 1 has no bootstrap variance; its interval is that of `share_by_question`.
     """
     rows = [*rows]
     marks = _grouped((row.case, holds(row)) for row in rows)
@@ -80,22 +81,21 @@ def share_by_case(rows: Iterable[AnswerRow], holds: Callable[[AnswerRow], bool])
 
 
 def share_by_question(marks: Iterable[tuple[str, bool]]) -> Share | None:
-    """How many of the marks, each with the question that it is about, are true; None if there is no mark.
+    """The share of true marks, each with the id of its question; None without marks.
 
-    The interval is Wilson's, over as many answers as would say as much if no two were about one question: with m of
-    them on each question Kish's (sum of m)^2 / sum of m^2, the number of questions where each was asked equally often.
+    The interval is Wilson's over the effective number of answers, Kish's (sum of m)^2 / sum of m^2 with m answers to
+    each question: the number of questions, if each was asked equally often.
     """
     grouped = _grouped(marks)
     if not grouped:
         return None
     value, answers = _mean(grouped), _count(grouped)
-    alone = answers**2 / sum(len(members) ** 2 for members in grouped.values())
-    return Share(value, wilson_interval(value * alone, alone), answers)
+    effective = answers**2 / sum(len(members) ** 2 for members in grouped.values())
+    return Share(value, wilson_interval(value * effective, effective), answers)
 
 
 def mean_over_cases(cases: Mapping[str, Share]) -> Share:
-    """The mean of the cases' shares, in which a case with many answers weighs no more than another; drawn by case. No
-    interval where all cases are at 0 or all at 1, since no draw shows how far another case may be from them."""
+    """The unweighted mean of the cases' shares. No interval where all cases are at 0 or all at 1."""
     values = {case: [share.value] for case, share in cases.items()}
     mean = _mean(values)
     interval = interval_by_case(values) if 0 < mean < 1 else None
@@ -119,7 +119,7 @@ def _count(marks: Mapping[str, Sequence[bool]]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CellScore:
-    """How often each outcome occurred among the questions of a cell."""
+    """The number of questions of a cell by outcome."""
 
     counts: Mapping[LegalOutcome, int]
 
@@ -151,12 +151,14 @@ class AccuracyBreakdown:
     """Accuracy of a model in a context, over all its columns.
 
     Attributes:
-        yes_no: and the three after it: None where there is no such question.
-        cases: the accuracy on each case, drawn by question.
+        balanced: balanced accuracy, see `balanced_weights`.
+        yes_no: accuracy on these questions, as the three after it; None without such questions.
+        cases: accuracy on each case, with an interval over questions.
     """
 
     model: str
     context: str
+    balanced: Share
     yes_no: Share | None
     four_options: Share | None
     decision: Share | None
@@ -169,7 +171,8 @@ class AccuracyBreakdown:
 
 
 def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Question]) -> tuple[AccuracyBreakdown, ...]:
-    """A line for each model and context, in the order of the rows; ``questions_command`` by id."""
+    """A line for each model and context, in the order of the rows; ``questions`` by id."""
+    weights = balanced_weights(questions.values())
     groups: dict[tuple[str, str], list[AnswerRow]] = {}
     for row in rows:
         groups.setdefault((row.model, row.context), []).append(row)
@@ -181,6 +184,7 @@ def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Quest
         AccuracyBreakdown(
             model,
             context,
+            balanced=_balanced(members, weights),
             yes_no=share(members, lambda question: question.kind == "yes_no"),
             four_options=share(members, lambda question: question.kind == "four_options"),
             decision=share(members, lambda question: question.decision),
@@ -189,6 +193,30 @@ def break_down_accuracy(rows: Sequence[AnswerRow], questions: Mapping[str, Quest
         )
         for (model, context), members in groups.items()
     )
+
+
+def balanced_weights(questions: Iterable[Question]) -> dict[str, float]:
+    """Weights by question id with which accuracy becomes balanced accuracy.
+
+    Within a kind of question each right answer (Yes, No; A to D) has the same total weight, so *always Yes* gets
+    exactly one half of the yes/no questions. The weights of a kind add up to its number of questions.
+    """
+    questions = [*questions]
+    answers = Counter((question.kind, question.answer) for question in questions)
+    kinds = Counter(question.kind for question in questions)
+    different = Counter(kind for kind, _ in answers)
+    return {q.id: kinds[q.kind] / different[q.kind] / answers[q.kind, q.answer] for q in questions}
+
+
+def _balanced(rows: Sequence[AnswerRow], weights: Mapping[str, float]) -> Share:
+    total: dict[str, float] = {}
+    correct: dict[str, float] = {}
+    for row in rows:
+        weight = weights[row.question]
+        total[row.case] = total.get(row.case, 0.0) + weight
+        correct[row.case] = correct.get(row.case, 0.0) + weight * _is_correct(row)
+    value = sum(correct.values()) / sum(total.values())
+    return Share(value, clustered_interval([*correct.values()], [*total.values()]), len(rows))
 
 
 def _each_case(rows: Sequence[AnswerRow]) -> dict[str, Share]:

@@ -1,7 +1,7 @@
-"""Does an answer rest on the law? Whether its citations exist and say what is quoted, and whether it moves when tried.
+"""Grounding of answers: whether citations exist and quote correctly, and whether answers depend on them.
 
-What is cited must be among the passages that the model was shown, and the words quoted must stand there, whatever their
-white space and case. A probe asks again, without the cited passages or with the case's main name changed.
+A cited passage must be one that the model was shown, and the quoted words must occur in it (white space, case and
+punctuation aside). The probe asks again without the cited passages: an answer that rests on them should change.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
-from lawtrace.environments.legal.case import Case, Chunk, Question
-from lawtrace.environments.legal.party_names import Renaming, choose_renaming, rename_chunk, rename_question
+from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.runs.legal.accuracy import Share, share_by_question
-from lawtrace.runs.legal.legal_files import AnswerRow, Probe, ProbeRow
+from lawtrace.runs.legal.legal_files import AnswerRow, ProbeRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import CellRunner
 from lawtrace.runs.stages.concurrency import gather
@@ -21,7 +20,7 @@ from lawtrace.runs.stages.concurrency import gather
 
 @dataclass(frozen=True, slots=True)
 class CitationCheck:
-    """What one answer cites: anything at all, only passages that it was shown, only words that stand in them."""
+    """The citations of one answer: any at all, only passages that were shown, only words that occur in them."""
 
     cites: bool
     known: bool
@@ -33,9 +32,9 @@ class GroundingLine:
     """A model in a context, over all its columns.
 
     Attributes:
-        answers: those that name an option. The shares are of them, drawn by question; None where there are none.
-        cites: cites anything; ``known``: cites only what it was shown; ``quoted``: quotes only what stands there.
-        moved: for each probe that could be tried, how many of those tried moved.
+        answers: number of answers that name an option. The shares are of them; None where there are none.
+        cites: share that cites anything; ``known``: only passages shown; ``quoted``: only words that occur there.
+        changed: share of the probed answers that changed; None without a probe.
     """
 
     model: str
@@ -44,24 +43,24 @@ class GroundingLine:
     cites: Share | None
     known: Share | None
     quoted: Share | None
-    moved: Mapping[Probe, Share]
+    changed: Share | None
 
 
 def check_citations(row: AnswerRow, texts: Mapping[str, str]) -> CitationCheck:
-    """``texts`` holds the case's pieces by reference. An answer that cites nothing neither knows nor quotes anything.
+    """Check one answer; ``texts`` holds the case's chunks by reference.
 
-    A citation without words passes for what it is: the passage exists. It quotes nothing.
+    An answer without citations is neither known nor quoted. A citation without a quote can be known, not quoted.
     """
     if not row.citations:
         return CitationCheck(cites=False, known=False, quoted=False)
     known = all(cited.passage in row.passages for cited in row.citations)
     quoted = known and all(
-        cited.quote.strip() and _stands_in(cited.quote, texts[cited.passage]) for cited in row.citations
+        cited.quote.strip() and _occurs_in(cited.quote, texts[cited.passage]) for cited in row.citations
     )
     return CitationCheck(cites=True, known=known, quoted=quoted)
 
 
-def _stands_in(quote: str, text: str) -> bool:
+def _occurs_in(quote: str, text: str) -> bool:
     return f" {' '.join(tokenize(quote))} " in f" {' '.join(tokenize(text))} "
 
 
@@ -70,34 +69,30 @@ def grounding_lines(
 ) -> list[GroundingLine]:
     """A line for each model and context, in the order of the answers."""
     texts = {case.id: {chunk.ref: chunk.text for chunk in case.chunks} for case in cases}
-    committed: dict[tuple[str, str], list[tuple[str, CitationCheck]]] = {}
+    checks: dict[tuple[str, str], list[tuple[str, CitationCheck]]] = {}
     for row in answers:
-        group = committed.setdefault((row.model, row.context), [])
+        group = checks.setdefault((row.model, row.context), [])
         if row.choice is not None:
             group.append((row.question, check_citations(row, texts[row.case])))
-    moved: dict[tuple[str, str, Probe], list[tuple[str, bool]]] = {}
+    changed: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for row in probes:
-        if row.moved is not None:
-            moved.setdefault((row.model, row.context, row.probe), []).append((row.question, row.moved))
+        if row.changed is not None:
+            changed.setdefault((row.model, row.context), []).append((row.question, row.changed))
     return [
         GroundingLine(
             model,
             context,
             len(group),
-            cites=share_by_question((question, citing.cites) for question, citing in group),
-            known=share_by_question((question, citing.known) for question, citing in group),
-            quoted=share_by_question((question, citing.quoted) for question, citing in group),
-            moved={
-                probe: share
-                for (of, within, probe), found in moved.items()
-                if (of, within) == (model, context) and (share := share_by_question(found))
-            },
+            cites=share_by_question((question, check.cites) for question, check in group),
+            known=share_by_question((question, check.known) for question, check in group),
+            quoted=share_by_question((question, check.quoted) for question, check in group),
+            changed=share_by_question(changed.get((model, context), [])),
         )
-        for (model, context), group in committed.items()
+        for (model, context), group in checks.items()
     ]
 
 
-async def ask_probes(
+async def probe_citations(
     cases: Sequence[Case],
     answers: Sequence[AnswerRow],
     recipe: LegalRecipe,
@@ -106,23 +101,20 @@ async def ask_probes(
     event_log: EventLog,
     on_probe: Callable[[], None] = lambda: None,
 ) -> list[ProbeRow]:
-    """Try every answer that names an option once more for each probe that applies to it, in the order of the answers.
-
-    Without cited passages only answers that cite one can be tried; renamed, only cases that have a name.
-    """
+    """Ask again without the cited passages, for every answer that names an option and cites a passage it was shown."""
     by_id = {case.id: case for case in cases}
-    renamings = {case.id: choose_renaming(case, recipe.seed) for case in cases} if "renamed" in recipe.probes else {}
 
-    async def ask(row: AnswerRow, probe: Probe) -> ProbeRow | None:
+    async def probe(row: AnswerRow) -> ProbeRow | None:
         case = by_id[row.case]
-        tried = _probed_input(row, probe, case, renamings.get(row.case))
+        chunks = {chunk.ref: chunk for chunk in case.chunks}
+        cited = {citation.passage for citation in row.citations}
+        kept = [chunks[ref] for ref in row.passages if ref not in cited]
         on_probe()
-        if tried is None or row.choice is None:
+        if row.choice is None or len(kept) == len(row.passages):
             return None
-        question, passages = tried
+        question = next(question for question in case.questions if question.id == row.question)
         role_models = recipe.role_models(clients, meta_llm=row.model)
-        desk = CellRunner(row.cell, recipe, role_models, event_log, stage=f"probe {probe}")
-        again = await desk.once(case, question, passages)
+        again = await CellRunner(row.cell, recipe, role_models, event_log, stage="probes").once(case, question, kept)
         return ProbeRow(
             case=row.case,
             question=row.question,
@@ -130,32 +122,13 @@ async def ask_probes(
             context=row.context,
             retriever=row.retriever,
             depth=row.depth,
-            probe=probe,
             before=row.choice,
             outcome=again.outcome,
             after=again.choice,
         )
 
     rows: list[ProbeRow] = []
-    for probe in recipe.probes:
-        for cell in dict.fromkeys(row.cell for row in answers):
-            found = await gather(ask(row, probe) for row in answers if row.cell == cell)
-            rows += [row for row in found if row is not None]
+    for cell in dict.fromkeys(row.cell for row in answers):
+        found = await gather(probe(row) for row in answers if row.cell == cell)
+        rows += [row for row in found if row is not None]
     return rows
-
-
-def _probed_input(
-    row: AnswerRow, probe: Probe, case: Case, renaming: Renaming | None
-) -> tuple[Question, list[Chunk]] | None:
-    """The question and passages as the probe changes them; None if it changes nothing."""
-    question = next(asked for asked in case.questions if asked.id == row.question)
-    chunks = {chunk.ref: chunk for chunk in case.chunks}
-    passages = [chunks[ref] for ref in row.passages]
-    if probe == "without_cited":
-        cited = {citation.passage for citation in row.citations}
-        kept = [chunk for chunk in passages if chunk.ref not in cited]
-        return (question, kept) if len(kept) < len(passages) else None
-    if renaming is None:
-        return None
-    renamed = rename_question(question, renaming), [rename_chunk(chunk, renaming) for chunk in passages]
-    return renamed if renamed != (question, passages) else None

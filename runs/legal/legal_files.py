@@ -1,4 +1,4 @@
-"""Where the files of a legal run are."""
+"""The files of a legal run and their rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,13 @@ from lawtrace.runs.store.run_folder import RunFolder
 
 
 class LegalFolder(RunFolder):
-    """The files of one legal run; record and report lie where those of every run do."""
+    """The folder of one legal run. Event log and report have the same names as in every run."""
 
     __slots__ = ()
 
     @property
     def cases(self) -> Path:
-        """The cases as the run found them, so that it can go on whatever becomes of their source."""
+        """A copy of the cases, so that the run can be resumed when their source has changed."""
         return self.path / "cases.jsonl"
 
     @property
@@ -34,24 +34,14 @@ class LegalFolder(RunFolder):
         return self.path / "probes.jsonl"
 
     @property
-    def balanced(self) -> "LegalFolder":
-        """The same files once more, of the questions as a balanced evaluation asks them."""
-        return LegalFolder(self.path / "balanced")
-
-    @property
-    def restated(self) -> Path:
-        """What came of restating each yes/no question; in the folder of the balanced evaluation."""
-        return self.path / "restated.jsonl"
-
-    @property
     def answers(self) -> Path:
         return self.path / "answers.jsonl"
 
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
 LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)
-"""What came of asking a question. *Refused*: the model declined. *Error*: it wrote something that is no answer.
-*Invalid*: no answer came, through no fault of the model. All stay in the denominator, which is the questions."""
+"""The outcome of one question. *Refused*: the model declined to answer. *Error*: its reply is not an answer. *Invalid*:
+there is no reply, for a reason outside the model. All outcomes count in the denominator."""
 
 
 class _Frozen(BaseModel):
@@ -60,7 +50,7 @@ class _Frozen(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One configuration of the grid (M Table 2): who is active, how pieces are found, how many, and who answers."""
+    """One configuration of the grid (M Table 2): active agents, retriever, depth, Meta-LLM."""
 
     model: str
     context: str
@@ -74,7 +64,7 @@ class GridCell:
 
 
 class RetrievedRow(_Frozen):
-    """The best pieces for a question in one context, at the largest depth asked for; smaller depths begin the same."""
+    """The best chunks for a question in one context, at the largest depth. Smaller depths are its prefixes."""
 
     schema_version: Literal["lawtrace.legal_retrieved/1"] = "lawtrace.legal_retrieved/1"
     case: str
@@ -85,12 +75,13 @@ class RetrievedRow(_Frozen):
 
 
 class SubTaskRow(_Frozen):
-    """A part of a question that an agent worked on, in the decomposed pipeline.
+    """A subtask of a question, in the decomposed pipeline.
 
     Attributes:
-        depth: how many splits it comes from; ``ended`` says why it was not split further.
-        wanted: the agent that the decomposer named; ``agent`` is another where that one is not active.
-        found: None if the agent said nothing usable.
+        depth: number of splits above it; ``ended`` says why it was not split further.
+        wanted: the agent that the decomposer named; ``agent`` differs where that one is not active.
+        passages: references of the chunks that the agent was shown.
+        found: the agent's answer; None if it was unusable.
     """
 
     task: str
@@ -104,12 +95,12 @@ class SubTaskRow(_Frozen):
 
 
 class AnswerRow(_Frozen):
-    """What came of one question in one cell.
+    """The answer to one question in one cell.
 
     Attributes:
-        passages: references of the pieces that the model was shown, in order.
-        steps: the parts that the question was split into; none where it was answered at once.
-        choice: the option that was read out of the answer; None unless the outcome is correct or wrong.
+        passages: references of the chunks that the model was shown, in order.
+        steps: the subtasks of the question; empty where it was answered at once.
+        choice: the option read from the answer; None unless the outcome is correct or wrong.
         reason: why there is no choice, or empty.
     """
 
@@ -133,51 +124,28 @@ class AnswerRow(_Frozen):
         return GridCell(self.model, self.context, self.retriever, self.depth)
 
 
-Probe = Literal["without_cited", "renamed"]
-"""How an answer is tried once more: without the passages that it cites, or with the main name of the case changed in
-question, options and passages. An answer that rests on its citations should move by the first and not by the second."""
-
-
 class ProbeRow(_Frozen):
-    """An answer tried once more."""
+    """A question asked again without the passages that its answer cited."""
 
-    schema_version: Literal["lawtrace.legal_probe/1"] = "lawtrace.legal_probe/1"
+    schema_version: Literal["lawtrace.legal_probe/2"] = "lawtrace.legal_probe/2"
     case: str
     question: str
     model: str
     context: str
     retriever: RetrieverName
     depth: int
-    probe: Probe
     before: Choice
     outcome: LegalOutcome
     after: Choice | None
 
     @property
-    def moved(self) -> bool | None:
-        """Whether the answer is another one now, or a refusal; None where no answer can be read."""
+    def changed(self) -> bool | None:
+        """Whether the answer changed or became a refusal; None where the new reply cannot be read."""
         return None if self.outcome in ("error", "invalid") else self.after != self.before
 
 
-class RestatedRow(_Frozen):
-    """What came of restating a yes/no question with the opposite polarity.
-
-    Attributes:
-        restated: its new words; None if it was refused.
-        refused: why, or empty.
-        asked: whether it was drawn to be asked so.
-    """
-
-    schema_version: Literal["lawtrace.legal_restated/1"] = "lawtrace.legal_restated/1"
-    case: str
-    question: str
-    restated: str | None
-    refused: str = ""
-    asked: bool = False
-
-
 class DatasetIssues(_Frozen):
-    """What a legal run found out beside its rows: what of the case book could not be used, and what it lacks."""
+    """Rows of the dataset that could not be used, and agents without a chunk in a case."""
 
     schema_version: Literal["lawtrace.legal_findings/1"] = "lawtrace.legal_findings/1"
     problems: tuple[Problem, ...] = ()

@@ -6,9 +6,11 @@
     depths = [1, 3, 5]
     models = ["openai:gpt-5-mini", "offline"]
 
-What a recipe does not mention has the default below: the published grid, without a model. Unknown keys are errors.
+Defaults: the published grid with the model ``offline``. Unknown keys are errors.
 """
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -21,13 +23,12 @@ from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import CONTEXTS, Context, context_name, parse_context
 from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
-from lawtrace.runs.legal.legal_files import Probe
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
 
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
 """The roles that the Meta-LLM takes."""
@@ -46,25 +47,20 @@ def _encoder(text: str) -> str:
             return text
     except InputError as error:
         raise ValueError(str(error)) from error
-    raise ValueError(f"{text!r} gives no vectors; name minilm, or an endpoint such as openai:MODEL")
+    raise ValueError(f"{text!r} has no embeddings; use minilm or an endpoint such as openai:MODEL")
 
 
 def _depths(values: tuple[int, ...]) -> tuple[int, ...]:
     if list(values) != sorted(set(values)):
-        raise ValueError("depths must rise, each written once")
+        raise ValueError("depths must be in ascending order without repeats")
     return values
-
-
-def is_legal_recipe(recipe: Json) -> bool:
-    """Whether the recipe in a record is that of a legal run."""
-    return isinstance(recipe, dict) and recipe.get("schema_version") == "lawtrace.legal_recipe/1"
 
 
 ContextName = Annotated[str, AfterValidator(_context)]
 
 
 class LegalRoles(RecipePart):
-    """The model behind each role that prepares a case or a question, and behind the agents that work on its parts."""
+    """The model of each role that prepares cases and questions, and of the agents that work on subtasks."""
 
     section_mapper: RoleModel = "offline"
     facts: RoleModel = "offline"
@@ -72,7 +68,6 @@ class LegalRoles(RecipePart):
     application: RoleModel = "offline"
     common_sense: RoleModel = "offline"
     question_writer: RoleModel = "offline"
-    restater: RoleModel = "offline"
     role_agent: RoleModel = "offline"
 
     def specs(self) -> dict[str, ModelSpec]:
@@ -81,7 +76,7 @@ class LegalRoles(RecipePart):
 
 
 class LegalPrompts(PromptOptions):
-    """The words for the roles above, and for the seats that a Meta-LLM takes."""
+    """A prompt file for each role above and for the roles of the Meta-LLM."""
 
     section_mapper: str = BUILT_IN_PROMPT
     facts: str = BUILT_IN_PROMPT
@@ -89,7 +84,6 @@ class LegalPrompts(PromptOptions):
     application: str = BUILT_IN_PROMPT
     common_sense: str = BUILT_IN_PROMPT
     question_writer: str = BUILT_IN_PROMPT
-    restater: str = BUILT_IN_PROMPT
     role_agent: str = BUILT_IN_PROMPT
     meta_llm: str = BUILT_IN_PROMPT
     decomposer: str = BUILT_IN_PROMPT
@@ -98,26 +92,24 @@ class LegalPrompts(PromptOptions):
 
 
 class DecompositionOptions(RecipePart):
-    """How far the Meta-LLM may split a question: see `lawtrace.agents.legal.decomposition.DecompositionLimits`."""
+    """Limits of decomposition: see `lawtrace.agents.legal.decomposition.DecompositionLimits`."""
 
     depth: int = Field(default=2, ge=1, le=10)
     calls: int = Field(default=12, ge=1, le=200)
 
 
 class LegalRecipe(CallOptions):
-    """A whole legal run.
+    """The recipe of a legal run.
 
     Attributes:
-        share: whether a depth counts pieces in all or for each agent.
+        share: whether a depth counts chunks in total or for each agent.
         models: the Meta-LLMs.
-        embedding: what turns texts into vectors: ``minilm`` (extra ``embed``) or an endpoint.
-        pipeline: ``once`` hands what was retrieved for the question to the Meta-LLM (M 5.1); ``decomposed`` lets it
-            split the question and dispatch the parts (M Algorithms 1 and 2).
-        balanced: ask once more, with the options of four-option questions in an order drawn by seed and half of the
-            yes/no questions restated with the opposite polarity; what neither changes is not asked again.
-        probes: how answers are tried once more, to see whether they rest on what they cite; ``once`` only.
-        roles: who prepares cases, and works on parts; a run of ``once`` over cases that are ready asks only the models.
-        prompts: the words of the user's own for each role.
+        embedding: the source of embeddings: ``minilm`` (extra ``embed``) or an endpoint.
+        pipeline: ``once``: the Meta-LLM answers from the chunks retrieved for the question (M 5.1); ``decomposed``: it
+            splits the question into subtasks for the agents (M Algorithms 1 and 2).
+        probe_citations: ask again without the cited passages; ``once`` only.
+        roles: the models that prepare cases and work on subtasks.
+        prompts: prompt files of the user, by role.
         may_refuse: whether the prompt offers to decline. The published prompt does not.
     """
 
@@ -140,21 +132,20 @@ class LegalRecipe(CallOptions):
     may_refuse: bool = True
     pipeline: Literal["once", "decomposed"] = "once"
     decomposition: DecompositionOptions = DecompositionOptions()
-    balanced: bool = False
-    probes: Annotated[tuple[Probe, ...], AfterValidator(distinct)] = ()
+    probe_citations: bool = False
     roles: LegalRoles = LegalRoles()
     prompts: LegalPrompts = LegalPrompts()
 
     @model_validator(mode="after")
-    def _probes_need_once(self) -> Self:
-        if self.probes and self.pipeline != "once":
-            raise ValueError("probes try answers of the pipeline 'once'; leave them out, or decompose nothing")
+    def _probe_needs_single_answers(self) -> Self:
+        if self.probe_citations and self.pipeline != "once":
+            raise ValueError("probe_citations needs the pipeline 'once'")
         return self
 
     @model_validator(mode="after")
-    def _vectors_are_to_be_had(self) -> Self:
+    def _released_embedding_needs_minilm(self) -> Self:
         if "released_embedding" in self.retrievers and self.embedding != "minilm":
-            raise ValueError("released_embedding takes the [CLS] vector, which only the embedding 'minilm' shows")
+            raise ValueError("released_embedding needs embedding = 'minilm': it uses the [CLS] vector")
         return self
 
     def role_models(self, clients: ModelClients, meta_llm: str | None = None) -> ConfiguredRoleModels:
@@ -169,9 +160,17 @@ class LegalRecipe(CallOptions):
 
 
 def load_legal_recipe(path: Path) -> LegalRecipe:
-    """Read a legal recipe, with the words of its prompt files. Raises InputError as `load_recipe` of other runs does,
-    and for a prompt that cannot stand in for ours."""
+    """Read a legal recipe with its prompt files. Raises InputError, also for a prompt with other inputs than ours."""
     recipe = read_recipe(path, LegalRecipe)
     prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
     prompts.prompts().check()
     return recipe.model_copy(update={"prompts": prompts})
+
+
+@asynccontextmanager
+async def open_legal_role_models(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
+    """The model behind each role. Calls that the event log holds are not made again."""
+    async with ModelClients(
+        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=event_log
+    ) as clients:
+        yield recipe.role_models(clients)

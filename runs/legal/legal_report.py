@@ -1,4 +1,4 @@
-"""From the files of a legal run to its report: one HTML file that needs nothing else."""
+"""The content of the report of a legal run, in sections."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,11 +8,10 @@ from pathlib import Path
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, context_name
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
-from lawtrace.runs.legal.balanced_scores import BalancedTables, compare_balanced
 from lawtrace.runs.legal.case_statistics import part_lengths
 from lawtrace.runs.legal.charts import case_panels, draw_agreement_matrix
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
-from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder, ProbeRow, RestatedRow, RetrievedRow
+from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder, ProbeRow, RetrievedRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_tables import (
     STOP_REASONS,
@@ -29,79 +28,64 @@ from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
 
-PUBLISHED_QUESTIONS = 950
 TEMPLATES = Path(__file__).parent / "templates"
+
 SECTIONS = {
     "accuracy": "Accuracy",
     "baselines": "Baselines without a model",
     "retrieval": "Retrieval",
     "refusals": "Refusals, errors, invalid",
-    "pairs": "Do agents add to retrieval?",
+    "pairs": "Paired tests",
     "agreement": "Agreement",
     "grounding": "Citations",
-    "team": "Parts of questions",
-    "splits": "Splits",
-    "balanced": "Balanced",
+    "decomposition": "Decomposition",
+    "breakdown": "Breakdown",
     "cases": "Cases",
 }
+
+PUBLISHED_QUESTIONS = 950
+"""Questions of the published dataset (15 cases)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegalContent:
-    """Everything that the report of a legal run is made from."""
+    """The content of the report."""
 
     recipe: LegalRecipe
     cases: Sequence[Case]
-    findings: DatasetIssues
+    issues: DatasetIssues
     tables: LegalTables
     retrieval: Sequence[RetrievalLine] = ()
-    teams: Sequence[DecompositionLine] = ()
+    decomposition: Sequence[DecompositionLine] = ()
     grounding: Sequence[GroundingLine] = ()
-    balanced: BalancedTables | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CaseCounts:
-    """A case with its counts: pieces of each agent, questions of each kind."""
+    """A case with its numbers of chunks by agent and of questions by kind."""
 
     case: str
     counts: tuple[int, ...]
 
 
-def content_of_legal_run(path: Path) -> LegalContent:
-    """What the report of a finished legal run shows. Raises InputError if the folder holds no finished run."""
+def load_legal_content(path: Path) -> LegalContent:
+    """Read the report's content from a run folder. Raises InputError if the run is not finished."""
     folder = LegalFolder(path)
     if not folder.answers.exists():
-        raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` goes on with it")
+        raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = LegalRecipe.model_validate(event_log.recipe)
     cases = read_rows(folder.cases, Case)
     answers = read_rows(folder.answers, AnswerRow)
-    probes = read_rows(folder.probes, ProbeRow) if recipe.probes and folder.probes.stat().st_size else []
-    findings = read_rows(folder.findings, DatasetIssues)[0]
+    probes = read_rows(folder.probes, ProbeRow, empty=True) if recipe.probe_citations else []
     return LegalContent(
         recipe,
         cases,
-        findings,
+        read_rows(folder.findings, DatasetIssues)[0],
         tabulate(cases, answers),
         retrieval_lines(cases, read_rows(folder.retrieved, RetrievedRow), recipe.depths),
         decomposition_lines(answers),
         grounding_lines(cases, answers, probes),
-        _balanced(folder.balanced, cases, answers) if recipe.balanced else None,
-    )
-
-
-def _balanced(folder: LegalFolder, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> BalancedTables:
-    if not folder.answers.exists():
-        raise InputError(
-            f"{folder.path}: the balanced questions are not answered yet; `lawtrace resume` goes on with the run"
-        )
-    return compare_balanced(
-        cases,
-        read_rows(folder.cases, Case),
-        answers,
-        read_rows(folder.answers, AnswerRow),
-        read_rows(folder.restated, RestatedRow, empty=True),
     )
 
 
@@ -118,17 +102,16 @@ def make_legal_report(content: LegalContent) -> RunReport:
         "lengths": part_lengths(content.cases),
         "case_panels": case_panels(content.cases),
         "whole_decisions": sum(case.document is not None for case in content.cases),
-        "findings": content.findings,
+        "issues": content.issues,
         "retrieval": content.retrieval,
         "retriever_labels": RETRIEVER_LABELS,
         "compared": REFERENCE_RETRIEVER,
         "retrievers": content.recipe.retrievers,
         "depths": content.recipe.depths,
-        "teams": content.teams,
-        "endings": STOP_REASONS,
+        "decomposition": content.decomposition,
+        "stop_reasons": STOP_REASONS,
         "grounding": content.grounding,
-        "balanced": content.balanced,
-        "probes": content.recipe.probes,
+        "probed": content.recipe.probe_citations,
     }
     return RunReport(
         f"lawtrace: {content.recipe.name}",
@@ -136,7 +119,7 @@ def make_legal_report(content: LegalContent) -> RunReport:
         tuple(
             Section(name, title, f"sections/{name}.html.jinja", values)
             for name, title in SECTIONS.items()
-            if name != "team" or content.teams
+            if name != "decomposition" or content.decomposition
         ),
         notices=tuple(_notices(content)),
         template_folders=(TEMPLATES,),
@@ -172,18 +155,17 @@ def _settings(recipe: LegalRecipe) -> dict[str, str]:
         "seed": str(recipe.seed),
         "contexts": ", ".join(recipe.contexts),
         "retrievers": ", ".join(recipe.retrievers),
-        "depths": ", ".join(map(str, recipe.depths)) + (" in all" if recipe.share == "total" else " for each agent"),
+        "depths": ", ".join(map(str, recipe.depths)) + (" in total" if recipe.share == "total" else " for each agent"),
         "embedding": recipe.embedding,
         "pipeline": recipe.pipeline,
         "Meta-LLMs": ", ".join(recipe.models),
-        "prompts of the user's own": _own_prompts(recipe),
-        "balanced evaluation": "yes" if recipe.balanced else "no",
-        "probes": ", ".join(recipe.probes) or "none",
-        "the prompt offers to decline": "yes" if recipe.may_refuse else "no",
+        "custom prompts": _custom_prompts(recipe),
+        "citation probe": "yes" if recipe.probe_citations else "no",
+        "prompt offers to decline": "yes" if recipe.may_refuse else "no",
     }
 
 
-def _own_prompts(recipe: LegalRecipe) -> str:
+def _custom_prompts(recipe: LegalRecipe) -> str:
     prompts = recipe.prompts.prompts()
     return ", ".join(f"{visible(prompts[role].id)} for {role}" for role in prompts.overrides) or "none"
 
@@ -191,22 +173,19 @@ def _own_prompts(recipe: LegalRecipe) -> str:
 def _notices(content: LegalContent) -> list[str]:
     notices: list[str] = []
     if "offline" in content.recipe.models:
-        notices.append("offline is no model: it compares words, and its figures are those of a baseline.")
+        notices.append("offline is not a language model: it compares words. Its figures are those of a baseline.")
     released = [name for name in content.recipe.retrievers if name.startswith("released")]
     if released:
-        notices.append(f"{', '.join(released)}: ranked as the published code does, with its defects.")
+        notices.append(f"{', '.join(released)}: ranking as in the published code, with its defects.")
     asked = content.tables.best.questions
     if asked != PUBLISHED_QUESTIONS:
         notices.append(
-            f"These are {asked} questions on {len(content.cases)} cases, not the {PUBLISHED_QUESTIONS} of the "
-            "published set: no figure here may be set beside a published one without saying so."
+            f"This run has {asked} questions on {len(content.cases)} cases. The published dataset has "
+            f"{PUBLISHED_QUESTIONS} questions, so published figures are not comparable."
         )
-    if content.findings.problems:
-        notices.append(f"{len(content.findings.problems)} rows of the case book could not be used; see Cases.")
+    if content.issues.problems:
+        notices.append(f"{len(content.issues.problems)} rows of the dataset could not be used; see Cases.")
     invalid = sum(line.score.count("invalid") for table in content.tables.models for line in table.cells)
     if invalid:
-        notices.append(f"{invalid} questions got no answer through no fault of a model; they count as not correct.")
-    if content.balanced and content.balanced.invalid:
-        unanswered = f"{content.balanced.invalid} balanced questions got no answer through no fault of a model"
-        notices.append(f"{unanswered}; they count as not correct.")
+        notices.append(f"{invalid} questions have no reply, for a reason outside the model; they count as not correct.")
     return notices

@@ -1,4 +1,4 @@
-"""The whole way of a legal run: cases -> retrieved pieces -> answers. Each stage writes a file that the next reads."""
+"""Runs the stages of a legal run: cases, retrieval, answers, probes. Each stage writes one file."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,8 +12,7 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
-from lawtrace.runs.legal.balanced_questions import balance_cases, restate_questions
-from lawtrace.runs.legal.grounding import ask_probes
+from lawtrace.runs.legal.grounding import probe_citations
 from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import ask_for_answers, encoders, grid_cells, retrieve
@@ -24,20 +23,20 @@ from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
 
 @dataclass(frozen=True, slots=True)
 class LegalResult:
-    """What a legal run came to."""
+    """The rows of a finished legal run."""
 
     folder: LegalFolder
     cases: tuple[Case, ...]
     answers: tuple[AnswerRow, ...]
-    findings: DatasetIssues
+    issues: DatasetIssues
 
 
 def load_cases_with_questions(path: Path) -> LegalDataset:
-    """The case book at the path, which must hold a question. Raises InputError before a run's folder is made."""
-    book = load_dataset(path)
-    if not any(case.questions for case in book.cases):
-        raise InputError(f"{path}: no case in it has a question; `lawtrace legal questions CASE` makes them")
-    return book
+    """The dataset at the path. Raises InputError if it has no question."""
+    dataset = load_dataset(path)
+    if not any(case.questions for case in dataset.cases):
+        raise InputError(f"{path}: no case has a question; `lawtrace legal questions CASE` writes them")
+    return dataset
 
 
 async def run_legal(
@@ -45,37 +44,35 @@ async def run_legal(
     folder: LegalFolder,
     *,
     event_log: EventLogFile,
-    book: LegalDataset | None = None,
+    dataset: LegalDataset | None = None,
     progress: StageProgress | None = None,
 ) -> LegalResult:
-    """Walk the way and write every stage's file.
+    """Run all stages and write their files.
 
-    Without a case book the run goes on where it was interrupted: with the cases that it wrote down, and without asking
-    again what its record holds.
+    Without a dataset an interrupted run is resumed with its own copy of the cases. Calls that the event log holds are
+    not made again.
     """
-    if book is None:
+    if dataset is None:
         if not folder.cases.exists():
-            raise InputError(f"{folder.path}: the run stopped before it wrote its cases down; start a new one")
+            raise InputError(f"{folder.path}: the run stopped before it copied its cases; start a new one")
         cases = tuple(read_rows(folder.cases, Case))
-        findings = read_rows(folder.findings, DatasetIssues)[0]
+        issues = read_rows(folder.findings, DatasetIssues)[0]
     else:
-        cases, findings = book.cases, DatasetIssues(problems=book.problems, missing=book.missing)
-        write_rows(folder.findings, [findings])
-    earlier = event_log if book is None else None
+        cases, issues = dataset.cases, DatasetIssues(problems=dataset.problems, missing=dataset.missing)
+        write_rows(folder.findings, [issues])
+    earlier = event_log if dataset is None else None
     async with ModelClients(
         event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=earlier
     ) as clients:
-        walk = _LegalRun(recipe, folder, event_log, clients, progress or NoProgress())
-        answers = await walk.ask(cases, folder)
-        if recipe.probes:
-            await walk.probe(cases, answers)
-        if recipe.balanced:
-            await walk.balance(cases, answers)
-    return LegalResult(folder, cases, tuple(answers), findings)
+        run = _LegalRun(recipe, folder, event_log, clients, progress or NoProgress())
+        answers = await run.answer(cases)
+        if recipe.probe_citations:
+            await run.probe(cases, answers)
+    return LegalResult(folder, cases, tuple(answers), issues)
 
 
 class _LegalRun:
-    """A legal run on its way."""
+    """A legal run in progress."""
 
     def __init__(
         self,
@@ -83,62 +80,43 @@ class _LegalRun:
         folder: LegalFolder,
         event_log: EventLogFile,
         clients: ModelClients,
-        watch: StageProgress,
+        progress: StageProgress,
     ) -> None:
-        self.recipe = recipe
-        self.folder = folder
-        self.event_log = event_log
-        self.clients = clients
-        self.watch = watch
-        self.encoder = encoders(recipe, clients)
+        self._recipe = recipe
+        self._folder = folder
+        self._event_log = event_log
+        self._clients = clients
+        self._progress = progress
 
-    async def ask(
-        self, cases: Sequence[Case], folder: LegalFolder, stage: str = "answers", known: Sequence[AnswerRow] = ()
-    ) -> list[AnswerRow]:
-        """Cases to answers, in the files of the folder; what is ``known`` is not asked."""
-        self.write(folder.cases, cases)
-        with self.watch.stage(f"retrieval, {stage}", len(cases) * len(self.recipe.retrievers)) as step:
-            retrieved = await asyncio.to_thread(retrieve, cases, self.recipe, encoder=self.encoder, on_case=step)
-        self.write(folder.retrieved, retrieved)
-        total = len(grid_cells(self.recipe)) * sum(len(case.questions) for case in cases)
-        with self.watch.stage(stage, total) as step:
+    async def answer(self, cases: Sequence[Case]) -> list[AnswerRow]:
+        """Retrieve chunks for every question, then ask every question in every cell."""
+        recipe, folder, encoder = self._recipe, self._folder, encoders(self._recipe, self._clients)
+        self._write(folder.cases, cases)
+        with self._progress.stage("retrieval", len(cases) * len(recipe.retrievers)) as step:
+            retrieved = await asyncio.to_thread(retrieve, cases, recipe, encoder=encoder, on_case=step)
+        self._write(folder.retrieved, retrieved)
+        total = len(grid_cells(recipe)) * sum(len(case.questions) for case in cases)
+        with self._progress.stage("answers", total) as step:
             answers = await ask_for_answers(
                 cases,
                 retrieved,
-                self.recipe,
-                clients=self.clients,
-                event_log=self.event_log,
-                encoder=self.encoder,
-                stage=stage,
-                known=known,
+                recipe,
+                clients=self._clients,
+                event_log=self._event_log,
+                encoder=encoder,
                 on_answer=step,
             )
-        self.write(folder.answers, answers)
+        self._write(folder.answers, answers)
         return answers
 
     async def probe(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
-        with self.watch.stage("probes", len(self.recipe.probes) * len(answers)) as step:
-            probes = await ask_probes(
-                cases, answers, self.recipe, clients=self.clients, event_log=self.event_log, on_probe=step
+        with self._progress.stage("probes", len(answers)) as step:
+            probes = await probe_citations(
+                cases, answers, self._recipe, clients=self._clients, event_log=self._event_log, on_probe=step
             )
-        self.write(self.folder.probes, probes)
+        self._write(self._folder.probes, probes)
 
-    async def balance(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
-        """Ask once more, balanced. A question that comes out as it was keeps its answer."""
-        folder = self.folder.balanced
-        yes_no = sum(question.kind == "yes_no" for case in cases for question in case.questions)
-        with self.watch.stage("restating", yes_no) as step:
-            rows = await restate_questions(
-                cases, self.recipe, clients=self.clients, event_log=self.event_log, on_question=step
-            )
-        self.write(folder.restated, rows)
-        balanced = balance_cases(cases, rows, self.recipe.seed)
-        asked = {question.id: question for case in cases for question in case.questions}
-        same = {q.id for case in balanced for q in case.questions if asked[q.id] == q}
-        await self.ask(balanced, folder, "balanced", [row for row in answers if row.question in same])
-
-    def write(self, path: Path, rows: Sequence[BaseModel]) -> None:
+    def _write(self, path: Path, rows: Sequence[BaseModel]) -> None:
         count = write_rows(path, rows)
-        file = path.relative_to(self.folder.path)
-        stage = file.with_suffix("").as_posix()
-        self.event_log.record(StageFinished(stage=stage, file=file.as_posix(), sha256=file_digest(path), rows=count))
+        entry = StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count)
+        self._event_log.record(entry)

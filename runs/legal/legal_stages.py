@@ -1,9 +1,11 @@
-"""Retrieved pieces to answers: every cell of the grid, every question in it."""
+"""The stages of a legal run: retrieval, and answers to every question in every cell of the grid."""
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.legal.decomposition import (
@@ -23,14 +25,13 @@ from lawtrace.environments.legal.choice_parser import REFUSED, parse_choice
 from lawtrace.environments.legal.retrieval.embedding import CachedEncoder, Encoder, MiniLM, Pooling
 from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, rank_case
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
-from lawtrace.runs.legal.cache_folder import cache_folder
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.stages.concurrency import gather
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
-    """The cells in the order in which they are asked."""
+    """The cells in the order of their answers."""
     return [
         GridCell(model, context, retriever, depth)
         for model in recipe.models
@@ -42,14 +43,16 @@ def grid_cells(recipe: LegalRecipe) -> list[GridCell]:
 
 @dataclass(frozen=True, slots=True)
 class CellRunner:
-    """Where the questions of one cell are answered."""
+    """Answers the questions of one cell.
+
+    ``ranker`` finds chunks for subtasks; only the decomposed pipeline needs it.
+    """
 
     cell: GridCell
     recipe: LegalRecipe
     role_models: ConfiguredRoleModels
     event_log: EventLog
     ranker: Ranker | None = None
-    """Finds pieces for parts of a question; needed only where questions are decomposed."""
     stage: str = "answers"
 
     def context(self, question: Question) -> Context:
@@ -63,6 +66,7 @@ class CellRunner:
         )
 
     async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
+        """Answer from these passages with one call."""
         answer = await answer_once(
             question,
             passages,
@@ -73,7 +77,8 @@ class CellRunner:
         )
         return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer)
 
-    async def as_team(self, case: Case, question: Question) -> AnswerRow:
+    async def decomposed(self, case: Case, question: Question) -> AnswerRow:
+        """Decompose the question and let the agents answer its subtasks."""
         limits = DecompositionLimits(self.recipe.decomposition.depth, self.recipe.decomposition.calls)
         team = await answer_by_decomposition(
             case,
@@ -86,12 +91,12 @@ class CellRunner:
             limits=limits,
             may_refuse=self.recipe.may_refuse,
         )
-        shown = dict.fromkeys(ref for part in team.parts for ref in part.passages)
+        shown = dict.fromkeys(ref for subtask in team.subtasks for ref in subtask.passages)
         row = score_answer(case, question, self.cell, list(shown), team.answer)
-        return row.model_copy(update={"steps": tuple(_step(part) for part in team.parts)})
+        return row.model_copy(update={"steps": tuple(map(_subtask_row, team.subtasks))})
 
     def store(self, case: Case) -> AgentStore:
-        """Each agent's own pieces, ranked for a part's text."""
+        """Each agent's own chunks, ranked for a subtask."""
         chunks = {chunk.ref: chunk for chunk in case.chunks}
 
         def best(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
@@ -110,29 +115,23 @@ async def ask_for_answers(
     clients: ModelClients,
     event_log: EventLog,
     encoder: Callable[[Pooling], Encoder],
-    stage: str = "answers",
-    known: Sequence[AnswerRow] = (),
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[AnswerRow]:
-    """One answer for each cell and question, in that order. Within a cell many are asked at once; what is ``known``
-    stays as it is."""
-    answered = {(row.cell, row.question): row for row in known}
+    """One answer for each cell and question, in that order. The questions of a cell are asked concurrently."""
     found = {(row.question, row.context, row.retriever): row for row in retrieved}
     chunks = {(case.id, chunk.ref): chunk for case in cases for chunk in case.chunks}
     rows: list[AnswerRow] = []
     for cell in grid_cells(recipe):
         role_models = recipe.role_models(clients, meta_llm=cell.model)
-        desk = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder), stage)
+        runner = CellRunner(cell, recipe, role_models, event_log, make_ranker(cell.retriever, encoder))
 
-        async def ask(case: Case, question: Question, desk: CellRunner = desk) -> AnswerRow:
-            if earlier := answered.get((desk.cell, question.id)):
-                row = earlier
-            elif recipe.pipeline == "decomposed":
-                row = await desk.as_team(case, question)
+        async def ask(case: Case, question: Question, runner: CellRunner = runner) -> AnswerRow:
+            if recipe.pipeline == "decomposed":
+                row = await runner.decomposed(case, question)
             else:
-                hits = found[question.id, desk.cell.context, desk.cell.retriever].hits
-                passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, desk.cell.depth)]
-                row = await desk.once(case, question, passages)
+                hits = found[question.id, runner.cell.context, runner.cell.retriever].hits
+                passages = [chunks[case.id, hit.ref] for hit in cut_to_depth(hits, runner.cell.depth)]
+                row = await runner.once(case, question, passages)
             on_answer()
             return row
 
@@ -143,7 +142,7 @@ async def ask_for_answers(
 def score_answer(
     case: Case, question: Question, cell: GridCell, passages: Sequence[str], answer: LegalAnswer | RoleFailure
 ) -> AnswerRow:
-    """What came of it. A text that declines without the form asked for is a refusal too, not an error."""
+    """The row of an answer. A refusal in plain words, without the JSON asked for, is *refused*, not *error*."""
     row = AnswerRow(
         case=case.id,
         question=question.id,
@@ -159,27 +158,27 @@ def score_answer(
             return row.model_copy(update={"reason": f"endpoint: {answer.reason}"})
         outcome = "refused" if answer.declined else "error"
         return row.model_copy(update={"outcome": outcome, "reason": answer.reason})
-    said = {"rationale": answer.rationale, "citations": answer.citations}
+    given = {"rationale": answer.rationale, "citations": answer.citations}
     choice = parse_choice(answer.answer, question.options)
     if choice is None:
-        why = f"no option is called {answer.answer!r}"
-        return row.model_copy(update={**said, "outcome": "error", "reason": why})
+        why = f"not an option: {answer.answer!r}"
+        return row.model_copy(update={**given, "outcome": "error", "reason": why})
     if choice == REFUSED:
-        return row.model_copy(update={**said, "outcome": "refused"})
+        return row.model_copy(update={**given, "outcome": "refused"})
     outcome = "correct" if choice == question.answer else "wrong"
-    return row.model_copy(update={**said, "outcome": outcome, "choice": choice})
+    return row.model_copy(update={**given, "outcome": outcome, "choice": choice})
 
 
-def _step(part: CompletedSubTask) -> SubTaskRow:
+def _subtask_row(subtask: CompletedSubTask) -> SubTaskRow:
     return SubTaskRow(
-        task=part.task,
-        depth=part.depth,
-        ended=part.ended,
-        wanted=part.wanted,
-        agent=part.agent,
-        passages=part.passages,
-        found=part.found.answer if part.found else None,
-        citations=part.found.citations if part.found else (),
+        task=subtask.task,
+        depth=subtask.depth,
+        ended=subtask.ended,
+        wanted=subtask.wanted,
+        agent=subtask.agent,
+        passages=subtask.passages,
+        found=subtask.answer.answer if subtask.answer else None,
+        citations=subtask.answer.citations if subtask.answer else (),
     )
 
 
@@ -192,7 +191,7 @@ def retrieve(
 ) -> list[RetrievedRow]:
     """Rows by retriever, case, context and question. The query is the question without its options (M 5.1).
 
-    An encoder may wait for the event loop, so inside one this runs in a thread of its own.
+    An encoder may wait for the event loop, so call this from another thread.
     """
     rows: list[RetrievedRow] = []
     for name in recipe.retrievers:
@@ -212,18 +211,24 @@ def retrieve(
 
 
 def encoders(recipe: LegalRecipe, clients: ModelClients) -> Callable[[Pooling], Encoder]:
-    """The encoder for a pooling, made when it is first asked for. Call it inside the loop of the clients.
+    """The encoder for a pooling, made on first use. Call it inside the event loop of the clients.
 
-    Vectors of ours are kept by content from run to run; those of an endpoint stand in the record, like every answer.
+    Vectors of the local model are cached across runs; those of an endpoint are in the event log.
     """
     loop = asyncio.get_running_loop()
 
     @cache
     def encoder(pooling: Pooling) -> Encoder:
         if recipe.embedding == "minilm":
-            return CachedEncoder(MiniLM(pooling), cache_folder("vectors"))
+            return CachedEncoder(MiniLM(pooling), _vector_cache())
         spec = ModelSpec.parse(recipe.embedding)
         client = embedding_client(clients, spec, Context(stage="retrieval", role="embedder"))
         return EndpointEncoder(client, recipe.embedding, loop)
 
     return encoder
+
+
+def _vector_cache() -> Path:
+    """The folder of cached vectors, below ``XDG_CACHE_HOME`` (``~/.cache``)."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path("~/.cache").expanduser()) / "lawtrace" / "vectors"

@@ -1,4 +1,4 @@
-"""The tables of a legal run, as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), splits."""
+"""The tables of a legal run as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), breakdowns."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -33,7 +33,7 @@ from lawtrace.runs.scoring.metrics import Interval
 from lawtrace.runs.scoring.statistics import holm_adjusted
 
 REFERENCE = "F+LR"
-"""What the other contexts are compared with: the strongest of the published baselines, retrieval without agents."""
+"""The context that others are compared with: the strongest published baseline, retrieval without agents."""
 
 SINGLE = ("F", "LR", "AR", "CS")
 LOWEST = 3
@@ -46,8 +46,8 @@ class CellLine:
     Attributes:
         interval: of the accuracy, drawn by case; ``refusals``: of the share of refusals.
         skill: over the best baseline without a model.
-        lexical: accuracy of comparing words with what this cell's model was shown.
-        place: 1 for the best of its model and column, 2 for the second best, else 0. Equals share a place.
+        lexical: the word overlap baseline with the chunks of this cell.
+        place: 1 for the best of its model and column, 2 for the second best, else 0; ties share a place.
     """
 
     cell: GridCell
@@ -76,13 +76,13 @@ class ModelTable:
         return max(self.cells, key=lambda line: line.score.accuracy)
 
     def above(self, baseline: ModelFreeBaseline) -> int:
-        """How many cells are better than the baseline."""
+        """The number of cells that are better than the baseline."""
         return sum(line.score.accuracy > baseline.accuracy for line in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextComparison:
-    """A context against the reference context, same model and column. ``adjusted``: p by Holm, over all lines."""
+    """A context against the reference context, same model and column. ``adjusted``: Holm's p over all lines."""
 
     model: str
     column: str
@@ -93,7 +93,7 @@ class ContextComparison:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparison:
-    """A model against another in the same cell of the grid. ``adjusted``: p by Holm, over all lines."""
+    """Two models in the same cell of the grid. ``adjusted``: Holm's p over all lines."""
 
     first: str
     second: str
@@ -105,8 +105,8 @@ class ModelComparison:
 
 @dataclass(frozen=True, slots=True)
 class ModelComparisonTotal:
-    """A model against another over all ``cells`` that both have. Without p: a question stands in each of them, and its
-    answers are no independent draws; the interval is by case."""
+    """Two models over all cells that both have. No p, because the answers to a question in several cells are not
+    independent; the interval is drawn by case."""
 
     first: str
     second: str
@@ -117,7 +117,7 @@ class ModelComparisonTotal:
 
 @dataclass(frozen=True, slots=True)
 class AgreementMatrix:
-    """Cohen's kappa between the names, mean over the depths. ``lowest``: the three lowest pairs (row, column)."""
+    """Cohen's kappa of each pair of names, mean over the depths. ``lowest``: the three lowest pairs."""
 
     title: str
     names: tuple[str, ...]
@@ -134,11 +134,11 @@ class LegalTables:
     columns: tuple[str, ...]
     models: tuple[ModelTable, ...]
     comparisons: tuple[ContextComparison, ...]
-    rivals: tuple[ModelComparison, ...]
-    rival_totals: tuple[ModelComparisonTotal, ...]
+    model_pairs: tuple[ModelComparison, ...]
+    model_pair_totals: tuple[ModelComparisonTotal, ...]
     contexts_agree: tuple[AgreementMatrix, ...]
     models_agree: tuple[AgreementMatrix, ...]
-    splits: tuple[AccuracyBreakdown, ...]
+    breakdown: tuple[AccuracyBreakdown, ...]
 
 
 def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables:
@@ -156,7 +156,7 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
     }
     alone = measure_baselines(list(questions.values()))
     words = best_baseline(list(lexical.values()))
-    baselines = (*alone, ModelFreeBaseline(f"{words.name} (in the best cell)", words.correct, words.questions))
+    baselines = (*alone, replace(words, name=f"{words.name} (in the best cell)"))
     best = best_baseline(baselines)
     return LegalTables(
         baselines=baselines,
@@ -164,11 +164,11 @@ def tabulate(cases: Sequence[Case], answers: Sequence[AnswerRow]) -> LegalTables
         columns=tuple(dict.fromkeys(cell.column for cell in cells)),
         models=_model_tables(cells, lexical, best),
         comparisons=_comparisons(cells),
-        rivals=_model_comparisons(cells),
-        rival_totals=_model_comparison_totals(cells),
+        model_pairs=_model_comparisons(cells),
+        model_pair_totals=_model_comparison_totals(cells),
         contexts_agree=_contexts_agree(cells),
         models_agree=_models_agree(cells),
-        splits=break_down_accuracy(answers, questions),
+        breakdown=break_down_accuracy(answers, questions),
     )
 
 
@@ -217,7 +217,7 @@ def _comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ContextCompari
 
 
 def _model_comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelComparison, ...]:
-    """Every two models, cell by cell."""
+    """Each pair of models, cell by cell."""
     matched = [pair for pairs in _matched(cells).values() for pair in pairs]
     comparisons = [compare_cells(cells[one], cells[other]) for one, other in matched]
     adjusted = holm_adjusted([comparison.p for comparison in comparisons])
@@ -319,16 +319,16 @@ class DecompositionLine:
     """A model in a context, over all its columns.
 
     Attributes:
-        parts: in all; ``ended`` says why they were not split further, ``agents`` who worked on them.
-        deepest: the most splits that a part came from.
-        rerouted: parts that went to another agent than the decomposer named.
-        unusable: parts whose agent said nothing usable.
+        subtasks: their number; ``ended``: by the reason why they were not split further; ``agents``: by agent.
+        deepest: the greatest number of splits above a subtask.
+        rerouted: subtasks done by another agent than the decomposer named.
+        unusable: subtasks without a usable answer.
     """
 
     model: str
     context: str
     questions: int
-    parts: int
+    subtasks: int
     deepest: int
     ended: Mapping[StopReason, int]
     agents: Mapping[Agent, int]
@@ -337,7 +337,7 @@ class DecompositionLine:
 
 
 def decomposition_lines(rows: Sequence[AnswerRow]) -> list[DecompositionLine]:
-    """A line for each model and context of which some question was split up, in the order of the rows."""
+    """A line for each model and context with a decomposed question, in the order of the rows."""
     groups: dict[tuple[str, str], list[AnswerRow]] = {}
     for row in rows:
         if row.steps:
@@ -351,7 +351,7 @@ def decomposition_lines(rows: Sequence[AnswerRow]) -> list[DecompositionLine]:
                 model,
                 context,
                 questions=len(members),
-                parts=len(steps),
+                subtasks=len(steps),
                 deepest=max(step.depth for step in steps),
                 ended={ending: ended[ending] for ending in STOP_REASONS},
                 agents={agent: agents[agent] for agent in AGENTS if agents[agent]},

@@ -1,8 +1,8 @@
-"""What retrievers bring, before any model reads it: how much, how much of the question it speaks of, how they differ.
+"""Statistics of retrieval: size of the retrieved text, overlap with the question, overlap between retrievers.
 
-No passage is known to be the right one, so nothing here is recall. Two figures show what a ranking goes by: one that
-puts the shortest piece first, or the same piece first for most questions of a case, hardly looks at the question. The
-code released with the paper does both (`lawtrace.environments.legal.retrieval.bm25`).
+The dataset does not say which passage is relevant, so there is no recall. Two figures show rankings that hardly depend
+on the question: the shortest chunk comes first, or the same chunk comes first for most questions of a case. The ranking
+of the published code does both (`lawtrace.environments.legal.retrieval.bm25`).
 """
 
 from collections import Counter
@@ -22,22 +22,22 @@ REFERENCE_RETRIEVER: Mapping[RetrieverName, RetrieverName] = {
     "released_bm25": "bm25",
     "released_embedding": "embedding",
 }
-"""Which retriever another one is compared with; the released ones with what they were meant to be."""
+"""The retriever that each is compared with; the released ones are compared with what they were meant to be."""
 
 
 @dataclass(frozen=True, slots=True)
 class DepthStatistics:
-    """Means over the questions that something was retrieved for.
+    """Means over the questions with retrieved chunks.
 
     Attributes:
-        words: in all pieces together.
-        spoken: the share of the question's words (of three letters and more) that stand in them.
-        agents: how many agents they come from.
-        shared: the share of the pieces that the retriever it is compared with brings, too; None where the run has none.
+        words: in all chunks together.
+        question_words: share of the question's words (three letters or more) that occur in the chunks.
+        agents: number of agents that the chunks belong to.
+        shared: share of the chunks that the reference retriever also finds; None if the run does not have it.
     """
 
     words: float
-    spoken: float
+    question_words: float
     agents: float
     shared: float | None
 
@@ -47,20 +47,20 @@ class RetrievalLine:
     """A retriever in a context.
 
     Attributes:
-        depths: the figures at each depth.
-        shortest: the share of questions whose first piece is a shortest one of the pool.
-        usual: the share of questions whose first piece is the one that most questions of the case get first.
+        depths: statistics by depth.
+        shortest: share of questions whose first chunk is a shortest one of the pool.
+        most_common: share of questions whose first chunk is the most common first chunk of the case.
     """
 
     retriever: RetrieverName
     context: str
     depths: Mapping[int, DepthStatistics]
     shortest: float
-    usual: float
+    most_common: float
 
 
 def retrieval_lines(cases: Sequence[Case], rows: Sequence[RetrievedRow], depths: Sequence[int]) -> list[RetrievalLine]:
-    """A line for each retriever and context that brought anything, in the order of the rows."""
+    """A line for each retriever and context with retrieved chunks, in the order of the rows."""
     by_id = {case.id: case for case in cases}
     questions = {question.id: question for case in cases for question in case.questions}
     texts = {(case.id, chunk.ref): chunk.text for case in cases for chunk in case.chunks}
@@ -72,7 +72,9 @@ def retrieval_lines(cases: Sequence[Case], rows: Sequence[RetrievedRow], depths:
     for (retriever, context), found in groups.items():
         other = groups.get((REFERENCE_RETRIEVER[retriever], context), []) if retriever in REFERENCE_RETRIEVER else []
         depth_figures = {depth: _figures(found, depth, questions, texts, _refs(other, depth)) for depth in depths}
-        lines.append(RetrievalLine(retriever, context, depth_figures, _shortest(found, by_id, context), _usual(found)))
+        lines.append(
+            RetrievalLine(retriever, context, depth_figures, _shortest(found, by_id, context), _most_common(found))
+        )
     return lines
 
 
@@ -84,7 +86,7 @@ def _figures(
     others: Mapping[str, set[str]],
 ) -> DepthStatistics:
     words: list[int] = []
-    spoken: list[float] = []
+    question_words: list[float] = []
     agents: list[int] = []
     shared: list[float] = []
     for row in rows:
@@ -92,11 +94,11 @@ def _figures(
         read = [word for hit in hits for word in tokenize(texts[row.case, hit.ref])]
         asked = {word for word in tokenize(questions[row.question].text) if len(word) > 2}
         words.append(len(read))
-        spoken.append(len(asked.intersection(read)) / len(asked) if asked else 0.0)
+        question_words.append(len(asked.intersection(read)) / len(asked) if asked else 0.0)
         agents.append(len({hit.agent for hit in hits}))
         if row.question in others:
             shared.append(len(others[row.question] & {hit.ref for hit in hits}) / len(hits))
-    return DepthStatistics(fmean(words), fmean(spoken), fmean(agents), fmean(shared) if shared else None)
+    return DepthStatistics(fmean(words), fmean(question_words), fmean(agents), fmean(shared) if shared else None)
 
 
 def _refs(rows: Iterable[RetrievedRow], depth: int) -> dict[str, set[str]]:
@@ -104,13 +106,15 @@ def _refs(rows: Iterable[RetrievedRow], depth: int) -> dict[str, set[str]]:
 
 
 def _shortest(rows: Sequence[RetrievedRow], cases: Mapping[str, Case], context: str) -> float:
-    """The pool is the whole context's; with a depth for each agent the first piece is the first agent's."""
-    lengths = {row.case: {c.ref: len(c.text) for c in cases[row.case].pool(parse_context(context))} for row in rows}
+    """The pool is the whole context's; with a depth for each agent the first chunk is the first agent's."""
+    lengths = {
+        row.case: {c.ref: len(c.text) for c in cases[row.case].chunks_of(parse_context(context))} for row in rows
+    }
     least = {case: min(of.values()) for case, of in lengths.items()}
     return fmean(lengths[row.case][row.hits[0].ref] == least[row.case] for row in rows)
 
 
-def _usual(rows: Sequence[RetrievedRow]) -> float:
+def _most_common(rows: Sequence[RetrievedRow]) -> float:
     firsts: dict[str, Counter[str]] = {}
     for row in rows:
         firsts.setdefault(row.case, Counter())[row.hits[0].ref] += 1

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from lawtrace.runs.legal.cli.legal import report_legal, resume_legal
+from lawtrace.runs.legal.cli.legal_run import report_legal, resume_legal
 from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, AnswerRow, LegalFolder
-from lawtrace.runs.legal.legal_report import content_of_legal_run, make_legal_report
+from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.store.event_log_queries import ConversationKey
@@ -25,7 +25,7 @@ class LegalRuns:
         return report_legal(folder, quiet=quiet)
 
     def load_report(self, folder: Path) -> RunReport:
-        return make_legal_report(content_of_legal_run(folder))
+        return make_legal_report(load_legal_content(folder))
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
         path = LegalFolder(folder).answers

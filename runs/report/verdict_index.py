@@ -181,8 +181,8 @@ class VerdictIndex:
 
 
 def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | None]]:
-    """The folders with stage files: that of the run, or in an ablation that of each variant, with the name of the variant
-    and of the variant whose attempts it shares."""
+    """The folders with stage files: that of the run, or in an ablation that of each variant, with the name of the
+    variant and of the variant whose attempts it shares."""
     if not folder.variants.exists():
         return [(folder, None, None)]
     rows = read_rows(folder.variants, VariantRow, empty=True)

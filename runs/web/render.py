@@ -95,7 +95,8 @@ def render_css(environment: Environment) -> str:
 
 
 def _unescape_quotes(html: str) -> str:
-    """The page with plain quotes in text between tags, where escaping is not needed; JSON and programs are full of them.
+    """The page with plain quotes in text between tags, where escaping is not needed; JSON and programs are full of
+    them.
 
     Escaped text has no angle bracket, so what is between ``>`` and ``<`` is never inside a tag.
     """

@@ -324,7 +324,8 @@ class RunPages:
         )
 
     def report(self, request: Request) -> Response:
-        """The report file. It has a content policy of its own; this header takes away what the viewer's pages may do."""
+        """The report file. It has a content policy of its own; this header takes away what the viewer's pages may
+        do."""
         folder = self._index.folder(request.path_params["run"])
         if "variant" in request.path_params:
             folder = folder.variant(request.path_params["variant"])
@@ -343,7 +344,7 @@ class RunPages:
         name = request.path_params["run"]
         return name, self._index.folder(name), self._index.verdicts(name)
 
-    def _run_page(self, run: str, template: str, tab: str = "", *, below: str = "", **values: Any) -> Response:
+    def _run_page(self, run: str, template: str, tab: str = "", *, below: str = "", **values: Any) -> Response:  # noqa: ANN401
         """A page of a run. ``below``: the page is one below its tab, and this is its name."""
         links = RunLinks(run)
         pages = {page: PAGES[page] for page in report_pages(self._index.folder(run))}
@@ -358,7 +359,7 @@ class RunPages:
     def _error(self, text: str, status: int) -> Response:
         return self._page("error", status=status, trail=[("/", "Runs")], text=text)
 
-    def _page(self, template: str, *, status: int = 200, **values: Any) -> Response:
+    def _page(self, template: str, *, status: int = 200, **values: Any) -> Response:  # noqa: ANN401
         return _html(render(self._environment, f"pages/{template}.html.jinja", **values), status)
 
 

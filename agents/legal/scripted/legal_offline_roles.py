@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lawtrace.agents.legal.scripted.negation_templates import restate_question
+from lawtrace.agents.legal.scripted.infringement_questions import write_questions
 from lawtrace.agents.legal.scripted.section_classifier import map_parts
 from lawtrace.agents.legal.scripted.term_matcher import apply_terms, cut_paragraphs, infer_alignments
 from lawtrace.agents.legal.scripted.word_overlap import (
@@ -12,7 +12,6 @@ from lawtrace.agents.legal.scripted.word_overlap import (
     judge_atomicity,
     split_task,
 )
-from lawtrace.agents.legal.scripted.yes_no_questions import write_questions
 from lawtrace.agents.scripted.offline_roles import ScriptedRole
 
 LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
@@ -27,5 +26,4 @@ LEGAL_OFFLINE_ROLES: Mapping[str, ScriptedRole] = {
     "application": apply_terms,
     "common_sense": infer_alignments,
     "question_writer": write_questions,
-    "restater": restate_question,
 }

@@ -5,13 +5,13 @@ They take the name that occurs most for the controller, which is often right and
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from autogen_core.models import LLMMessage
 
 from lawtrace.agents.scripted.prompt_blocks import labelled_json
-from lawtrace.environments.legal.party_names import main_name
 
 _TERMS: Mapping[str, str] = {
     "Supervisory Authority": r"\b(?:Information )?Commissioner\b",
@@ -87,3 +87,32 @@ def infer_alignments(messages: Sequence[LLMMessage]) -> str:
                 }
             )
     return json.dumps({"inferred_alignments": inferred})
+
+
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "Article Articles Regulation Regulations Section Commissioner Information The In It On This That These A An If "
+        "For From During Further Following However As At By He She They Data Protection Act UK GDPR DPA PECR January "
+        "February March April May June July August September October November December Did Does Was Is Were Which What "
+        "According Given When Who How Has Have Can Should Could Under Regarding ICO Yes No Controller Processor "
+        "Personal Subject Supervisory Authority Special Category Filing System Text",
+    )
+)
+_NAME = re.compile(r"\b[A-Z][\w’-]*(?: [A-Z][\w’-]*)*")
+
+
+def main_name(texts: Iterable[str]) -> str | None:
+    """The most frequent name; of equals the longest, then the first in alphabetical order. None without a name."""
+    found = Counter[str]()
+    for text in texts:
+        for match in _NAME.finditer(text):
+            words = [re.sub(r"[’']s$", "", word) for word in match[0].split()]
+            while words and words[0] in _COMMON:
+                words.pop(0)
+            while words and words[-1] in _COMMON:
+                words.pop()
+            name = " ".join(words)
+            if len(name) > 2:
+                found[name] += 1
+    return max(sorted(found), key=lambda name: (found[name], len(name)), default=None)

@@ -52,7 +52,7 @@ def rank_case(
     stores: list[Context] = [context] if share == "total" else [(agent,) for agent in context]
     hits: list[list[Hit]] = [[] for _ in queries]
     for store in stores:
-        for found, best in zip(hits, _best(case.pool(store), queries, ranker, depth), strict=True):
+        for found, best in zip(hits, _best(case.chunks_of(store), queries, ranker, depth), strict=True):
             found += best
     return [tuple(found) for found in hits]
 

@@ -1,4 +1,4 @@
-"""``lawtrace legal review`` and ``legal evaluate``: people rate questions, in the browser or in the terminal."""
+"""``lawtrace legal review``: people rate questions in the browser."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,34 +10,32 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.dataset import load_dataset
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import make_table, print_json, print_result
 from lawtrace.runs.cli.review import AsJson, Host, Port, Status, serve_review_site
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
-    CRITERION_DESCRIPTIONS,
     RatingRow,
     draw_sample,
     latest_ratings,
     rater_scores,
     rating_agreement,
-    source_paragraphs,
 )
 from lawtrace.runs.report.text import percent, show_interval, visible
-from lawtrace.runs.web.review.append_log import AppendLog, utc_timestamp
+from lawtrace.runs.web.review.append_log import AppendLog
 
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
 
-Cases = Annotated[Path, typer.Option(help="Cases with questions.")]
-Count = Annotated[int, typer.Option(min=1, help="How many questions are drawn.")]
-Seed = Annotated[int, typer.Option(help="The same seed draws the same questions for every rater.")]
-Out = Annotated[Path, typer.Option(help="The ratings of all raters (JSON lines), only ever appended to.")]
+Cases = Annotated[Path, typer.Option(help="A dataset with questions.")]
+Count = Annotated[int, typer.Option(min=1, help="Number of questions in the sample.")]
+Seed = Annotated[int, typer.Option(help="Seed of the sample.")]
+Out = Annotated[Path, typer.Option(help="The ratings of all raters (JSON lines, append-only).")]
 
 
 def review_command(
     cases: Cases,
-    raters: Annotated[int, typer.Option(min=1, help="How many people rate.")] = 3,
-    named: Annotated[list[str] | None, typer.Option("--rater", help="One of those who may rate. Repeatable.")] = None,
+    raters: Annotated[int, typer.Option(min=1, help="Number of raters.")] = 3,
+    named: Annotated[list[str] | None, typer.Option("--rater", help="Name of a rater. Repeatable.")] = None,
     count: Count = 30,
     seed: Seed = 1,
     out: Out = Path("ratings.jsonl"),
@@ -46,12 +44,12 @@ def review_command(
     port: Port = 8719,
     as_json: AsJson = False,
 ) -> None:
-    """Rate a sample of questions in the browser: faithful, clear, expert? Source and question side by side."""
+    """Rate a sample of questions in the browser."""
     log = AppendLog(out, RatingRow)
     if not status:
         sample = draw_sample(load_dataset(cases).cases, count, seed)
         if not sample:
-            raise InputError(f"{cases}: holds no question to be rated; `lawtrace legal questions` writes some")
+            raise InputError(f"{cases}: has no questions; `lawtrace legal questions` writes some")
         who = tuple(dict.fromkeys(named)) if named else raters
         serve_review_site(lambda: _pages(sample, who, log), host=host, port=port, as_json=as_json)
     _tables(latest_ratings(log.rows), as_json=as_json)
@@ -63,51 +61,6 @@ def _pages(
     from lawtrace.runs.legal.rating_pages import RatingPages
 
     return RatingPages(sample, raters, log)
-
-
-def evaluate_command(
-    cases: Cases,
-    rater: Annotated[str | None, typer.Option(help="Who rates now. Without one: only the table of all raters.")] = None,
-    count: Count = 30,
-    seed: Seed = 1,
-    out: Out = Path("ratings.jsonl"),
-    as_json: AsJson = False,
-) -> None:
-    """Rate the same sample in the terminal; go on where you stopped."""
-    log = AppendLog(out, RatingRow)
-    if rater is not None:
-        sample = draw_sample(load_dataset(cases).cases, count, seed)
-        done = {row.question for row in log.rows if row.rater == rater}
-        for number, (case, question) in enumerate(sample, 1):
-            if question.id in done:
-                continue
-            print_note(f"\n{number} of {len(sample)}")
-            _present(case, question)
-            log.append(_ask(rater, question))
-    _tables(latest_ratings(log.rows), as_json=as_json)
-
-
-def _present(case: Case, question: Question) -> None:
-    sources = source_paragraphs(case, question)
-    for paragraph in sources:
-        print_note(f"  source, paragraph {paragraph.ref}: {visible(paragraph.text)}")
-    if not sources:
-        print_note("  source: not released with this case; judge faithfulness by what you know of the decision")
-    print_note(f"  question: {visible(question.text)}")
-    for choice, option in question.options.items():
-        print_note(f"  {'->' if choice == question.answer else '  '} {choice}: {visible(option)}")
-
-
-def _ask(rater: str, question: Question) -> RatingRow:
-    marks = {name: typer.confirm(f"{name} ({CRITERION_DESCRIPTIONS[name]})", err=True) for name in CRITERIA}
-    return RatingRow(
-        rater=rater,
-        question=question.id,
-        faithfulness=marks["faithfulness"],
-        clarity=marks["clarity"],
-        expertise=marks["expertise"],
-        at=utc_timestamp(),
-    )
 
 
 def _tables(rows: list[RatingRow], *, as_json: bool) -> None:
@@ -125,12 +78,12 @@ def _tables(rows: list[RatingRow], *, as_json: bool) -> None:
         }
         print_json({"raters": raters, "agreement": shown})
         return
-    table = make_table("rater", "rated", *CRITERIA, title="Share found good, with its 95 % interval")
+    table = make_table("rater", "rated", *CRITERIA, title="Share rated good, with its 95 % interval")
     for line in lines:
         cells = (f"{percent(line.shares[name])} ({show_interval(line.intervals[name])})" for name in CRITERIA)
         table.add_row(visible(line.rater), str(line.rated), *cells)
     print_result(table)
     for line in agreed:
         cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.kappa, line.fleiss))
-        agreed_on = f"all agree on {percent(line.unanimous)} of {line.questions}"
+        agreed_on = f"unanimous on {percent(line.unanimous)} of {line.questions}"
         print_result(f"{line.criterion}: {agreed_on}; mean Cohen's kappa {cohen}, Fleiss' kappa {fleiss}")

@@ -42,7 +42,7 @@ class Cast:
 
 
 def store(agent: Agent, text: str) -> tuple[Sequence[Chunk], float]:
-    pool = BOTTLES.pool((agent,))
+    pool = BOTTLES.chunks_of((agent,))
     return pool[:2], float(len(pool))
 
 
@@ -70,8 +70,8 @@ async def test_offline_the_question_reaches_every_active_agent_and_is_answered()
     event_log = MemoryEventLog()
     cast = Cast()
     team = await ask(cast, event_log=event_log)
-    assert [(part.agent, part.ended) for part in team.parts] == [("F", "atomic"), ("LR", "atomic")]
-    assert [part.passages for part in team.parts] == [("F1", "F2"), ("LR1", "LR2")]
+    assert [(part.agent, part.ended) for part in team.subtasks] == [("F", "atomic"), ("LR", "atomic")]
+    assert [part.passages for part in team.subtasks] == [("F1", "F2"), ("LR1", "LR2")]
     assert isinstance(team.answer, LegalAnswer)
     assert team.answer.answer == "Yes"
     said = [entry.source for entry in event_log.entries if isinstance(entry, MessageSent)]
@@ -107,7 +107,7 @@ async def test_more_parts_than_there_may_be_are_sent_back_and_then_the_task_is_d
 
     event_log = MemoryEventLog()
     team = await ask(Cast(decomposer=too_many), event_log=event_log)
-    assert [part.ended for part in team.parts] == ["not split"]
+    assert [part.ended for part in team.subtasks] == ["not split"]
     assert any(isinstance(entry, RoleFailed) and "too many" in entry.text for entry in event_log.entries)
 
 
@@ -124,9 +124,9 @@ async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, 
     team = await ask(cast, limits=limits)
     assert all(cast.asked[role] <= most for role, most in limits.most().items())
     assert cast.asked["decomposer"] + cast.asked["atomicity_judge"] <= max(calls, 1)
-    assert max(part.depth for part in team.parts) <= depth
-    assert {part.ended for part in team.parts} <= {"depth", "calls", "atomic"}
-    tasks = [part.task for part in team.parts]
+    assert max(part.depth for part in team.subtasks) <= depth
+    assert {part.ended for part in team.subtasks} <= {"depth", "calls", "atomic"}
+    tasks = [part.task for part in team.subtasks]
     assert len(set(tasks)) == len(tasks)
     assert isinstance(team.answer, LegalAnswer)
 
@@ -134,7 +134,7 @@ async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, 
 async def test_a_task_seen_before_is_not_taken_up_again() -> None:
     cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": QUESTION.text.upper(), "agent": "F"}]}))
     team = await ask(cast)
-    assert [(part.task, part.ended) for part in team.parts] == [(QUESTION.text, "not split")]
+    assert [(part.task, part.ended) for part in team.subtasks] == [(QUESTION.text, "not split")]
 
 
 async def test_what_is_not_atomic_is_split_and_its_parts_are_judged_too() -> None:
@@ -147,13 +147,16 @@ async def test_what_is_not_atomic_is_split_and_its_parts_are_judged_too() -> Non
         return json.dumps({"atomic": "both" not in labelled_json(messages, "task")["task"]})
 
     team = await ask(Cast(decomposer=split, atomicity_judge=judge), limits=DecompositionLimits(depth=3))
-    assert [(part.task, part.agent, part.depth) for part in team.parts] == [("the rule", "LR", 2), ("the fact", "F", 2)]
+    assert [(part.task, part.agent, part.depth) for part in team.subtasks] == [
+        ("the rule", "LR", 2),
+        ("the fact", "F", 2),
+    ]
 
 
 async def test_a_part_for_an_agent_that_is_not_active_goes_to_the_best_store() -> None:
     cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "CS"}]}))
     team = await ask(cast, active=("LR", "F"))
-    (part,) = team.parts
+    (part,) = team.subtasks
     assert (part.wanted, part.agent) == ("CS", "F")
 
 
@@ -162,10 +165,10 @@ async def test_roles_that_answer_unusably_do_not_stop_the_team() -> None:
         return "hm"
 
     team = await ask(Cast(decomposer=nonsense, atomicity_judge=nonsense, role_agent=nonsense))
-    assert [(part.ended, part.found) for part in team.parts] == [("not split", None)]
+    assert [(part.ended, part.answer) for part in team.subtasks] == [("not split", None)]
     assert isinstance(team.answer, LegalAnswer)
     unjudged = await ask(Cast(atomicity_judge=nonsense))
-    assert {part.ended for part in unjudged.parts} == {"not judged"}
+    assert {part.ended for part in unjudged.subtasks} == {"not judged"}
     silent = await ask(Cast(integrator=nonsense))
     assert isinstance(silent.answer, RoleFailure)
     assert silent.answer.answered

@@ -78,5 +78,5 @@ async def test_a_fault_that_passes_is_tried_again_and_on_record() -> None:
 @pytest.mark.parametrize("spec", ["offline", "anthropic:claude", "azure:mine"])
 async def test_only_endpoints_that_give_vectors_encode(spec: str) -> None:
     async with ModelClients(MemoryEventLog()) as clients:
-        with pytest.raises(InputError, match="name a compatible endpoint"):
+        with pytest.raises(InputError, match="has no embeddings"):
             embedding_client(clients, ModelSpec.parse(spec), PLACE)

@@ -103,7 +103,7 @@ def test_a_case_has_a_piece_for_each_paragraph_of_facts_and_rules() -> None:
         ("F:4", "F", ("4",)),
     ]
     assert case.introduction == "Paragraph 1."
-    assert [paragraph.ref for paragraph in case.part("findings")] == ["7", "8"]
+    assert [paragraph.ref for paragraph in case.paragraphs_of("findings")] == ["7", "8"]
     assert Case.model_validate_json(case.model_dump_json()) == case
     with pytest.raises(ValueError, match="in no part"):
         Case.model_validate(case.model_dump() | {"parts": [{"first": "1", "last": "2", "part": "facts"}]})

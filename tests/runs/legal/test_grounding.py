@@ -14,13 +14,14 @@ from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.grounding import check_citations, grounding_lines
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalFolder, ProbeRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_report import content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import LegalResult, run_legal
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.text import show_interval
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK, BOTTLES
 from tests.support.openai_server import serving
 
@@ -55,20 +56,18 @@ def citing(*citations: tuple[str, str]) -> AnswerRow:
         ([("F1", "ustomer record")], True, True, False),
     ],
 )
-def test_citations_must_exist_and_say_what_is_quoted(
+def test_citations_must_exist_and_quote_correctly(
     citations: list[tuple[str, str]], cites: bool, known: bool, quoted: bool
 ) -> None:
     found = check_citations(citing(*citations), TEXTS)
     assert (found.cites, found.known, found.quoted) == (cites, known, quoted)
 
 
-RECIPE = LegalRecipe(
-    contexts=("F+LR",), retrievers=("bm25",), depths=(3,), models=("openai:m",), probes=("without_cited", "renamed")
-)
+RECIPE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(3,), models=("openai:m",), probe_citations=True)
 
 
 def rests_on_facts(request: Mapping[str, Any]) -> str:
-    """Answers Yes while it sees the laptop, cites that, and does not care for names."""
+    """Answers while it sees the passage on the laptop, and cites it."""
     words = request["messages"][0]["content"]
     if "unlocked laptop." not in words:
         return json.dumps({"rationale": "nothing", "answer": None})
@@ -80,43 +79,35 @@ def rests_on_facts(request: Mapping[str, Any]) -> str:
 
 def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
     with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=BOOK))
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=BOOK))
 
 
-def test_an_answer_that_rests_on_what_it_cites_moves_without_it_and_not_by_another_name(
+def test_an_answer_that_rests_on_its_citation_changes_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(rests_on_facts) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
         result = run(tmp_path / "run", RECIPE)
-        asked = [request["messages"][0]["content"] for request in server.requests]
     probes = read_rows(result.folder.probes, ProbeRow)
-    moved = {(row.question, row.probe): row.moved for row in probes}
-    assert moved["bottles/q1", "without_cited"] is True
-    assert moved["bottles/q1", "renamed"] is False
-    assert ("letters/q1", "without_cited") not in moved  # it was refused: there is no answer to try
-    assert any("Bottle Works" not in words and "unlocked laptop." in words for words in asked)
+    changed = {row.question: row.changed for row in probes}
+    assert changed["bottles/q1"] is True
+    assert "letters/q1" not in changed  # it was refused, so there is no answer to probe
     (line,) = grounding_lines(result.cases, result.answers, probes)
     alone = wilson_interval(line.answers, line.answers)
-    assert line.cites == line.known == line.quoted == Share(1.0, alone, line.answers)
-    assert {probe: (share.value, share.of) for probe, share in line.moved.items()} == {
-        "without_cited": (1.0, line.answers),
-        "renamed": (0.0, line.answers),
-    }
-    page = render_legal_report(content_of_legal_run(result.folder.path))
-    assert "moved, without cited" in page
-    assert "moved, renamed" in page
+    assert line.cites == line.known == line.quoted == line.changed == Share(1.0, alone, line.answers)
+    page = render_export(make_legal_report(load_legal_content(result.folder.path)))
+    assert "changed without them" in page
     assert f"{show_interval(alone)} ({line.answers})" in page
 
 
-def test_a_model_that_names_no_option_has_no_share_of_citations() -> None:
+def test_a_model_without_answers_has_no_citation_shares() -> None:
     refused = citing().model_copy(update={"outcome": "refused", "choice": None})
     (line,) = grounding_lines(BOOK.cases, [refused], [])
-    assert (line.answers, line.cites, line.quoted, line.moved) == (0, None, None, {})
+    assert (line.answers, line.cites, line.quoted, line.changed) == (0, None, None, None)
 
 
-def test_one_question_in_many_columns_is_no_more_evidence_than_in_one() -> None:
+def test_repeating_a_question_in_more_columns_does_not_narrow_the_interval() -> None:
     once = [citing(("F1", "customer records")).model_copy(update={"question": f"bottles/q{n}"}) for n in (1, 2)]
     often = [row.model_copy(update={"depth": depth}) for depth in (1, 3, 5) for row in once]
     (few,), (many,) = (grounding_lines(BOOK.cases, rows, []) for rows in (once, often))
@@ -126,8 +117,8 @@ def test_one_question_in_many_columns_is_no_more_evidence_than_in_one() -> None:
     assert few.quoted.interval == many.quoted.interval == wilson_interval(2, 2)
 
 
-def test_probes_need_the_simple_pipeline(tmp_path: Path) -> None:
+def test_the_probe_needs_the_pipeline_once(tmp_path: Path) -> None:
     path = tmp_path / "legal.toml"
-    path.write_text('pipeline = "decomposed"\nprobes = ["renamed"]\n', encoding="utf-8")
+    path.write_text('pipeline = "decomposed"\nprobe_citations = true\n', encoding="utf-8")
     with pytest.raises(InputError, match="pipeline 'once'"):
         read_recipe(path, LegalRecipe)

@@ -7,9 +7,10 @@ import pytest
 
 from lawtrace.runs.legal.legal_files import LegalFolder
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_report import content_of_legal_run, write_legal_report
+from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import run_legal
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.web.export import export_report
 from tests.support.browser import needs_browser, open_page
 from tests.support.legal.small_cases import BOOK
 
@@ -18,11 +19,11 @@ pytestmark = [pytest.mark.browser, needs_browser]
 
 @pytest.fixture
 def page_of_a_run(tmp_path: Path) -> str:
-    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), balanced=True, probes=("renamed",))
+    recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), probe_citations=True)
     folder = LegalFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_legal(recipe, folder, event_log=event_log, book=BOOK))
-    write_legal_report(content_of_legal_run(folder.path), folder.report)
+        asyncio.run(run_legal(recipe, folder, event_log=event_log, dataset=BOOK))
+    export_report(make_legal_report(load_legal_content(folder.path)), folder.report)
     return folder.report.as_uri()
 
 
@@ -33,4 +34,4 @@ def test_the_page_fits_the_window_and_every_figure_has_a_size(page_of_a_run: str
         boxes = [figure.bounding_box() for figure in page.locator("figure svg").all()]
         assert len(boxes) == 2 + 3
         assert all(box is not None and box["width"] > 100 and box["height"] > 60 for box in boxes)
-        assert page.locator("#balanced table").count() == 3
+        assert page.locator("#breakdown table").count() == 2

@@ -1,4 +1,4 @@
-"""Prompt files of one's own: every legal role is told them, the record keeps them, what does not fit is refused."""
+"""Custom prompt files: every legal role uses them, the event log keeps them, incompatible ones are rejected."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,13 +12,14 @@ from lawtrace.environments.legal.case import Case
 from lawtrace.prompts import loader
 from lawtrace.runs.cli.app import app
 from lawtrace.runs.legal.legal_recipe import LegalPrompts, LegalRecipe, load_legal_recipe
-from lawtrace.runs.legal.legal_report import content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK
 
 ROLES = tuple(LegalPrompts.model_fields)
-OURS = {role: (Path(loader.__file__).parent / f"{role}.md").read_text(encoding="utf-8") for role in ROLES}
+OURS = {role: (Path(loader.__file__).parent / "legal" / f"{role}.md").read_text(encoding="utf-8") for role in ROLES}
 MINE = {role: text.replace(f'id = "{role}"', f'id = "my_{role}"') + "Take care.\n" for role, text in OURS.items()}
 GRID = 'contexts = ["F+LR"]\nretrievers = ["bm25"]\ndepths = [2]\n'
 NOTICE = """1. The Office fines Bottle Works.
@@ -48,8 +49,8 @@ def call(*words: str | Path) -> None:
     assert result.exit_code == 0, result.output
 
 
-def told(folder: Path) -> set[str]:
-    """The ids of the prompts that stand behind the messages of a record."""
+def prompts_used(folder: Path) -> set[str]:
+    """The ids of the prompts behind the messages of an event log."""
     with EventLogFile.open(folder) as event_log:
         return {said.prompt_id for said in event_log.entries() if isinstance(said, MessageSent) and said.prompt_id}
 
@@ -60,55 +61,53 @@ def cases_in(folder: Path) -> Path:
     return folder / "cases.jsonl"
 
 
-def test_the_roles_that_prepare_a_case_are_told_them(tmp_path: Path) -> None:
+def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
     (tmp_path / "notice.txt").write_text(NOTICE, encoding="utf-8")
     recipe = recipe_with(tmp_path, ROLES)
     call("ingest", tmp_path / "notice.txt", "--recipe", recipe, "--out", tmp_path / "case.jsonl")
     call("questions", tmp_path / "case.jsonl", "--recipe", recipe, "--out", tmp_path / "asked.jsonl")
     preparing = ("section_mapper", "facts", "rules", "application", "common_sense")
-    assert told(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
-    assert told(tmp_path / "asked.events") == {"my_question_writer"}
+    assert prompts_used(tmp_path / "case.events") == {f"my_{role}" for role in preparing}
+    assert prompts_used(tmp_path / "asked.events") == {"my_question_writer"}
 
 
 @pytest.mark.parametrize(
     ("more", "roles"),
     [
-        ('balanced = true\nprobes = ["renamed"]', ("meta_llm", "restater")),
+        ("probe_citations = true", ("meta_llm",)),
         ('pipeline = "decomposed"', ("decomposer", "atomicity_judge", "role_agent", "integrator")),
     ],
 )
-def test_the_roles_of_a_run_are_told_them_and_the_record_keeps_the_words(
+def test_roles_of_a_run_use_the_prompt_files_and_the_recipe_keeps_their_text(
     tmp_path: Path, more: str, roles: tuple[str, ...]
 ) -> None:
     path = recipe_with(tmp_path, roles, more)
     call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
-    assert told(tmp_path / "run") == {f"my_{role}" for role in roles}
+    assert prompts_used(tmp_path / "run") == {f"my_{role}" for role in roles}
     with EventLogFile.open(tmp_path / "run") as event_log:
         kept = LegalRecipe.model_validate(event_log.recipe)
     assert kept.prompts.prompts().overrides == {role: MINE[role] for role in roles}
-    page = render_legal_report(content_of_legal_run(tmp_path / "run"))
+    page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
     assert all(f"my_{role} for {role}" in page for role in roles)
 
 
-def test_a_role_that_is_not_named_is_told_our_words(tmp_path: Path) -> None:
-    path = recipe_with(tmp_path, ["restater"])
+def test_a_role_without_a_prompt_file_uses_the_default(tmp_path: Path) -> None:
+    path = recipe_with(tmp_path, ["integrator"])
     call("run", "--cases", cases_in(tmp_path), "--recipe", path, "--out", tmp_path / "run")
-    assert told(tmp_path / "run") == {"meta_llm"}
+    assert prompts_used(tmp_path / "run") == {"meta_llm"}
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (OURS["meta_llm"], "id of its own"),
-        (MINE["meta_llm"].replace('"LegalAnswer"', '"Draft"'), "ask for LegalAnswer"),
-        (MINE["meta_llm"].replace("{{ passages }}", "").replace('"passages", ', ""), "must take the inputs"),
-        ("no front matter", "in place of 'meta_llm'"),
+        (OURS["meta_llm"], "give it another id"),
+        (MINE["meta_llm"].replace('"LegalAnswer"', '"Draft"'), "output LegalAnswer"),
+        (MINE["meta_llm"].replace("{{ passages }}", "").replace('"passages", ', ""), "must declare inputs"),
+        ("no front matter", "override of prompt 'meta_llm'"),
         (None, r"prompts\.meta_llm.*meta_llm\.md"),
     ],
 )
-def test_words_that_cannot_stand_in_for_ours_are_refused_before_the_run(
-    tmp_path: Path, text: str | None, complaint: str
-) -> None:
+def test_an_incompatible_prompt_file_is_rejected(tmp_path: Path, text: str | None, complaint: str) -> None:
     path = recipe_with(tmp_path, ["meta_llm"])
     if text is None:
         (tmp_path / "meta_llm.md").unlink()
@@ -118,7 +117,7 @@ def test_words_that_cannot_stand_in_for_ours_are_refused_before_the_run(
         load_legal_recipe(path)
 
 
-def test_a_role_that_there_is_not_is_named_with_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_role_is_answered_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "legal.toml"
     path.write_text('[prompts]\nmeta_lm = "x.md"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"did you mean 'meta_llm'"):

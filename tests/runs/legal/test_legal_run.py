@@ -32,7 +32,7 @@ def run(recipe: LegalRecipe, folder: Path, book: LegalDataset | None = BOOK) -> 
         EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) if book else EventLogFile.resume(folder)
     )
     with opening as event_log:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, book=book))
+        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=book))
 
 
 def against(
@@ -202,10 +202,10 @@ def test_a_finished_run_replays_to_the_same_bytes(tmp_path: Path) -> None:
     assert [row.model_copy(update={"model": ""}) for row in again.answers] == said
 
 
-def test_a_case_book_without_questions_is_refused_before_the_run(tmp_path: Path) -> None:
+def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(BOTTLES.model_copy(update={"questions": ()}).model_dump_json(), encoding="utf-8")
-    with pytest.raises(InputError, match="no case in it has a question"):
+    with pytest.raises(InputError, match="no case has a question"):
         load_cases_with_questions(path)
 
 
@@ -214,15 +214,15 @@ def test_a_case_book_without_questions_is_refused_before_the_run(tmp_path: Path)
     [
         ("contexts = ['F+X']", "contexts.0"),
         ("retrievers = ['google']", "retrievers.0"),
-        ("depths = [3, 1]", "depths must rise"),
+        ("depths = [3, 1]", "depths must be in ascending order"),
         ("depths = [0]", "depths.0"),
-        ("models = ['baseline:literal']", "plays no role"),
-        ("embedding = 'offline'", "gives no vectors"),
+        ("models = ['baseline:noop']", "plays no role"),
+        ("embedding = 'offline'", "has no embeddings"),
         ("modles = ['offline']", r"unknown key 'modles'; did you mean 'models'\?"),
         ("[conversation]\nconcurency = 1", r"did you mean 'concurrency'\?"),
     ],
 )
-def test_a_mistake_in_a_recipe_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+def test_errors_in_a_recipe(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "legal.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=complaint):

@@ -12,12 +12,13 @@ from lawtrace.environments.legal.case import Agent, Choice
 from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder, LegalOutcome, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_report import LegalContent, content_of_legal_run, render_legal_report
+from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import run_legal
 from lawtrace.runs.legal.legal_tables import LegalTables, decomposition_lines, tabulate
 from lawtrace.runs.legal.model_free_baselines import lexical_baseline
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK, BOTTLES
 
 PLAN: dict[tuple[str, str, int], str] = {
@@ -94,16 +95,16 @@ def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None
 
 
 def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
-    found = {(line.column, line.context): line for line in tables.rivals}
-    assert len(found) == len(tables.rivals) == 6
-    assert {(line.first, line.second) for line in tables.rivals} == {("one", "two")}
+    found = {(line.column, line.context): line for line in tables.model_pairs}
+    assert len(found) == len(tables.model_pairs) == 6
+    assert {(line.first, line.second) for line in tables.model_pairs} == {("one", "two")}
     line = found["BM25@3", "F"]  # cccc against wwcc
     assert (line.comparison.difference, line.comparison.only_left, line.comparison.only_right) == (0.5, 2, 0)
     assert (line.comparison.p, line.adjusted) == (0.5, 1)
 
 
 def test_models_are_compared_over_all_cells(tables: LegalTables) -> None:
-    (total,) = tables.rival_totals
+    (total,) = tables.model_pair_totals
     one, two = 2 + 4 + 3 + 2 + 0 + 1, 2 + 2 + 4 + 4 + 0 + 0
     assert (total.first, total.second, total.cells) == ("one", "two", 6)
     assert total.difference == pytest.approx((one - two) / 24)
@@ -126,8 +127,8 @@ def test_agreement_is_the_mean_over_depths(tables: LegalTables) -> None:
     assert kappa < 1
 
 
-def test_splits_go_by_kind_and_by_case(tables: LegalTables) -> None:
-    line = next(line for line in tables.splits if (line.model, line.context) == ("two", "F"))
+def test_accuracy_is_broken_down_by_kind_and_by_case(tables: LegalTables) -> None:
+    line = next(line for line in tables.breakdown if (line.model, line.context) == ("two", "F"))
     assert line.by_case.value == pytest.approx((3 / 6 + 1 / 2) / 2)
     assert line.yes_no is not None
     assert line.four_options is not None
@@ -137,13 +138,13 @@ def test_splits_go_by_kind_and_by_case(tables: LegalTables) -> None:
         case.id: (pytest.approx(0.5), answers) for case, answers in zip(BOOK.cases, (6, 2), strict=True)
     }
     asked_twice = line.cases["bottles"].interval
-    thrice = wilson_interval(1.5, 3)  # three questions, however many columns asked them
+    thrice = wilson_interval(1.5, 3)  # three questions, each counts once
     assert asked_twice is not None
     assert thrice is not None
     assert (asked_twice.low, asked_twice.high) == pytest.approx((thrice.low, thrice.high))
 
 
-def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables: LegalTables) -> None:
+def test_the_best_cell_and_the_cells_above_the_best_baseline(tables: LegalTables) -> None:
     one, two = tables.models
     assert (one.best.cell.context, one.best.cell.column) == ("F", "BM25@3")
     assert (one.above(tables.best), two.above(tables.best)) == (1, 2)
@@ -152,15 +153,15 @@ def test_the_best_cell_is_named_and_those_above_the_best_rule_are_counted(tables
     assert refused == wilson_interval(4, 4)
 
 
-def test_the_mean_over_cases_weighs_a_case_once_and_is_drawn_by_case(tables: LegalTables) -> None:
-    line = next(line for line in tables.splits if (line.model, line.context) == ("one", "AR"))
+def test_the_mean_over_cases_gives_each_case_the_same_weight(tables: LegalTables) -> None:
+    line = next(line for line in tables.breakdown if (line.model, line.context) == ("one", "AR"))
     assert {case: share.value for case, share in line.cases.items()} == pytest.approx({"bottles": 1 / 6, "letters": 0})
     assert line.by_case.value == pytest.approx(1 / 12)
-    assert line.by_case.interval is not None  # of two cases either may be drawn twice
+    assert line.by_case.interval is not None  # each of the two cases can be drawn twice
     assert (line.by_case.interval.low, line.by_case.interval.high) == pytest.approx((0, 1 / 6))
 
 
-def test_words_are_compared_with_what_was_retrieved() -> None:
+def test_the_word_overlap_baseline() -> None:
     four = BOTTLES.questions[1]
     assert lexical_baseline([(four, [BOTTLES.chunks[4].text])]).correct == 1
     assert lexical_baseline([(four, [])]).correct == 0.25
@@ -168,27 +169,27 @@ def test_words_are_compared_with_what_was_retrieved() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_shows_models_against_each_other(tables: LegalTables) -> None:
+def test_the_page_shows_pairs_of_models(tables: LegalTables) -> None:
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "AR"), retrievers=("bm25",), depths=(1, 3))
     content = LegalContent(recipe, BOOK.cases, DatasetIssues(), tables)
-    page = render_legal_report(content)
+    page = render_export(make_legal_report(content))
     assert re.search(r'<th scope="row">one</th><td>two</td><td>BM25@3</td><td>F</td><td class="n">\+50.00</td>', page)
 
 
 @pytest.mark.slow
-def test_the_page_shows_everything_and_escapes_it(tmp_path: Path) -> None:
+def test_the_page_is_deterministic_and_escapes_its_content(tmp_path: Path) -> None:
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "CS"), retrievers=("bm25", "released_bm25"), depths=(1, 2))
     problem = Problem("rows.jsonl, line 3", "content: <b>broken</b>")
     book = LegalDataset(BOOK.cases, (problem,))
     folder = LegalFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_legal(recipe, folder, event_log=event_log, book=book))
-    page = render_legal_report(content_of_legal_run(folder.path))
-    assert page == render_legal_report(content_of_legal_run(folder.path))
+        asyncio.run(run_legal(recipe, folder, event_log=event_log, dataset=book))
+    page = render_export(make_legal_report(load_legal_content(folder.path)))
+    assert page == render_export(make_legal_report(load_legal_content(folder.path)))
     assert "&lt;b&gt;broken&lt;/b&gt;" in page
     assert "<b>broken" not in page
-    assert "offline is no model" in page
-    assert "not the 950 of the published set" in page
+    assert "offline is not a language model" in page
+    assert "The published dataset has 950 questions" in page
     assert "letters has no CS" in page
     assert page.count("<svg") == 2 + 3  # agreement; what cases are made of
     assert "BM25 (released)@2" in page
@@ -202,7 +203,7 @@ def test_a_run_without_answers_is_named(tmp_path: Path) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=LegalRecipe().model_dump(mode="json")):
         pass
     with pytest.raises(InputError, match="lawtrace resume"):
-        content_of_legal_run(tmp_path / "run")
+        load_legal_content(tmp_path / "run")
 
 
 def step(
@@ -226,13 +227,13 @@ def answered(question: str, *steps: SubTaskRow) -> AnswerRow:
     )
 
 
-def test_parts_are_counted_over_all_questions() -> None:
+def test_subtasks_are_counted_over_all_questions() -> None:
     rows = [
         answered("q1", step("F"), step("LR", "depth", depth=2)),
         answered("q2", step("F", "not judged", wanted="CS", found=None)),
     ]
     (line,) = decomposition_lines(rows)
-    assert (line.questions, line.parts, line.deepest, line.rerouted, line.unusable) == (2, 3, 2, 1, 1)
+    assert (line.questions, line.subtasks, line.deepest, line.rerouted, line.unusable) == (2, 3, 2, 1, 1)
     assert line.agents == {"F": 2, "LR": 1}
     assert {ending: count for ending, count in line.ended.items() if count} == {
         "atomic": 1,

@@ -69,3 +69,13 @@ def test_skill_is_zero_at_the_baseline_and_one_at_the_top() -> None:
     assert skill(0.4, 0.7) == pytest.approx(-1)
     assert skill(1.0, 1.0) is None
     assert measure_baselines([]) == ()
+
+
+def test_always_yes_gets_half_of_the_yes_no_questions_when_balanced() -> None:
+    questions = [
+        asked(answer).model_copy(update={"id": f"q{n}"}) for n, answer in enumerate(("Yes", "Yes", "Yes", "No"))
+    ]
+    found = {baseline.name: baseline for baseline in measure_baselines(questions)}
+    always_yes = found["always Yes, longest option"]
+    assert (always_yes.accuracy, always_yes.balanced) == (0.75, 0.5)
+    assert found["random"].balanced == 0.5

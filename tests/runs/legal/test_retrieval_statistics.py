@@ -36,14 +36,14 @@ def test_figures_of_a_retriever() -> None:
     assert words.depths[2].shared is None
     assert (meaning.depths[1].shared, meaning.depths[2].shared) == (1, 0.5)
     assert (released.depths[1].shared, released.depths[2].shared) == (0, 0.5)
-    assert (released.shortest, released.usual) == (0, 1)
+    assert (released.shortest, released.most_common) == (0, 1)
 
 
 def test_the_usual_first_piece_is_counted_within_a_case() -> None:
     ids = [question.id for question in BOTTLES.questions]
     rows = [row("bm25", "F1" if number else "F2", question=name) for number, name in enumerate(ids)]
     (line,) = retrieval_lines([BOTTLES], rows, (1,))
-    assert line.usual == (len(ids) - 1) / len(ids)
+    assert line.most_common == (len(ids) - 1) / len(ids)
 
 
 def test_a_context_that_is_empty_for_a_case_has_no_line() -> None:
@@ -68,8 +68,10 @@ def test_the_released_ranking_prefers_short_pieces_in_the_nine_cases() -> None:
     assert len(found) == 2 * len(CONTEXTS)
     rules, facts = found["released_bm25", "LR"], found["released_bm25", "F"]
     assert rules.shortest == pytest.approx(339 / 418)
-    assert [round(100 * share, 1) for share in (facts.shortest, rules.usual)] == [25.1, 84.7]
+    assert [round(100 * share, 1) for share in (facts.shortest, rules.most_common)] == [25.1, 84.7]
     shared = [rules.depths[3].shared, facts.depths[3].shared]
     assert [round(100 * share, 1) for share in shared if share is not None] == [19.3, 31.4]
     for context in map(context_name, CONTEXTS):
-        assert found["bm25", context].depths[5].spoken > found["released_bm25", context].depths[5].spoken
+        assert (
+            found["bm25", context].depths[5].question_words > found["released_bm25", context].depths[5].question_words
+        )

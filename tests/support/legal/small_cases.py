@@ -1,5 +1,12 @@
-"""A case book small enough to know by heart: two cases, one of which has nothing of common sense."""
+"""A dataset of two cases; one of them has no common-sense chunk."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from autogen_core.models import LLMMessage, SystemMessage
+
+from lawtrace.agents.scripted.prompt_blocks import labelled_json
 from lawtrace.environments.legal.case import AGENTS, Agent, Case, Choice, Chunk, Question
 from lawtrace.environments.legal.dataset import LegalDataset
 
@@ -76,3 +83,11 @@ LETTERS_CASE = Case(
 )
 
 BOOK = LegalDataset((BOTTLES, LETTERS_CASE))
+
+
+def answer_and_cite(request: Mapping[str, Any]) -> str:
+    """Names the first option and cites the first passage."""
+    messages: list[LLMMessage] = [SystemMessage(content=request["messages"][0]["content"])]
+    option = next(iter(labelled_json(messages, "question")["options"]))
+    cited = [{"passage": shown["ref"]} for shown in labelled_json(messages, "passages")[:1]]
+    return json.dumps({"answer": option, "citations": cited})

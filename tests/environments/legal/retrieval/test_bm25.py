@@ -131,6 +131,6 @@ def test_the_mean_weight_of_the_released_code_is_negative_in_most_pools_of_the_n
     cases = load_dataset(SHARED).cases
 
     def negative(*context: Agent) -> int:
-        return sum(mean_idf([chunk.text for chunk in case.pool(context)]) < 0 for case in cases)
+        return sum(mean_idf([chunk.text for chunk in case.chunks_of(context)]) < 0 for case in cases)
 
     assert [negative("F"), negative("LR"), negative("AR", "CS"), negative("F", "LR", "AR")] == [9, 9, 9, 3]

@@ -1,0 +1,90 @@
+"""``lawtrace legal check``: what a dataset holds."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from lawtrace.environments.events import Json
+from lawtrace.environments.legal.case import AGENTS
+from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.legal.case_statistics import part_lengths
+from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
+from lawtrace.runs.report.text import visible
+
+
+def check_command(
+    cases: Annotated[Path, typer.Option(help="A dataset: a folder or a file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Check a dataset: contents, unusable rows, baselines without a model."""
+    dataset = load_dataset(cases)
+    questions = [question for case in dataset.cases for question in case.questions]
+    baselines = measure_baselines(questions)
+    if as_json:
+        print_json(_summary(dataset, baselines))
+    else:
+        print_result(_counts(dataset))
+        print_result(_lengths(dataset))
+        if baselines:
+            print_result(_baselines(baselines))
+        for case, agent in dataset.missing:
+            print_note(f"{visible(case)}: no chunk of {agent}; a context of {agent} alone is empty")
+        for problem in dataset.problems:
+            print_note(f"unusable: {visible(str(problem))}")
+    raise typer.Exit(1 if dataset.problems else 0)
+
+
+def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) -> dict[str, Json]:
+    questions = [question for case in dataset.cases for question in case.questions]
+    chunks = Counter(chunk.agent for case in dataset.cases for chunk in case.chunks)
+    return {
+        "cases": len(dataset.cases),
+        "chunks": {agent: chunks[agent] for agent in AGENTS},
+        "questions": len(questions),
+        "yes_no": sum(question.kind == "yes_no" for question in questions),
+        "four_options": sum(question.kind == "four_options" for question in questions),
+        "decisions": sum(question.decision for question in questions),
+        "baselines": {baseline.name: baseline.accuracy for baseline in baselines},
+        "parts": {line.label: [line.least, line.most, line.mean, line.cases] for line in part_lengths(dataset.cases)},
+        "problems": [str(problem) for problem in dataset.problems],
+        "missing": [[case, agent] for case, agent in dataset.missing],
+    }
+
+
+def _counts(dataset: LegalDataset) -> Table:
+    table = make_table("case", *AGENTS, "yes/no", "A-D", "decision", "Yes", title="Dataset")
+    for case in dataset.cases:
+        chunks = Counter(chunk.agent for chunk in case.chunks)
+        kinds = Counter(question.kind for question in case.questions)
+        table.add_row(
+            visible(case.id),
+            *(str(chunks[agent]) for agent in AGENTS),
+            str(kinds["yes_no"]),
+            str(kinds["four_options"]),
+            str(sum(question.decision for question in case.questions)),
+            str(sum(question.answer == "Yes" for question in case.questions)),
+        )
+    return table
+
+
+def _lengths(dataset: LegalDataset) -> Table:
+    table = make_table("part", "least", "most", "mean", "cases", title="Paragraphs in each part")
+    for line in part_lengths(dataset.cases):
+        table.add_row(line.label, str(line.least), str(line.most), f"{line.mean:.2f}", str(line.cases))
+    return table
+
+
+def _baselines(baselines: tuple[ModelFreeBaseline, ...]) -> Table:
+    questions = baselines[0].questions
+    table = make_table(
+        "baseline", "accuracy %", "balanced %", "right", title=f"Baselines without a model, {questions} questions"
+    )
+    for baseline in baselines:
+        table.add_row(
+            baseline.name, f"{100 * baseline.accuracy:.2f}", f"{100 * baseline.balanced:.2f}", f"{baseline.correct:g}"
+        )
+    return table

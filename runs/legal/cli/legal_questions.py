@@ -1,0 +1,57 @@
+"""``lawtrace legal questions``: write questions from the findings of cases."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawtrace.agents.event_log import Context
+from lawtrace.agents.legal.question_writer import GeneratedQuestions, write_questions
+from lawtrace.environments.legal.case import Case
+from lawtrace.runs.cli.output import print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.stage_runs import open_stage_log
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe, open_legal_role_models
+from lawtrace.runs.report.text import counted, visible
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.stage_files import read_rows, write_rows
+
+
+def questions_command(
+    case: Annotated[Path, typer.Argument(help="A file of cases, from `lawtrace legal ingest`.")],
+    out: Annotated[Path, typer.Option(help="The cases with their questions (JSON lines).")],
+    recipe: Annotated[Path | None, typer.Option(help="A legal recipe: the models and prompts of the roles.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Write questions from the findings of each case."""
+    silence_libraries()
+    options = load_legal_recipe(recipe) if recipe else LegalRecipe()
+    cases = read_rows(case, Case)
+
+    async def write(event_log: EventLogFile) -> list[GeneratedQuestions]:
+        async with open_legal_role_models(options, event_log) as role_models:
+            return [
+                await write_questions(
+                    one,
+                    role_models=role_models,
+                    context=Context(stage="questions", role="question_writer"),
+                    event_log=event_log,
+                    most_rounds=options.conversation.rounds,
+                )
+                for one in cases
+            ]
+
+    with open_stage_log(out, f"questions {case.name}") as event_log:
+        written = asyncio.run(write(event_log))
+    write_rows(out, [one.case for one in written])
+    notes = [note for one in written for note in (*one.failures, *(f"left out: {reason}" for reason in one.refused))]
+    count = sum(len(one.case.questions) for one in written)
+    if as_json:
+        print_json({"cases": len(written), "questions": count, "left_out": [*notes], "out": str(out)})
+    else:
+        left_out = sum(len(one.refused) for one in written)
+        print_result(f"{counted(count, 'question')} on {counted(len(written), 'case')}; {left_out} left out.")
+        for note in notes:
+            print_note(visible(note))
+        print_note(f"Written: {out}")
+    raise typer.Exit(0 if count else 1)

@@ -1,0 +1,175 @@
+"""``lawtrace legal run``, and resuming and reporting legal runs."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.table import Table
+
+from lawtrace.environments.errors import InputError
+from lawtrace.environments.events import Json
+from lawtrace.environments.legal.dataset import LegalDataset
+from lawtrace.runs.cli.options import with_budget
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.stage_runs import resumable
+from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, DatasetIssues, LegalFolder
+from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
+from lawtrace.runs.legal.legal_runner import LegalResult, load_cases_with_questions, run_legal
+from lawtrace.runs.legal.legal_tables import ModelTable
+from lawtrace.runs.report.terminal_tables import calls_table
+from lawtrace.runs.report.text import show_interval, visible
+from lawtrace.runs.run_kinds import find_run_kind
+from lawtrace.runs.runner import check_access, check_prices
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import new_run_folder
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import export_report
+
+
+def run_command(
+    cases: Annotated[Path | None, typer.Option(help="A dataset: a folder or a file.")] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="A legal recipe (TOML). Default: the published grid, offline.")
+    ] = None,
+    repeated: Annotated[
+        Path | None,
+        typer.Option("--from", help="Repeat this run with its recipe and its cases."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the planned calls and their cost; do nothing.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="The run's folder. Default: a new one below logs/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Override the recipe's seed.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+) -> None:
+    """Answer all questions in every cell of the grid."""
+    silence_libraries()
+    resolved = _load_recipe(recipe, repeated)
+    if seed is not None:
+        resolved = resolved.model_copy(update={"seed": seed})
+    dataset = _load_cases(cases, repeated)
+    plan = plan_legal_calls(resolved, dataset.cases)
+    check_prices(resolved, [line.model for line in plan.calls])
+    if dry_run:
+        _show_plan(plan, as_json=as_json)
+        return
+    check_access(plan)
+    folder = LegalFolder(out or new_run_folder(resolved.name).path)
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log, resumable(folder.path):
+        result = asyncio.run(run_legal(resolved, folder, event_log=event_log, dataset=dataset, progress=ProgressBars()))
+    _finish(result, as_json=as_json)
+
+
+def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
+    if repeated is None:
+        return load_legal_recipe(recipe) if recipe else LegalRecipe()
+    if recipe is not None:
+        raise InputError(f"--recipe and --from {repeated} exclude each other")
+    with EventLogFile.open(repeated) as event_log:
+        if find_run_kind(event_log.recipe) is None:
+            raise InputError(f"{repeated} is not a legal run; `lawtrace run --from {repeated}` repeats it")
+        return LegalRecipe.model_validate(event_log.recipe)
+
+
+def _load_cases(cases: Path | None, repeated: Path | None) -> LegalDataset:
+    """The cases given, or those of the repeated run with their issues."""
+    if cases is not None:
+        return load_cases_with_questions(cases)
+    if repeated is None:
+        raise InputError("no cases: give --cases CASES, or --from RUN to repeat a run")
+    folder = LegalFolder(repeated)
+    if not folder.cases.exists():
+        raise InputError(f"{repeated}: the run stopped before it copied its cases; add --cases CASES")
+    issues = read_rows(folder.findings, DatasetIssues)[0]
+    return replace(load_cases_with_questions(folder.cases), problems=issues.problems)
+
+
+def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(cast("dict[str, Json]", plan.model_dump(mode="json")))
+        return
+    expected = (
+        "Expected: every reply is usable, names an option and cites a passage."
+        if plan.expected_is == "exact"
+        else "Expected is the most that the limits of decomposition allow."
+    )
+    grid = f"{plan.cells:,} cells with {plan.questions:,} questions on {plan.cases:,} cases each."
+    print_result(calls_table(plan, f"{grid} {expected} At most: every call is made twice."))
+
+
+def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) -> None:
+    """Continue an interrupted run; ``budget`` overrides the recipe's."""
+    folder = LegalFolder(directory)
+    with EventLogFile.resume(directory) as event_log:
+        recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
+        if folder.cases.exists():
+            plan = plan_legal_calls(recipe, load_cases_with_questions(folder.cases).cases)
+            check_prices(recipe, [line.model for line in plan.calls])
+            check_access(plan)
+        with resumable(directory):
+            result = asyncio.run(run_legal(recipe, folder, event_log=event_log, progress=ProgressBars()))
+    _finish(result, as_json=as_json)
+
+
+def report_legal(directory: Path, *, quiet: bool = False) -> Path:
+    """Write the report of a finished run and print its accuracy. Returns the path of the report."""
+    return _write_report(load_legal_content(directory), directory, quiet=quiet)
+
+
+def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Path:
+    path = LegalFolder(directory).report
+    export_report(make_legal_report(content), path)
+    if not quiet:
+        for table in content.tables.models:
+            for shown in _accuracy_tables(table):
+                print_result(shown)
+        print_result("1 best, 2 second best of a column; below each its 95 % interval, drawn by case.")
+        best = content.tables.best
+        accuracy = f"{100 * best.accuracy:.2f} % of {best.questions} questions"
+        print_result(f"Best baseline without a model: {best.name}, {accuracy}.")
+        print_note(f"Report: {path}\nMessages: lawtrace messages {directory}")
+    return path
+
+
+def _finish(result: LegalResult, *, as_json: bool) -> None:
+    content = load_legal_content(result.folder.path)
+    report = _write_report(content, result.folder.path, quiet=as_json)
+    if not as_json:
+        return
+    cells: list[Json] = [
+        {
+            "model": line.cell.model,
+            "context": line.cell.context,
+            "retriever": line.cell.retriever,
+            "depth": line.cell.depth,
+            "accuracy": line.score.accuracy,
+            "interval": [line.interval.low, line.interval.high] if line.interval else None,
+            "outcomes": {outcome: line.score.count(outcome) for outcome in LEGAL_OUTCOMES},
+        }
+        for table in content.tables.models
+        for line in table.cells
+    ]
+    print_json({"run": str(result.folder.path), "report": str(report), "answers": len(result.answers), "cells": cells})
+
+
+_PLACES = ("  ", " 1", " 2")
+
+
+def _accuracy_tables(table: ModelTable) -> Iterator[Table]:
+    """A table for each retriever, so that it fits a terminal."""
+    for retriever in dict.fromkeys(line.cell.retriever for line in table.cells):
+        rows = {
+            context: [line for line in lines.values() if line.cell.retriever == retriever]
+            for context, lines in table.lines.items()
+        }
+        columns = dict.fromkeys(line.cell.column for lines in rows.values() for line in lines)
+        shown = make_table("context", *columns, title=f"Accuracy %, {visible(table.model)}")
+        for context, lines in rows.items():
+            shown.add_row(context, *(f"{100 * line.score.accuracy:.2f}{_PLACES[line.place]}" for line in lines))
+            shown.add_row("", *(show_interval(line.interval) for line in lines), style="dim")
+        yield shown
