@@ -188,7 +188,7 @@ def test_a_damaged_run_does_not_hide_other_runs(tmp_path: Path) -> None:
     EventLogFile.create(tmp_path / "good", recipe=None).close()
     browse = TestClient(make_viewer_app(tmp_path), base_url=LOOPBACK)
     page = browse.get("/").text
-    assert "not a record of lawtrace" in page
+    assert "not an event log of lawtrace" in page
     assert "/runs/good/" in page
     assert browse.get("/runs/broken/").status_code == 404
 
