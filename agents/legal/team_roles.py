@@ -1,6 +1,6 @@
-"""The seats of the team that decomposes a question: decomposer, atomicity judge, role agent, integrator (M Alg. 1, 2).
+"""The roles of decomposition: decomposer, atomicity judge, role agent, integrator (M Alg. 1, 2).
 
-Decomposer, judge and integrator are one model, the Meta-LLM; the role agents are those that the recipe casts.
+The Meta-LLM is decomposer, judge and integrator; the recipe names the model of the role agents.
 """
 
 import json
@@ -16,19 +16,19 @@ from lawtrace.environments.legal.choice_parser import is_refusal
 from lawtrace.prompts.loader import Prompt
 
 AGENT_DESCRIPTIONS: Mapping[Agent, str] = {
-    "F": "facts: what happened and how it was investigated",
-    "LR": "rules: the provisions and what they demand",
-    "AR": "application: who has which legal role, what is which kind of data, what relates to what",
-    "CS": "common sense: what everybody would infer about roles and kinds of data",
+    "F": "facts: the events and the investigation",
+    "LR": "rules: the provisions and their requirements",
+    "AR": "application: the legal roles of entities, the kinds of data, and the relations between entities",
+    "CS": "common sense: what necessarily follows about legal roles and kinds of data",
 }
 
 
 MAX_SUBTASKS = 8
-"""Parts that a task may be split into at once: twice what the prompt asks for. It bounds what a question can cost."""
+"""The most subtasks of one split: twice what the prompt asks for. It bounds the cost of a question."""
 
 
 class SubTask(BaseModel):
-    """A task that a larger one was split into, and the assistant whom it fits."""
+    """A subtask and the agent it is assigned to."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,7 +37,7 @@ class SubTask(BaseModel):
 
 
 class Decomposition(BaseModel):
-    """What a task was split into."""
+    """The subtasks of a task."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +52,7 @@ class Decomposition(BaseModel):
 
 
 class Atomicity(BaseModel):
-    """Whether one step of reasoning does a task."""
+    """Whether a task needs a single step of reasoning."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,7 +61,7 @@ class Atomicity(BaseModel):
 
 
 class SubTaskAnswer(BaseModel):
-    """What a role agent found on its part."""
+    """The answer of a role agent to its subtask."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,7 +70,7 @@ class SubTaskAnswer(BaseModel):
 
 
 class SubTaskResult(BaseModel):
-    """A part as the integrator reads it; ``found`` is None if its agent said nothing usable."""
+    """A subtask as the integrator reads it; ``found`` is None without a usable answer."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -219,7 +219,7 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.pdf", b"no pdf", "not a PDF that can be read"),
+        ("x.pdf", b"no pdf", "not a readable PDF"),
         ("x.docx", b"", "is .pdf, .html or .txt"),
         ("x.txt", b"\xff\xfe", "not UTF-8"),
         ("x.txt", b" \n", "is empty"),
