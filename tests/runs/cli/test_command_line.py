@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from lawtrace.runs.cli import app
+from lawtrace.runs.plugins import plugin_commands
 from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
@@ -253,7 +254,7 @@ def test_every_command_takes_json() -> None:
         assert "--json" in options, path
 
 
-@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", "legal"])
+@pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *(name for name, _ in plugin_commands())])
 def test_help_says_what_each_part_of_a_verb_does_to_the_end(
     lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str
 ) -> None:
