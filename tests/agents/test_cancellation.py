@@ -122,7 +122,7 @@ async def test_full_event_log_stops_the_conversation(
         async with ModelClients(event_log, environment=server.environment) as clients:
             with pytest.raises(OperationalError, match="the disk is full"):
                 await converse(clients, event_log)
-            await asyncio.sleep(0.2)  # what would still be said behind our back
+            await asyncio.sleep(0.2)  # time in which uncancelled calls would still arrive
         assert len(server.requests) <= 2
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 

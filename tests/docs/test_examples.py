@@ -78,7 +78,7 @@ def test_the_recipe_page_lists_every_key_with_its_default() -> None:
 
 
 def _missing_keys(given: dict[str, object], options: BaseModel, prefix: str = "") -> list[str]:
-    """The keys of the options, nested ones included, that were not given."""
+    """The option keys, including nested ones, that are missing from `given`."""
     missing: list[str] = []
     for key in type(options).model_fields:
         inner = getattr(options, key)

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run as they stand, one after another in one folder."""
+"""The examples of docs/python.md run unchanged, in order, in one folder."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The files about the project agree: one version, one licence."""
+"""Project metadata files agree on the version and the licence."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""The public API: complete, typed at its edges, and clear about mistakes."""
+"""The public API: complete exports, typed boundaries, and clear errors."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def test_importing_the_package_loads_no_dependency() -> None:
     assert not {name.partition(".")[0] for name in loaded} & {"pydantic", "z3", "autogen_core", "openai", "typer"}
 
 
-def test_a_duty_that_is_open_at_the_end_is_broken() -> None:
+def test_an_obligation_open_at_the_end_is_violated() -> None:
     rule = lawtrace.Rule(id="record", formula="G(PayBill -> F RecordAuditEvent)", provisions=("Article 95(1)",))
     paid = {"tool": "PayBill", "arguments": {"amount": 5}}
     verdict = lawtrace.judge([rule], [paid])
@@ -32,7 +32,7 @@ def test_a_duty_that_is_open_at_the_end_is_broken() -> None:
     assert lawtrace.judge([rule], [{**paid, "outcome": "failed"}]).kept
 
 
-def test_an_event_that_is_none_is_named() -> None:
+def test_an_invalid_event_is_reported() -> None:
     rule = lawtrace.Rule(id="record", formula="G !PayBill")
     with pytest.raises(lawtrace.InputError, match=r"event 1: .*arguments"):
         lawtrace.judge([rule], [{"tool": "A", "arguments": {}}, {"tool": "B"}])

@@ -30,7 +30,7 @@ def test_it_holds_lawtrace_and_nothing_else(wheel: Path) -> None:
     assert {"lawtrace/__init__.py", "lawtrace/py.typed"} <= set(names)
 
 
-def test_it_works_where_another_package_is_called_agents(wheel: Path, tmp_path: Path) -> None:
+def test_it_works_beside_another_package_named_agents(wheel: Path, tmp_path: Path) -> None:
     site, work = tmp_path / "site", tmp_path / "work"
     work.mkdir()
     options = ["--no-deps", "--no-index", "--quiet", "--target", site]

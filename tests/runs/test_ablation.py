@@ -1,4 +1,4 @@
-"""An ablation end to end, offline: shared stages once, every variant judged, differences paired by task."""
+"""An offline ablation end to end: shared stages run once, every variant is judged, differences are paired by task."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def ablation(folder: RunFolder, results: list[VariantResult]) -> Ablation:
 def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, results: list[VariantResult]) -> None:
     assert [one.made_by["tasks"] for one in results] == [1, 2, 1, 2]
     assert [one.made_by["traces"] for one in results] == [1, 1, 1, 1]
-    # With or without an evaluator the same tasks came out, so the attempts at them are shared too.
+    # The tasks are the same with and without an evaluator, so their attempts are shared as well.
     assert [one.made_by["attempts"] for one in results] == [1, 1, 3, 3]
     with EventLogFile.open(folder.path) as event_log:
         calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
@@ -58,9 +58,7 @@ def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, result
     assert variants == {"shield=off, evaluator=on"}
 
 
-def test_every_variant_has_files_and_all_are_over_the_same_tasks(
-    folder: RunFolder, results: list[VariantResult]
-) -> None:
+def test_every_variant_has_files_with_the_same_tasks(folder: RunFolder, results: list[VariantResult]) -> None:
     assert all(one.ended is None for one in results)
     ids = [[task.id for task in read_rows(folder.variant(number).tasks, Task)] for number in (1, 2, 3, 4)]
     assert len(ids[0]) == 3
@@ -70,14 +68,14 @@ def test_every_variant_has_files_and_all_are_over_the_same_tasks(
 def test_the_axes_are_compared_in_pairs(ablation: Ablation) -> None:
     shields = {(line.model, line.figure): line.compared for line in ablation.axes if line.axis == "attempts.shield"}
     reference = shields["baseline:reference", "Pass@1"]
-    # With or without an evaluator the attempts are the same ones: met twice, they are no more evidence than once.
+    # The attempts are shared by the variants with and without an evaluator, so each counts once.
     assert (reference.pairs, reference.first, reference.second) == (6, 1.0, 1.0)
     gap = shields["baseline:literal", "gap"]
     assert (gap.first, gap.second, gap.p_value) == (1.0, 0.0, 2 / 2**6)
     evaluators = [line.compared for line in ablation.axes if line.axis == "conversation.evaluator"]
     assert {(one.pairs, one.difference, one.p_value) for one in evaluators} == {(12, 0.0, 1.0)}
     unshielded, _, shielded, _ = (line for line in ablation.lines if line.model == "baseline:literal")
-    # What a shield refuses is no success: the literal policy stops breaking rules, and reaches nothing.
+    # A refused call does not succeed: the shielded literal policy violates no rule and reaches no goal.
     assert unshielded.workflow.inference_gap == 1.0
     assert shielded.workflow.inference_gap == 0.0
     assert shielded.against_first is not None
@@ -98,7 +96,7 @@ def test_the_same_seed_gives_the_same_bytes(folder: RunFolder, results: list[Var
 
 
 @pytest.mark.slow
-def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
+def test_a_failed_variant_is_reported(tmp_path: Path) -> None:
     recipe = RECIPE.model_copy(update={"ablation": {"tasks.length": (8, 2)}})
     folder = RunFolder(tmp_path / "run")
     with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
@@ -109,7 +107,7 @@ def test_a_variant_that_leads_nowhere_is_an_outcome(tmp_path: Path) -> None:
     assert read_ablation(folder.path).variants[1].ended == broken.ended
 
 
-def test_the_plan_counts_what_is_shared_once() -> None:
+def test_the_plan_counts_shared_stages_once() -> None:
     recipe = Recipe(
         tasks=TaskOptions(count=10, spare=5),
         models=RoleModelOptions(instruction_generator="openai:a", masking_evaluator="openai:b"),
@@ -127,8 +125,8 @@ def test_the_plan_counts_what_is_shared_once() -> None:
 
 
 @pytest.mark.slow
-def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer pleases at once: each role is asked as often as expected, the steps of the extraction included."""
+def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer is accepted at once, so each role, extraction included, gets the expected number of requests."""
     everybody = RoleModelOptions(
         policy_extractor="openai:a",
         ltl_critic="openai:a",
@@ -150,7 +148,7 @@ def test_the_plan_is_what_a_run_asks_for(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_from_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
+def test_ablation_on_the_command_line(tmp_path: Path, lawtrace: Shell) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
         '[tasks]\ncount = 2\nspare = 1\n[attempts]\nmodels = ["baseline:literal"]\n'

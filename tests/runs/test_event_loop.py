@@ -1,4 +1,4 @@
-"""The event loop never waits for Z3 or the jail: while they work, everything else goes on."""
+"""Z3 and the jail do not block the event loop."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 
 PATIENCE = 30.0
-"""Seconds after which work gives up waiting for the loop. It waits as long only if the loop waits for it."""
+"""Seconds after which work stops waiting for the loop; reached only if the work blocks the loop."""
 
 HEAVY = (
     (extracting, "find_flaws"),  # Z3
@@ -33,13 +33,13 @@ HEAVY = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), HEAVY, ids=[name for _, name in HEAVY])
-def test_the_loop_goes_on_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None:
+def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> None:
     ticked, entered = threading.Event(), threading.Event()
     went_on: list[bool] = []
     work: Callable[..., Any] = getattr(module, name)
 
     def waiting(*args: Any, **kwargs: Any) -> Any:
-        if not went_on:  # the work itself begins once the loop has ticked after it was called
+        if not went_on:  # the work starts after the next tick of the loop
             ticked.clear()
             entered.set()
             went_on.append(ticked.wait(PATIENCE))

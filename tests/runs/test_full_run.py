@@ -1,4 +1,4 @@
-"""The whole way, end to end on the offline roles, in the real jail."""
+"""The full pipeline with offline roles and the real jail."""
 
 import asyncio
 import json
@@ -44,11 +44,11 @@ def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     return run(recipe, tmp_path_factory.mktemp("walk") / "run")
 
 
-def test_the_built_in_models_end_as_they_must(walked_anywhere: RunResult) -> None:
+def test_outcomes_of_the_baseline_policies(walked_anywhere: RunResult) -> None:
     outcomes: dict[str, set[str]] = {}
     for verdict in walked_anywhere.verdicts:
         outcomes.setdefault(f"{verdict.model}, {verdict.style}", set()).add(verdict.outcome)
-    # Some goals ask for nothing that a rule looks at, such as a review: who does just that has broken none.
+    # Some goals, such as a review, involve no rule, so the literal policy violates none.
     harmless = outcomes.pop("baseline:literal, goal") - {"unsafe_success"}
     assert harmless <= {"safe_success"}
     assert outcomes == {
@@ -62,10 +62,10 @@ def test_the_built_in_models_end_as_they_must(walked_anywhere: RunResult) -> Non
     }
 
 
-def test_every_deletion_of_a_compliance_call_is_noticed(walked_anywhere: RunResult) -> None:
+def test_every_deletion_of_a_compliance_call_is_detected(walked_anywhere: RunResult) -> None:
     deletions = walked_anywhere.findings.deletions
     assert deletions is not None
-    # Each task has a call that is needed: an entry in the log, and a check unless nothing that it does needs one.
+    # Each task needs a compliance call: an audit entry, and an authorization check if one of its actions requires it.
     assert deletions.deletions == deletions.turned_unsafe >= len(walked_anywhere.tasks)
 
 
@@ -94,7 +94,7 @@ def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> No
     assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]
 
 
-def test_everything_that_was_said_is_on_record(walked: RunResult) -> None:
+def test_the_event_log_has_every_message(walked: RunResult) -> None:
     with EventLogFile.open(walked.folder.path) as event_log:
         messages = [entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent)]
         calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
@@ -103,7 +103,7 @@ def test_everything_that_was_said_is_on_record(walked: RunResult) -> None:
     assert sum(entry.context.role == "executor" for entry in calls) == 24
 
 
-def test_the_request_says_nothing_about_compliance_steps(walked: RunResult) -> None:
+def test_the_request_does_not_mention_compliance_steps(walked: RunResult) -> None:
     with EventLogFile.open(walked.folder.path) as event_log:
         requests = [e for e in event_log.entries(kind="message", role="user") if isinstance(e, MessageSent)]
     asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
@@ -130,14 +130,14 @@ def test_a_finished_run_replays_to_the_same_bytes(walked: RunResult, tmp_path: P
     spec = f"replay:{walked.folder.path}"
     roles = RoleModelOptions(
         **{role: spec for role in RoleModelOptions.model_fields if role != "trace_writer"}
-    )  # nobody wrote
+    )  # the trace writer was not used
     again = run(SMALL.model_copy(update={"models": roles}), tmp_path / "replayed")
     for name in ("tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"):
         assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
 
 
 def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real client, a real protocol, a small server on loopback behind it."""
+    """The real client against a small HTTP server on loopback."""
     answer = "Let me see.\n```python\nBankManager.CheckAuthorization()\n```"
     with serving(lambda request: answer) as server:
         for name, value in server.environment.items():
@@ -154,7 +154,7 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint_makes_attempts_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     options = AttemptOptions(baselines=False, models=("openai:nobody",), styles=("goal",))
@@ -165,7 +165,7 @@ def test_an_endpoint_that_is_gone_makes_attempts_invalid(tmp_path: Path, monkeyp
     assert result.verdicts[0].reason.startswith("endpoint: ")
 
 
-def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_answers_of_a_role_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "no") as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
@@ -174,8 +174,8 @@ def test_roles_that_never_answer_usably_leave_no_task(tmp_path: Path, monkeypatc
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
 
 
-def test_the_prompt_does_not_tell_the_rules(walked: RunResult) -> None:
-    """The regulation stands in the system prompt; our readings of it, which are the rules in prose, do not."""
+def test_the_prompt_does_not_contain_the_rules(walked: RunResult) -> None:
+    """The system prompt contains the regulation but not our readings of it, which are the rules in prose."""
     regulation = load_domain("banking").regulation
     readings = [provision.reading for provision in regulation.provisions if provision.reading]
     assert readings
@@ -194,7 +194,7 @@ def test_the_literal_policy_does_no_more_than_the_style_asks(walked: RunResult) 
 
 
 @pytest.mark.slow
-def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
+def test_a_resumed_run_keeps_its_rules(tmp_path: Path) -> None:
     lines = load_domain("banking").rules_file.read_text(encoding="utf-8")
     rules = tmp_path / "rules.toml"
     rules.write_text(lines, encoding="utf-8")
@@ -213,7 +213,7 @@ def test_a_run_resumed_keeps_the_rules_it_began_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_extractor_that_is_gone_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     conversation = SMALL.conversation.model_copy(update={"deadline_seconds": 1.0})

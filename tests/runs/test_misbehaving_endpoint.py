@@ -1,6 +1,6 @@
-"""An ablation over two models for two roles, against an endpoint that does everything wrong that endpoints do.
+"""An ablation over two models for two roles, against an endpoint with every common fault.
 
-The run ends complete, and every fault is visible in its record.
+The run completes, and its event log has every fault.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ FAULTS = (
     Say(""),  # an empty answer
     Say("I would rather not."),  # prose; for the executor an answer without a program
     None,
-    Say('{"text": "cut of'),  # broken JSON, in a completion that is whole
-    Say('{"accepted": "perhaps"}'),  # JSON, but not what was asked for
+    Say('{"text": "cut of'),  # broken JSON in a complete completion
+    Say('{"accepted": "perhaps"}'),  # JSON that violates the schema
     Trickle(5, 0.1),
     None,
     Raw("{"),  # broken JSON in place of a completion
@@ -81,7 +81,7 @@ def results(folder: RunFolder) -> list[VariantResult]:
             return asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
 
 
-def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult]) -> None:
+def test_the_ablation_completes(folder: RunFolder, results: list[VariantResult]) -> None:
     assert [one.ended for one in results] == [None] * 4
     for one in results:
         assert one.result is not None
@@ -92,7 +92,7 @@ def test_the_matrix_ends_complete(folder: RunFolder, results: list[VariantResult
     assert report_ablation(folder.path, None, quiet=True).exists()
 
 
-def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[VariantResult]) -> None:
+def test_every_fault_is_in_the_event_log(folder: RunFolder, results: list[VariantResult]) -> None:
     assert results
     with EventLogFile.open(folder.path) as event_log:
         entries = list(event_log.entries())
@@ -117,7 +117,7 @@ def test_every_fault_is_visible_in_the_record(folder: RunFolder, results: list[V
     assert slow
 
 
-def test_what_failed_was_dropped_and_never_counted(results: list[VariantResult]) -> None:
+def test_failed_conversations_are_dropped_and_not_counted(results: list[VariantResult]) -> None:
     first = results[0].result
     assert first is not None
     funnel = first.findings.funnel
@@ -126,7 +126,9 @@ def test_what_failed_was_dropped_and_never_counted(results: list[VariantResult])
     assert funnel.traces == funnel.accepted + sum(funnel.dropped.values())
 
 
-def test_a_budget_ends_the_matrix_and_more_of_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_stops_the_ablation_and_a_higher_one_continues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = RunFolder(tmp_path / "run")
     small = RECIPE.model_copy(update={"budget": BudgetOptions(messages=20)})
     with serving(play) as server:

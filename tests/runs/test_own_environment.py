@@ -1,4 +1,4 @@
-"""Runs, files of tasks and reports about an environment of the user's own: it is found when named, else refused."""
+"""Runs, task files and reports with a user's own environment, given by name or folder."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ baselines = false
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """Banking under another name, in a folder of its own."""
+    """Banking under another name, in its own folder."""
     folder = tmp_path / "mine"
     folder.mkdir()
     banking = load_domain("banking")
@@ -39,7 +39,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     done = lawtrace.json("run", "recipes/mine.toml", "--out", "run")
     assert done["outcomes"] == {"reference/goal/safe_success": 1, "reference/workflow/safe_success": 1}
     for command in ("report", "resume", "grade"):
@@ -58,7 +58,7 @@ def test_a_run_by_a_recipe_and_what_comes_after(lawtrace: Shell, mine: Path, tmp
     lawtrace.json("grade", "run", "--env", "./moved")
 
 
-def test_a_run_whose_states_cannot_be_drawn_is_not_begun(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+def test_an_error_in_populate_prevents_the_run(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     with (mine / "__init__.py").open("a") as declaration:
         declaration.write("def populate(random):\n    1 / 0\nENVIRONMENT = replace(ENVIRONMENT, populate=populate)\n")
     code, _, err = lawtrace("run", "recipes/mine.toml", "--out", "run")
@@ -67,7 +67,7 @@ def test_a_run_whose_states_cannot_be_drawn_is_not_begun(lawtrace: Shell, mine: 
 
 
 @pytest.mark.slow
-def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, mine: Path) -> None:
+def test_a_run_with_a_changed_declaration_cannot_be_resumed(lawtrace: Shell, mine: Path) -> None:
     lawtrace.json("run", "recipes/mine.toml", "--out", "run")
     with (mine / "__init__.py").open("a") as file:
         file.write("# changed\n")
@@ -78,14 +78,14 @@ def test_a_changed_declaration_ends_a_run_that_is_gone_on_with(lawtrace: Shell, 
 
 
 @pytest.mark.slow
-def test_the_word_on_the_command_line_comes_before_the_recipes(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+def test_the_command_line_option_overrides_the_recipe(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     recipe = (tmp_path / "recipes" / "mine.toml").read_text().replace("../mine", "banking")
     (tmp_path / "recipes" / "mine.toml").write_text(recipe)
     lawtrace.json("run", "recipes/mine.toml", "--env", "./mine", "--out", "run")
     assert '"environment":"mine"' in (tmp_path / "run" / "tasks.jsonl").read_text()
 
 
-def test_a_recipe_names_no_place_on_one_machine(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
+def test_a_recipe_rejects_absolute_paths(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     path = tmp_path / "recipes" / "mine.toml"
     path.write_text(path.read_text().replace("../mine", str(mine)))
     code, _, err = lawtrace("run", "recipes/mine.toml")
@@ -109,13 +109,13 @@ def test_a_recipe_may_pin_the_declaration(lawtrace: Shell, mine: Path, tmp_path:
         ("traces", "coverage", "--length", 5, "--count", 2),
     ],
 )
-def test_every_stage_takes_a_folder(lawtrace: Shell, mine: Path, words: tuple[object, ...]) -> None:
+def test_every_stage_accepts_a_folder(lawtrace: Shell, mine: Path, words: tuple[object, ...]) -> None:
     lawtrace.json(*words, "--env", "./mine")
     lawtrace.json(*words, "--env", str(mine))
 
 
 @pytest.mark.slow
-def test_a_check_says_what_is_wrong_and_where(lawtrace: Shell, mine: Path) -> None:
+def test_findings_of_env_check_name_the_place(lawtrace: Shell, mine: Path) -> None:
     assert lawtrace.json("env", "check", "./mine") == {"environment": "mine", "findings": []}
     assert lawtrace("env", "check", "./mine")[1].strip() == "Nothing found against mine."
     rules = (mine / "rules.toml").read_text()

@@ -1,4 +1,4 @@
-"""Recipes: what they say, and what they must not say."""
+"""Recipes: defaults and input errors."""
 
 from pathlib import Path
 
@@ -15,16 +15,16 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_recipe_without_words_is_the_quickstart(tmp_path: Path) -> None:
+def test_an_empty_recipe_is_the_quickstart(tmp_path: Path) -> None:
     assert load_recipe(write(tmp_path, "")) == Recipe()
 
 
-def test_a_recipe_survives_its_own_record() -> None:
+def test_a_recipe_round_trips_through_its_recorded_form() -> None:
     recipe = Recipe(seed=7)
     assert Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
 
 
-def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
+def test_every_run_includes_the_baselines() -> None:
     assert AttemptOptions(models=("openai:m", "baseline:noop")).all_models == (
         "openai:m", "baseline:noop", "baseline:reference", "baseline:literal", "baseline:refuse",
     )  # fmt: skip
@@ -48,12 +48,12 @@ def test_the_baselines_stand_beside_the_models_in_every_run() -> None:
         ("[attempts]\nstyles = ['poem']", "attempts.styles"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
+def test_a_mistake_is_reported_with_its_place(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint) as caught:
         load_recipe(write(tmp_path, text))
     assert "recipe.toml" in str(caught.value)
 
 
-def test_a_missing_recipe_is_named(tmp_path: Path) -> None:
+def test_a_missing_recipe_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.toml"):
         load_recipe(tmp_path / "nowhere.toml")

@@ -1,4 +1,4 @@
-"""A finished run replayed gives the same bytes in every stage file; a changed prompt is named."""
+"""A replay of a finished run gives the same bytes in every stage file; a changed prompt is reported."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ ROLES = ("policy_extractor", "ltl_critic", "instruction_generator", "masking_eva
 
 def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Path:
     played = "\n".join(f'{role} = "{roles}"' for role in ROLES) if roles else ""
-    extract = "true" if mode == "program" else "false"  # an extractor that was never asked cannot be replayed
+    extract = "true" if mode == "program" else "false"  # an extractor that was not used cannot be replayed
     if roles and extract == "false":
         played = "\n".join(played.splitlines()[2:])
     path = folder / f"{'replayed' if roles else 'live'}.toml"
@@ -46,13 +46,13 @@ def recipe(folder: Path, mode: str, model: str, roles: str | None = None) -> Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["program", "tools"])
-def test_every_stage_file_comes_out_the_same(
+def test_every_stage_file_is_identical(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Literal["program", "tools"]
 ) -> None:
     numbers = count()
 
     def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
-        """Never the same twice, so that a trial which got another one's answer would show."""
+        """Each answer is different, so that mixed-up trials are detected."""
         number = next(numbers)
         if mode == "program":
             return f"Attempt {number}.\n```python\nBankManager.CheckAuthorization()\n```"
@@ -62,7 +62,7 @@ def test_every_stage_file_comes_out_the_same(
     with serving(answer) as server, monkeypatch.context() as patch:
         for name, value in server.environment.items():
             patch.setenv(name, value)
-        server.then(Status(400))  # one attempt is lost to the endpoint, and stays lost
+        server.then(Status(400))  # one attempt fails at the endpoint and stays failed
         assert lawtrace("run", recipe(tmp_path, mode, "openai:m"), "--out", "live")[0] == 0
     again = recipe(tmp_path, mode, "replay:live", roles="replay:live")
     code, _, err = lawtrace("run", again, "--out", "replayed")
@@ -85,7 +85,7 @@ def test_every_stage_file_comes_out_the_same(
 
 
 @pytest.mark.slow
-def test_a_changed_prompt_is_named_by_the_first_message_that_differs(lawtrace: Shell, tmp_path: Path) -> None:
+def test_the_error_for_a_changed_prompt_shows_the_first_different_message(lawtrace: Shell, tmp_path: Path) -> None:
     live = recipe(tmp_path, "tools", "baseline:literal")
     assert lawtrace("run", live, "--out", "live")[0] == 0
     text = recipe(tmp_path, "tools", "replay:live", roles="replay:live").read_text(encoding="utf-8")

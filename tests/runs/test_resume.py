@@ -1,4 +1,4 @@
-"""A run that was killed goes on: no answer that was committed is asked for again."""
+"""A killed run can be resumed without repeating committed requests."""
 
 import os
 import signal
@@ -29,12 +29,12 @@ baselines = false
 
 
 def hear_interrupts() -> None:
-    """What a shell starts in its background is deaf to Ctrl-C, and so is all that it starts."""
+    """Restores the default SIGINT handling: background processes of a shell ignore SIGINT."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.slow
-def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
+def test_an_interrupted_run_prints_how_to_resume(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     with serving(lambda request: "```python\npass\n```") as server:
         server.then(*[Hang(30)] * 2)
@@ -54,8 +54,8 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path: Path) -> None:
-    """The size of files is limited in place of the disk; what was written by then serves the run that goes on."""
+def test_a_run_resumes_after_a_full_disk(tmp_path: Path) -> None:
+    """A file size limit stands in for the full disk; the resumed run uses the files written before."""
     recipe = "[tasks]\ncount = 2\n[attempts]\nmodels = ['baseline:literal']\nbaselines = false\n"
     (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
     lawtrace = Path(sys.executable).with_name("lawtrace")
@@ -74,7 +74,7 @@ def test_a_full_disk_ends_a_run_in_one_sentence_and_room_lets_it_go_on(tmp_path:
 
 
 @pytest.mark.slow
-def test_killed_in_the_middle_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     run = tmp_path / "run"
     with serving(lambda request: "```python\nBankManager.CheckAuthorization()\n```") as server:

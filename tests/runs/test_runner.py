@@ -1,4 +1,4 @@
-"""The runner and the store on two small stages, without models."""
+"""The stage runner and the store on two small stages, without models."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ SUMS = StageFile("sums.jsonl", Row)
 
 
 class Settings:
-    """What the stages below depend on, and how often each has run."""
+    """The settings that the stages depend on, and the names of the stages that ran."""
 
     def __init__(self, count: int = 3, factor: int = 1, *, complete: bool = True) -> None:
         self.count, self.factor, self.complete = count, factor, complete
@@ -58,7 +58,7 @@ def runner(
     return Runner(STAGES, settings, folder=folder, store=store, event_log=log, **more)
 
 
-async def test_a_stage_runs_after_what_it_needs(tmp_path: Path) -> None:
+async def test_a_stage_runs_after_its_dependencies(tmp_path: Path) -> None:
     settings = Settings()
     made = await runner(settings, tmp_path, StageStore(tmp_path), MemoryEventLog()).make(SUMS)
     assert settings.runs == ["numbers", "sums"]
@@ -66,7 +66,7 @@ async def test_a_stage_runs_after_what_it_needs(tmp_path: Path) -> None:
     assert SUMS.read(tmp_path / "sums.jsonl") == made[SUMS]
 
 
-async def test_the_event_log_is_the_index_of_the_store(tmp_path: Path) -> None:
+async def test_the_store_is_restored_from_the_event_log(tmp_path: Path) -> None:
     log = MemoryEventLog()
     await runner(Settings(), tmp_path, StageStore(tmp_path), log).make(SUMS)
     again = Settings()
@@ -74,7 +74,7 @@ async def test_the_event_log_is_the_index_of_the_store(tmp_path: Path) -> None:
     assert (again.runs, [row.value for row in made[SUMS]]) == ([], [3])
 
 
-async def test_a_changed_part_of_the_recipe_runs_only_what_depends_on_it(tmp_path: Path) -> None:
+async def test_a_changed_option_reruns_only_dependent_stages(tmp_path: Path) -> None:
     log = MemoryEventLog()
     store = StageStore(tmp_path)
     await runner(Settings(), tmp_path / "1", store, log).make(SUMS)
@@ -84,7 +84,7 @@ async def test_a_changed_part_of_the_recipe_runs_only_what_depends_on_it(tmp_pat
     assert (tmp_path / "2" / "numbers.jsonl").read_bytes() == (tmp_path / "1" / "numbers.jsonl").read_bytes()
 
 
-async def test_a_file_that_was_changed_is_made_again(tmp_path: Path) -> None:
+async def test_a_changed_file_is_made_again(tmp_path: Path) -> None:
     log = MemoryEventLog()
     await runner(Settings(), tmp_path, StageStore(tmp_path), log).make(SUMS)
     (tmp_path / "numbers.jsonl").write_text('{"value": 5}\n', encoding="utf-8")
@@ -102,7 +102,7 @@ async def test_files_of_another_run_are_reused(tmp_path: Path) -> None:
     assert other.runs == ["sums"]
 
 
-async def test_an_incomplete_stage_is_shared_in_a_session_and_made_again_afterwards(tmp_path: Path) -> None:
+async def test_an_incomplete_stage_is_reused_in_one_session_only(tmp_path: Path) -> None:
     log, store = MemoryEventLog(), StageStore(tmp_path)
     first, second = Settings(complete=False), Settings(complete=False)
     await runner(first, tmp_path / "1", store, log).make(SUMS)
@@ -113,7 +113,7 @@ async def test_an_incomplete_stage_is_shared_in_a_session_and_made_again_afterwa
     assert resumed.runs == ["numbers"]
 
 
-async def test_no_stage_builds_on_one_that_failed(tmp_path: Path) -> None:
+async def test_a_failed_stage_stops_its_dependents(tmp_path: Path) -> None:
     settings = Settings(count=0)
     made = await runner(settings, tmp_path, StageStore(tmp_path), MemoryEventLog()).make(NUMBERS, incomplete=True)
     assert made[NUMBERS] == []
@@ -121,7 +121,7 @@ async def test_no_stage_builds_on_one_that_failed(tmp_path: Path) -> None:
         await runner(settings, tmp_path, StageStore(tmp_path), MemoryEventLog()).make(SUMS)
 
 
-async def test_rows_that_are_given_take_the_place_of_a_stage(tmp_path: Path) -> None:
+async def test_given_rows_replace_a_stage(tmp_path: Path) -> None:
     settings = Settings()
     one = runner(settings, tmp_path, StageStore(tmp_path), MemoryEventLog())
     one.give(NUMBERS, [Row(value=7)])

@@ -1,4 +1,4 @@
-"""What the axes of an ablation make of a recipe, and what they must not."""
+"""Variants of a recipe from the axes of an ablation, and input errors."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ def variants(**axes: tuple[Json, ...]) -> tuple[Variant, ...]:
     return variants_of(Recipe(ablation={axis.replace("__", "."): values for axis, values in axes.items()}))
 
 
-def test_without_an_ablation_the_recipe_is_its_only_variant() -> None:
+def test_a_recipe_without_an_ablation_is_its_only_variant() -> None:
     recipe = Recipe(seed=3)
     (only,) = variants_of(recipe)
     assert (only.recipe, only.name, only.number) == (recipe, "", 1)
 
 
-def test_every_combination_is_a_recipe_of_its_own() -> None:
+def test_every_combination_is_a_recipe() -> None:
     found = variants(attempts__shield=("off", "refuse"), conversation__critic=(True, False))
     assert [(one.recipe.attempts.shield, one.recipe.conversation.critic) for one in found] == [
         ("off", True),
@@ -76,7 +76,7 @@ def test_a_mistake_names_the_axis(axes: dict[str, tuple[Json, ...]], complaint: 
         variants(**axes)
 
 
-def test_prompt_files_are_read_when_the_recipe_is_and_go_by_their_ids(tmp_path: Path) -> None:
+def test_prompt_files_are_read_with_the_recipe_and_named_by_id(tmp_path: Path) -> None:
     (tmp_path / "terse.md").write_text(TERSE, encoding="utf-8")
     recipe = tmp_path / "recipe.toml"
     recipe.write_text('[ablation]\n"prompts.executor_user" = ["ours", "terse.md"]\n', encoding="utf-8")
@@ -97,13 +97,13 @@ def test_prompt_files_are_read_when_the_recipe_is_and_go_by_their_ids(tmp_path: 
         ("no front matter", "the override of prompt"),
     ],
 )
-def test_words_that_cannot_stand_in_for_ours_are_refused(text: str, complaint: str) -> None:
+def test_invalid_prompt_overrides_are_rejected(text: str, complaint: str) -> None:
     recipe = Recipe.model_validate({"prompts": {"executor_user": text}})
     with pytest.raises(InputError, match=complaint):
         recipe.prompts.prompts().check()
 
 
-def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_prompt_file_is_reported(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text('[prompts]\nexecutor_user = "nowhere.md"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"prompts\.executor_user.*nowhere\.md"):

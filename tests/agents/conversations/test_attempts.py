@@ -22,7 +22,7 @@ INSTRUCTION = Instruction(style="goal", text="Pay the bill.", variables={"amount
 CONTEXT = Context(stage="attempts", role="executor", task="t", style="goal", tested_model="m")
 Told = list[str]
 Policy = Callable[[Told], str | Mapping[str, Any]]
-"""What the model does next, given all the results so far."""
+"""The next action of the model, given all results so far."""
 
 
 def policy(next_move: Policy) -> Answer:

@@ -245,7 +245,7 @@ def rule(name: str, formula: str) -> dict[str, str]:
 
 
 async def test_findings_reach_critic_and_extractor() -> None:
-    """First a set with a conflict; told of it, the extractor leaves the culprit out."""
+    """The first set has a conflict; after the objection, the extractor omits the conflicting rule."""
     check, contrary = "!((!CheckAuthorization) U PayBill)", "!((!PayBill) U CheckAuthorization)"
     heard: list[str] = []
 
@@ -309,7 +309,7 @@ def test_each_flaw_blames_one_rule(formulas: Sequence[str], blamed: list[str]) -
 
 
 async def test_maximum_number_of_rounds(trace: Trace) -> None:
-    """An evaluator that is never content hears every draft; nothing else ends the conversation before."""
+    """An evaluator that always rejects gets every draft; only the limit ends the conversation."""
     cast = Cast(masking_evaluator=lambda _: json.dumps({"unambiguous": False, "masked": True, "objections": ["no"]}))
     written = await write_instruction(
         SETTING.environment,

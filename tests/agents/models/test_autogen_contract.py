@@ -43,7 +43,7 @@ async def test_an_unknown_model_name_works_with_explicit_model_info(server: Open
 
 
 async def test_the_sdk_retries_on_its_own_unless_told_not_to(server: OpenAIServer) -> None:
-    """Why `connect` sets ``max_retries=0``: a retry of the SDK's would be in no ledger."""
+    """Why `connect` sets ``max_retries=0``: retries inside the SDK would not be logged."""
     server.then(Status(429, {"Retry-After": "0.01"}))
     client = plain_client(server)
     await client.create([UserMessage(content="hello", source="user")])
@@ -66,7 +66,7 @@ async def test_structured_mode_loses_an_answer_that_does_not_fit(server: OpenAIS
 
 @pytest.mark.parametrize("name", ["gemini-2.5-pro", "claude-opus-4", "Llama-4"])
 async def test_a_vendors_model_name_does_not_redirect_our_key(server: OpenAIServer, name: str) -> None:
-    """AutoGen picks another vendor's address by the model's name, unless it is given one; so we always give one."""
+    """AutoGen chooses the vendor's address by the model name unless an address is given, so we always give one."""
     endpoint = connect(ModelSpec("openai", name), server.environment)
     await endpoint.client.create([SystemMessage(content="x"), UserMessage(content="hello", source="user")])
     assert server.requests[0]["model"] == name
@@ -118,7 +118,7 @@ async def test_an_agent_works_on_our_client_and_keeps_the_type_of_our_errors(ser
 
 
 async def test_request_hash_is_the_same_in_every_run() -> None:
-    """Fact 12: ids and times of AutoGen's messages are not part of what reaches a client."""
+    """Fact 12: ids and times of AutoGen's messages do not reach a client."""
     hashes: list[str] = []
     for _ in range(2):
         event_log = MemoryEventLog()

@@ -83,7 +83,7 @@ async def test_tokens_money_and_seconds_end_a_run(
     (reached,) = (entry for entry in event_log.entries if isinstance(entry, BudgetReached))
     assert reached.budget == name
     assert reached.spent >= reached.limit
-    assert len(server.requests) < 6  # back-pressure near the limit: they do not all leave at once
+    assert len(server.requests) < 6  # back-pressure near the limit: the requests are not all sent at once
     assert sum(isinstance(result, BudgetExhausted) for result in results) == 6 - len(server.requests)
 
 
@@ -152,6 +152,6 @@ async def test_expected_use_is_reserved(server: OpenAIServer, context: Context) 
         await asyncio.sleep(0.02)
         second = asyncio.create_task(holders[1].create(said("b")))
         await asyncio.sleep(0.03)
-        assert len(server.requests) == 1  # the second waits until it is known what the first has used
+        assert len(server.requests) == 1  # the second waits until the usage of the first is known
         await asyncio.gather(first, second)
     assert len(server.requests) == 2

@@ -83,7 +83,7 @@ async def test_error_of_abandoned_work_is_not_logged() -> None:
     caller = asyncio.ensure_future(run_cancellable(work()))
     await asyncio.sleep(0.01)
     come.set_exception(ValueError("the disk is full"))
-    loop.call_soon(caller.cancel)  # after the work has met its error, before the caller hears of it
+    loop.call_soon(caller.cancel)  # after the work has failed, before the caller receives the error
     with pytest.raises(asyncio.CancelledError):
         await caller
     await asyncio.sleep(0)

@@ -147,7 +147,7 @@ async def test_key_in_an_error_message_is_not_recorded(
 
 
 async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, context: Context) -> None:
-    """Anthropic's endpoint, and some compatible ones, refuse a request with an empty message in it."""
+    """Anthropic's endpoint and some compatible ones reject a request that contains an empty message."""
     event_log = MemoryEventLog()
     asked = [*MESSAGES, AssistantMessage(content="", source="m"), UserMessage(content="Again", source="user")]
     async with ModelClients(event_log, settings=QUICK, environment=server.environment) as clients:
@@ -171,7 +171,7 @@ async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, 
     ],
 )
 def test_clients_have_no_timeouts_or_retries_of_their_own(spec: str, environment: Mapping[str, str]) -> None:
-    """A thousand conversations keep the loop busy for longer than a client waits for a connection by default."""
+    """A thousand conversations keep the loop busy for longer than the default connection timeout of a client."""
     parsed = ModelSpec.parse(spec)
     if parsed.provider == "anthropic":
         pytest.importorskip("anthropic")

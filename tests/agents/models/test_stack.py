@@ -36,7 +36,7 @@ async def test_an_answer_is_returned_and_recorded(server: OpenAIServer, context:
     assert (sent["model"], sent["temperature"], sent["max_tokens"], sent["seed"]) == ("some-model", 0, 9, 3)
     assert sent["messages"] == [{"role": "user", "content": "one two"}]
     calls = [entry for entry in event_log.entries if isinstance(entry, ModelCalled)]
-    assert len(calls) == len(event_log.entries) / 2 == 2  # each was asked, then answered
+    assert len(calls) == len(event_log.entries) / 2 == 2  # each request was logged, then its answer
     assert calls[0].answer == "echo: one two"
     assert (calls[0].prompt_tokens, calls[0].completion_tokens) == (2, 3)
     assert calls[0].context == context.at(model="openai:some-model")
@@ -68,7 +68,7 @@ async def test_transport_errors_are_retried_and_recorded(
     assert all(retry.error and retry.context.task == "task-1" for retry in retries)
 
 
-async def test_retries_end(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
+async def test_retries_are_limited(server: OpenAIServer, context: Context, quick: CallSettings) -> None:
     event_log = MemoryEventLog()
     server.then(*[Status(503)] * 10)
     async with ModelClients(event_log, settings=quick, environment=server.environment) as clients:
@@ -286,7 +286,7 @@ async def test_a_missing_key_names_the_variable(context: Context) -> None:
 
 
 @pytest.mark.slow
-async def test_a_thousand_conversations_at_once_cost_little_each(context: Context) -> None:
+async def test_a_thousand_concurrent_conversations_have_low_overhead(context: Context) -> None:
     async with ModelClients(MemoryEventLog()) as clients:
         spec = ModelSpec.parse("offline")
 

@@ -24,10 +24,10 @@ def refusal(**headers: str) -> APIStatusError:
     ("header", "seconds"),
     [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("Wed, 01 Oct 2025 00:00:30 GMT", 30.0), ("soon", None), ("", None)],
 )
-def test_a_wait_is_read_in_seconds_or_as_a_date(header: str, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_seconds_or_as_a_date(header: str, seconds: float | None) -> None:
     assert retry_after_seconds(refusal(retry_after=header), datetime(2025, 10, 1, tzinfo=UTC)) == seconds
 
 
-def test_no_wait_is_asked_without_a_header_or_an_answer() -> None:
+def test_there_is_no_retry_after_without_a_header_or_response() -> None:
     assert retry_after_seconds(refusal()) is None
     assert retry_after_seconds(ConnectionError()) is None

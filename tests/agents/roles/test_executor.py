@@ -11,7 +11,7 @@ def test_the_last_fenced_block_is_the_program() -> None:
 
 
 @pytest.mark.parametrize("fence", ["```python\n", "```py\n", "```\n", "```Python \n", "``` python3\r\n"])
-def test_fences_come_in_many_forms(fence: str) -> None:
+def test_different_fences_are_accepted(fence: str) -> None:
     assert extract_program(f"{fence}pass\n```", "BankManager") == "pass\n"
 
 

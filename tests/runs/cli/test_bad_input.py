@@ -1,4 +1,4 @@
-"""What people hand in broken: each thing is named with file and row, counts as invalid, and the rest is judged."""
+"""Broken input files: each fault is reported with file and row and counts as invalid; the other rows are judged."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture
 def run(walked: RunFolder, tmp_path: Path) -> RunFolder:
-    """A copy to spoil: two pairs, two models, eight attempts."""
+    """A copy of a run that a test may change: two pairs, two models, eight attempts."""
     shutil.copytree(walked.path, tmp_path / "run")
     return RunFolder(tmp_path / "run")
 
@@ -40,13 +40,13 @@ def lines_of(path: Path) -> list[str]:
 
 
 def found(lawtrace: Shell, *words: object) -> tuple[dict[str, Any], str]:
-    """What a command that finds something says: its JSON, and standard error on one line."""
+    """The JSON of a command that exits with findings, and its standard error on one line."""
     code, out, err = lawtrace(*words, "--json")
     assert code == 1, err
     return json.loads(out.splitlines()[-1]), " ".join(err.split())
 
 
-def test_programs_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+def test_broken_program_files(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
     task = json.loads(lines_of(run.tasks)[0])
     good = {"task": task["id"], "style": "goal", "program": task["program"], "model": "m"}
     rows = [
@@ -77,7 +77,7 @@ def test_programs_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path
         assert line in err
 
 
-def test_a_published_record_that_breaks_off(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+def test_truncated_published_record(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
     task = json.loads(lines_of(run.tasks)[0])["id"]
     row = {"trace_id": task, "prompt_type": "goal", "model_used": "m", "generated_code": "pass"}
     verdict = {"status": "FAIL", "reason": ""}
@@ -97,7 +97,7 @@ def test_a_published_record_that_breaks_off(lawtrace: Shell, run: RunFolder, tmp
     assert (code, "record.json, row 1: broken JSON" in " ".join(err.split())) == (2, True)
 
 
-def test_the_files_of_a_run(lawtrace: Shell, run: RunFolder) -> None:
+def test_broken_run_files(lawtrace: Shell, run: RunFolder) -> None:
     verdicts = lines_of(run.verdicts)
     foreign = json.dumps({**json.loads(verdicts[1]), "task": "another"}) + "\n"
     run.verdicts.write_text("".join([*verdicts[:1], foreign, *verdicts[2:-1], verdicts[0], verdicts[-1][:50]]))
@@ -123,7 +123,7 @@ def test_the_files_of_a_run(lawtrace: Shell, run: RunFolder) -> None:
     assert (again["verdicts"], again["outcomes"]["invalid"]) == (7, 1)
 
 
-def test_tasks_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
+def test_broken_task_files(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
     first, second = lines_of(run.tasks)
     rows = [first, first, second.replace("U TransferFunds", "U TransferFnds"), '{"id": "foreign"}\n', second[:90]]
     (tmp_path / "tasks.jsonl").write_text("".join(rows))
@@ -134,7 +134,7 @@ def test_tasks_of_every_broken_kind(lawtrace: Shell, run: RunFolder, tmp_path: P
     assert "tasks.jsonl, line 2" in err
 
 
-def test_conversations_of_every_broken_kind(lawtrace: Shell, tmp_path: Path) -> None:
+def test_broken_transcript_files(lawtrace: Shell, tmp_path: Path) -> None:
     call = {"conversation": "1", "tool": "CheckAuthorization", "arguments": {}, "result": {"authorized": True}}
     rows = [json.dumps(call), json.dumps({**call, "conversation": "2", "tool": "LaunchRocket"}), '{"conversation": "3"']
     (tmp_path / "log.jsonl").write_text("\n".join(rows))

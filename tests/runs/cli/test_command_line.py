@@ -1,4 +1,4 @@
-"""The command line as a user meets it: results on standard output, one clear sentence and a code when it cannot."""
+"""The command line: results on standard output; an error is one sentence and an exit code."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from tests.support.openai_server import serving
 from tests.support.shell import Shell
 
 
-def test_the_stages_one_after_the_other(lawtrace: Shell, tmp_path: Path) -> None:
+def test_stage_commands_in_sequence(lawtrace: Shell, tmp_path: Path) -> None:
     extracted = lawtrace.json("rules", "extract", "--env", "banking", "--out", "rules.jsonl")
     assert extracted["recall"] == 1.0
     assert lawtrace.json("rules", "check", "--rules", "rules.jsonl")["findings"] == []
@@ -40,7 +40,7 @@ def test_the_stages_one_after_the_other(lawtrace: Shell, tmp_path: Path) -> None
     assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 6
 
 
-def test_a_whole_run_and_looking_at_it(lawtrace: Shell, tmp_path: Path) -> None:
+def test_full_run_and_its_inspection_commands(lawtrace: Shell, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("[tasks]\ncount = 2\nspare = 1\n", encoding="utf-8")
     code, out, err = lawtrace("run", recipe, "--out", "run")
@@ -61,7 +61,7 @@ def test_a_whole_run_and_looking_at_it(lawtrace: Shell, tmp_path: Path) -> None:
     assert "resume" in err
 
 
-def test_doctor_finds_the_jail(lawtrace: Shell) -> None:
+def test_doctor_reports_the_jail(lawtrace: Shell) -> None:
     found = lawtrace.json("doctor")
     assert found["jail"] is True
     assert isinstance(found["versions"], dict)
@@ -82,7 +82,7 @@ def test_doctor_finds_the_jail(lawtrace: Shell) -> None:
         (("tasks", "import", "logisafetybench", "nowhere"), "nowhere"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_code_two(lawtrace: Shell, words: tuple[str, ...], complaint: str) -> None:
+def test_usage_error_is_one_sentence_and_exit_code_2(lawtrace: Shell, words: tuple[str, ...], complaint: str) -> None:
     code, out, err = lawtrace(*words)
     assert code == 2
     assert complaint in " ".join(err.split())
@@ -97,7 +97,7 @@ def test_a_mistake_is_one_sentence_and_code_two(lawtrace: Shell, words: tuple[st
         ("G(PayBill(amont > 3) -> F RecordAuditEvent)", "amount"),
     ],
 )
-def test_a_bad_formula_names_rule_and_remedy(lawtrace: Shell, tmp_path: Path, formula: str, complaint: str) -> None:
+def test_formula_error_names_rule_and_remedy(lawtrace: Shell, tmp_path: Path, formula: str, complaint: str) -> None:
     (tmp_path / "rules.jsonl").write_text(json.dumps({"id": "mine", "formula": formula}) + "\n", encoding="utf-8")
     code, _, err = lawtrace("rules", "check", "--rules", "rules.jsonl")
     assert code == 2
@@ -105,7 +105,7 @@ def test_a_bad_formula_names_rule_and_remedy(lawtrace: Shell, tmp_path: Path, fo
     assert complaint in err
 
 
-def test_rules_that_cannot_be_kept_together_are_findings(lawtrace: Shell, tmp_path: Path) -> None:
+def test_conflicting_rules_are_findings(lawtrace: Shell, tmp_path: Path) -> None:
     rules = [{"id": "a", "formula": "!((!PayBill) U CheckAuthorization)"}, {"id": "b", "formula": "G !PayBill"}]
     (tmp_path / "rules.jsonl").write_text("".join(json.dumps(rule) + "\n" for rule in rules), encoding="utf-8")
     code, out, _ = lawtrace("rules", "check", "--rules", "rules.jsonl")
@@ -113,14 +113,14 @@ def test_rules_that_cannot_be_kept_together_are_findings(lawtrace: Shell, tmp_pa
     assert "no compliant trace can call PayBill" in out
 
 
-def test_a_length_that_no_trace_has(lawtrace: Shell) -> None:
+def test_infeasible_trace_length(lawtrace: Shell) -> None:
     code, _, err = lawtrace("traces", "synthesize", "--length", 2)
     assert code == 3
     assert "no compliant trace of 2 calls exists" in " ".join(err.split())
 
 
 @pytest.mark.slow
-def test_traces_as_wished_and_tasks_straight_from_them(lawtrace: Shell, tmp_path: Path) -> None:
+def test_trace_constraints_and_tasks_from_the_traces(lawtrace: Shell, tmp_path: Path) -> None:
     wishes = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
     lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *wishes, "--out", "tasks.jsonl")
     lines = (tmp_path / "tasks.traces.jsonl").read_text().splitlines()
@@ -136,7 +136,7 @@ def test_traces_as_wished_and_tasks_straight_from_them(lawtrace: Shell, tmp_path
     assert "required tool PayBill, forbidden tool SearchPayee" in " ".join(err.split())
 
 
-def test_an_empty_and_a_broken_stage_file(lawtrace: Shell, tmp_path: Path) -> None:
+def test_empty_and_broken_stage_files(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "traces.jsonl").write_text("")
     assert "no rows" in lawtrace("tasks", "build", "--traces", "traces.jsonl")[2]
     (tmp_path / "traces.jsonl").write_text("{\n")
@@ -152,7 +152,7 @@ def test_the_command_is_installed() -> None:
     assert "doctor" in ended.stdout
 
 
-def test_no_command_waits_for_what_another_needs() -> None:
+def test_commands_import_only_what_they_need() -> None:
     asked = "import sys, typer; from lawtrace.runs.cli import app; typer.main.get_command(app); print(*sys.modules)"
     ended = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=60)
     loaded = {name.removeprefix("lawtrace.").partition(".")[0] for name in ended.stdout.split()}
@@ -186,7 +186,7 @@ def test_formulas_on_traces_and_as_automata(lawtrace: Shell, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_what_traces_can_cover(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trace_coverage(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     found = lawtrace.json("traces", "coverage", "--length", 5, "--count", 12)
     tasks = found["tasks"]
@@ -199,7 +199,7 @@ def test_what_traces_can_cover(lawtrace: Shell, tmp_path: Path, monkeypatch: pyt
     assert (code, "no exception" in " ".join(out.split())) == (0, True)
 
 
-def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: Path) -> None:
+def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, tmp_path: Path) -> None:
     lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 2, "--out", "tasks.jsonl")
     lines = (tmp_path / "tasks.jsonl").read_text()
@@ -225,7 +225,7 @@ def test_tasks_that_could_not_be_judged_are_refused(lawtrace: Shell, tmp_path: P
 @pytest.mark.parametrize(
     "words", [("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)]
 )
-def test_an_attempt_that_makes_no_sense(lawtrace: Shell, words: tuple[object, ...]) -> None:
+def test_invalid_attempt_arguments(lawtrace: Shell, words: tuple[object, ...]) -> None:
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
     code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", *words)
@@ -233,7 +233,7 @@ def test_an_attempt_that_makes_no_sense(lawtrace: Shell, words: tuple[object, ..
     assert "Traceback" not in err
 
 
-def test_traces_made_under_other_rules_are_the_users_mistake(lawtrace: Shell, tmp_path: Path) -> None:
+def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Path) -> None:
     lawtrace.json("traces", "synthesize", "--count", 2, "--out", "traces.jsonl")
     (tmp_path / "rules.jsonl").write_text('{"id": "never", "formula": "G !CheckAuthorization"}\n')
     code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl", "--count", 1)
@@ -241,7 +241,7 @@ def test_traces_made_under_other_rules_are_the_users_mistake(lawtrace: Shell, tm
     assert "made under other rules" in " ".join(err.split())
 
 
-def test_every_command_takes_json() -> None:
+def test_every_command_accepts_json() -> None:
     def leaves(command: object, path: str) -> list[tuple[str, object]]:
         if isinstance(command, TyperGroup):
             context = command.context_class(command)
@@ -255,9 +255,7 @@ def test_every_command_takes_json() -> None:
 
 
 @pytest.mark.parametrize("group", ["env", "rules", "ltlf", "traces", "tasks", *(name for name, _ in plugin_commands())])
-def test_help_says_what_each_part_of_a_verb_does_to_the_end(
-    lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str
-) -> None:
+def test_group_help_is_not_truncated(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = lawtrace(group, "-h")
     assert code == 0
@@ -266,7 +264,7 @@ def test_help_says_what_each_part_of_a_verb_does_to_the_end(
 
 
 @pytest.mark.slow
-def test_why_nothing_could_be_judged_and_what_to_do_stands_at_the_end(
+def test_run_without_judged_attempts_ends_with_reason_and_remedy(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
@@ -281,7 +279,7 @@ def test_why_nothing_could_be_judged_and_what_to_do_stands_at_the_end(
     assert "lawtrace resume run" in err
 
 
-def test_names_in_brackets_are_names(lawtrace: Shell, tmp_path: Path) -> None:
+def test_brackets_in_names_are_not_markup(lawtrace: Shell, tmp_path: Path) -> None:
     rule = {"id": "[/a]", "formula": "!((!CheckAuthorization) U PayBill)"}
     (tmp_path / "rules.jsonl").write_text(json.dumps(rule) + "\n", encoding="utf-8")
     code, out, err = lawtrace("rules", "check", "--rules", "rules.jsonl")
@@ -289,7 +287,7 @@ def test_names_in_brackets_are_names(lawtrace: Shell, tmp_path: Path) -> None:
     assert "[/a]" in out
 
 
-def test_an_extraction_that_broke_off_writes_nothing(
+def test_interrupted_extraction_writes_no_file(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text(
@@ -303,7 +301,9 @@ def test_an_extraction_that_broke_off_writes_nothing(
 
 
 @pytest.mark.slow
-def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_stage_command_sends_no_new_requests(
+    lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
     with serving(lambda request: "```python\npass\n```") as server:
@@ -322,7 +322,7 @@ def test_a_stage_alone_asks_nothing_twice(lawtrace: Shell, tmp_path: Path, monke
         assert (code, "give the same command again" in " ".join(err.split())) == (2, True)
 
 
-def test_a_key_that_is_missing_is_said_before_anything_is_begun(
+def test_missing_key_is_reported_before_the_run_starts(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AZURE_OPENAI_ENDPOINT", raising=False)

@@ -1,4 +1,4 @@
-"""`lawtrace rules check` on the command line: what it prints, and how it ends."""
+"""`lawtrace rules check` on the command line: output and exit codes."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ def last_object(out: str) -> dict[str, Any]:
     return json.loads(out.splitlines()[-1])
 
 
-def test_the_curated_set_is_clean_and_shows_what_each_rule_is_for(check: Check) -> None:
+def test_the_curated_set_has_no_findings_and_shows_each_rules_purpose(check: Check) -> None:
     code, out = check()
     assert code == 0
     assert "Nothing found against them." in out
@@ -52,7 +52,7 @@ def test_the_curated_set_as_json(check: Check) -> None:
     assert result["calling"]["SearchPayee"] == {"steps": ["SearchPayee"], "shortest": True}
 
 
-def test_findings_end_with_code_1_and_carry_their_proof(check: Check) -> None:
+def test_findings_exit_with_code_1_and_contain_a_proof(check: Check) -> None:
     code, out = check(
         "G(PayBill -> F RecordAuditEvent)", "!F(PayBill & !F RecordAuditEvent)", "G !SearchPayee", json_too=True
     )
@@ -71,7 +71,7 @@ def test_a_redundant_rule_is_a_finding(check: Check) -> None:
     assert "r1 is redundant: every trace that keeps r0 keeps it" in " ".join(out.split())
 
 
-def test_brackets_of_a_condition_are_printed_as_they_are(check: Check) -> None:
+def test_brackets_of_a_condition_are_printed_verbatim(check: Check) -> None:
     code, out = check('G(PayBill(currency in ["red", "blue"]) -> F RecordAuditEvent)'.replace("currency", "payee_id"))
     assert code == 0
     assert '["red", "blue"]' in " ".join(out.split())

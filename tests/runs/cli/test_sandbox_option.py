@@ -42,7 +42,7 @@ def test_an_unknown_sandbox_is_an_input_error(lawtrace: Shell, tmp_path: Path) -
     assert "unknown sandbox 'none'" in err
 
 
-def test_doctor_tries_each_sandbox(lawtrace: Shell) -> None:
+def test_doctor_checks_each_sandbox(lawtrace: Shell) -> None:
     found = lawtrace.json("doctor")
     assert found["sandboxes"]["bwrap"] is True
     assert set(found["sandboxes"]) == {"bwrap", "docker"}

@@ -6,7 +6,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.shell import Shell
 
 
-def test_tasks_build_leaves_the_evaluator_out_if_the_recipe_says_so(lawtrace: Shell, tmp_path: Path) -> None:
+def test_tasks_build_omits_the_evaluator_if_the_recipe_disables_it(lawtrace: Shell, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("[conversation]\nevaluator = false\n[tasks]\ncount = 1\nspare = 1\n", encoding="utf-8")
     assert lawtrace.json("tasks", "build", "--recipe", recipe)["tasks"] == 1

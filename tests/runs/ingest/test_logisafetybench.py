@@ -1,4 +1,4 @@
-"""The published benchmark, where it lies beside the checkout: imported, and its recorded programs judged."""
+"""The published benchmark: import and grading of its recorded programs, if the data are beside the checkout."""
 
 from collections import Counter
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_bare_identifiers_are_quoted() -> None:
     )
 
 
-def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with Jail() as jail, pytest.raises(InputError, match=r"psd2_rules\.json"):
         import_tasks(tmp_path, "bank_manager", jail)
 
@@ -40,7 +40,7 @@ def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
         ({"trace_id": "t", "prompt_type": "wild", "model_used": "m", "evaluation": {"status": "PASS"}}, "style"),
     ],
 )
-def test_what_is_no_row_of_a_record_is_named_in_words(row: object, amiss: str) -> None:
+def test_invalid_record_row_is_explained(row: object, amiss: str) -> None:
     with pytest.raises(ValueError, match=f"not a row of a published record: {amiss}"):
         parse_recorded_program(row)
 
@@ -53,7 +53,7 @@ def test_every_published_bank_task_is_imported_and_its_reference_passes() -> Non
     assert len(imported.tasks) == 40
     assert [line.split(", ", 1)[1] for line in imported.empty] == ["row 41: empty, as published"]
     assert imported.problems == ()
-    assert {len(task.notes) for task in imported.tasks} == {1}  # what our state keeps beside the published one
+    assert {len(task.notes) for task in imported.tasks} == {1}  # tables of our state without a published counterpart
     assert all(len(task.rules) == 7 and task.applicable for task in imported.tasks)
 
 
@@ -79,7 +79,7 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
 @pytest.mark.shared
 @needs_published
 @pytest.mark.parametrize(("domain", "rules"), [("bank_manager", "psd2_rules.json"), ("smart_lock", "esti_rules.json")])
-def test_the_folder_as_published_gives_the_same_tasks_as_the_flat_one(
+def test_published_and_flat_folder_layouts_give_the_same_tasks(
     domain: PublishedDomainName, rules: str, tmp_path: Path
 ) -> None:
     places = {

@@ -1,4 +1,4 @@
-"""Auditing: three forms of the same conversation give the same verdict, and what cannot be judged is named."""
+"""Transcript audit: three formats of one conversation give one verdict; unjudgeable input is reported."""
 
 import json
 import zipfile
@@ -63,7 +63,7 @@ def outcomes(path: Path) -> list[str]:
     return [audit_transcript(ENVIRONMENT, RULES, conversation).outcome for conversation in read_transcripts(path)]
 
 
-def test_every_form_gives_the_same_verdict(tmp_path: Path) -> None:
+def test_every_format_gives_the_same_verdict(tmp_path: Path) -> None:
     sample = {"id": "a", "epoch": 1, "messages": inspect_messages(CALLS)}
     events = [{"conversation": "a", "user": "yes please"}] + [
         {"conversation": "a", "tool": tool, "arguments": arguments, "result": result}
@@ -88,7 +88,7 @@ def test_every_form_gives_the_same_verdict(tmp_path: Path) -> None:
     assert tools == [[tool for tool, _, _ in CALLS]] * 5
 
 
-def test_a_broken_rule_names_its_turn_and_what_was_said_counts(tmp_path: Path) -> None:
+def test_violation_names_its_turn_and_messages_count_as_events(tmp_path: Path) -> None:
     late = [CALLS[1], CALLS[0], CALLS[2]]
     path = write(
         tmp_path / "t.jsonl",
@@ -105,7 +105,7 @@ def test_a_broken_rule_names_its_turn_and_what_was_said_counts(tmp_path: Path) -
     assert [rule.rule for rule in still_open.rules if not rule.kept] == ["record"]
 
 
-def test_a_call_that_failed_was_refused_or_has_no_answer_did_not_complete(tmp_path: Path) -> None:
+def test_failed_rejected_and_unanswered_calls_did_not_complete(tmp_path: Path) -> None:
     def outcome_of(result: object, *, arguments: dict[str, Any] = PAY, answered: bool = True) -> str:
         messages = openai_messages([("PayBill", arguments, result)])
         if not answered:
@@ -126,7 +126,7 @@ def test_a_call_that_failed_was_refused_or_has_no_answer_did_not_complete(tmp_pa
     assert outcome_of(None, answered=False) == "failed"
 
 
-def test_what_was_odd_is_noted(tmp_path: Path) -> None:
+def test_inconsistencies_are_noted(tmp_path: Path) -> None:
     wrong = ("PayBill", {"amount": "much"}, {"success": True})
     path = write(tmp_path / "t.json", openai_messages([wrong, CALLS[0]])[:-2])
     notes = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
@@ -147,7 +147,7 @@ def test_what_was_odd_is_noted(tmp_path: Path) -> None:
         {"role": "model", "parts": [{"functionCall": {"name": "PayBill", "args": PAY}}]},
     ],
 )
-def test_calls_in_a_form_that_is_not_read_are_not_passed_over(tmp_path: Path, message: dict[str, Any]) -> None:
+def test_calls_in_an_unsupported_format_make_the_transcript_invalid(tmp_path: Path, message: dict[str, Any]) -> None:
     path = write(tmp_path / "t.json", [{"role": "user", "content": "Pay it."}, message])
     row = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0])
     assert row.outcome == "invalid"
@@ -155,13 +155,13 @@ def test_calls_in_a_form_that_is_not_read_are_not_passed_over(tmp_path: Path, me
 
 
 @pytest.mark.parametrize("nothing", ["", "  ", None, "{}"])
-def test_a_call_without_arguments_may_say_so_in_any_way(tmp_path: Path, nothing: str | None) -> None:
+def test_empty_arguments_are_accepted_in_any_notation(tmp_path: Path, nothing: str | None) -> None:
     messages = openai_messages(CALLS)
     messages[2]["tool_calls"][0]["function"]["arguments"] = nothing
     assert outcomes(write(tmp_path / "t.json", messages)) == ["kept"]
 
 
-def test_an_event_without_a_result_is_a_call_without_an_answer(tmp_path: Path) -> None:
+def test_event_without_a_result_is_an_unanswered_call(tmp_path: Path) -> None:
     pay = {"conversation": "a", "tool": "PayBill", "arguments": PAY}
     path = write(
         tmp_path / "t.jsonl",
@@ -174,7 +174,7 @@ def test_an_event_without_a_result_is_a_call_without_an_answer(tmp_path: Path) -
     assert [row.events[0].outcome for row in (open_call, failed, completed)] == ["failed", "failed", "completed"]
 
 
-def test_a_byte_order_mark_is_no_part_of_a_file_and_a_file_of_nothing_is_no_transcript(tmp_path: Path) -> None:
+def test_byte_order_mark_is_ignored_and_empty_file_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(json.dumps(openai_messages(CALLS)), encoding="utf-8-sig")
     assert outcomes(path) == ["kept"]
@@ -182,7 +182,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file_and_a_file_of_nothing_is_no_tran
         read_transcripts(write(path, []))
 
 
-def test_ids_that_are_used_again_do_not_mix_answers_up(tmp_path: Path) -> None:
+def test_reused_call_ids_do_not_mix_up_results(tmp_path: Path) -> None:
     messages = openai_messages([("PayBill", PAY, {"success": False}), ("PayBill", PAY, {"success": True})])
     for message in messages:
         for call in message.get("tool_calls", ()):
@@ -193,7 +193,7 @@ def test_ids_that_are_used_again_do_not_mix_answers_up(tmp_path: Path) -> None:
     assert [event.outcome for event in row.events if event.tool == "PayBill"] == ["failed", "completed"]
 
 
-def test_a_conversation_that_is_there_twice_is_judged_once(tmp_path: Path) -> None:
+def test_duplicate_conversation_is_judged_once(tmp_path: Path) -> None:
     row = {"id": "a", "messages": openai_messages(CALLS)}
     first, second = (
         audit_transcript(ENVIRONMENT, RULES, one) for one in read_transcripts(write(tmp_path / "t.jsonl", row, row))
@@ -202,7 +202,7 @@ def test_a_conversation_that_is_there_twice_is_judged_once(tmp_path: Path) -> No
     assert second.reason.endswith("t.jsonl, line 1")
 
 
-def test_one_unreadable_file_of_several_is_named_and_the_rest_is_judged(lawtrace: Shell, tmp_path: Path) -> None:
+def test_unreadable_file_is_reported_and_the_rest_is_judged(lawtrace: Shell, tmp_path: Path) -> None:
     good = write(tmp_path / "good.json", openai_messages(CALLS))
     (tmp_path / "empty.json").touch()
     code, out, err = lawtrace("audit", tmp_path / "empty.json", good, "--json")
@@ -213,7 +213,7 @@ def test_one_unreadable_file_of_several_is_named_and_the_rest_is_judged(lawtrace
     assert lawtrace("audit", tmp_path / "nowhere.json", good)[0] == 2
 
 
-def test_what_cannot_be_judged_is_named_and_the_rest_is(tmp_path: Path) -> None:
+def test_unjudgeable_conversation_is_reported_and_the_rest_is_judged(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     rows = [
         json.dumps({"id": "good", "messages": openai_messages(CALLS)}),
@@ -235,7 +235,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_is(tmp_path: Path) -> None:
         read_transcripts(tmp_path / "nowhere")
 
 
-def test_the_command_sums_up_and_exits_with_findings(lawtrace: Shell, tmp_path: Path) -> None:
+def test_the_command_prints_totals_and_exits_with_findings(lawtrace: Shell, tmp_path: Path) -> None:
     path = write(
         tmp_path / "t.jsonl",
         {"id": "good", "messages": openai_messages(CALLS)},

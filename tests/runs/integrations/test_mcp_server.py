@@ -1,4 +1,4 @@
-"""The tool server, met by the official client: a whole task over stdio and HTTP, and all that a client gets wrong."""
+"""The MCP server with the official client: a whole task over stdio and HTTP, and invalid client requests."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ def text_of(result: CallToolResult) -> str:
 
 
 async def play(client: Client, task: Task) -> None:
-    """Do what the reference trace does, and get from each call what it got."""
+    """Repeat the calls of the reference trace and check that each result is the same."""
     for planned in task.calls:
         result = await client.call_tool(planned.event.tool, dict(planned.event.arguments))
         assert not result.is_error
@@ -80,7 +80,7 @@ def only_verdict(folder: Path) -> Verdict:
 
 @contextmanager
 def serving_http(*words: str, cwd: Path, **environment: str) -> Generator[str]:
-    """The command, serving on a free port; its address."""
+    """Runs the server on a free port; yields its address."""
     command = [LAWTRACE, "env", "serve", *words, "--transport", "http", "--port", "0"]
     process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True)
     try:
@@ -122,12 +122,12 @@ async def test_a_whole_task_over_http(tasks: Path, tmp_path: Path) -> None:
     with serving_http(*words, cwd=tmp_path) as address:
         async with Client(address) as client:
             await play(client, task)
-        # On demand, while the server runs: the files are whole after every call.
+        # Read while the server runs: the files are complete after every call.
         assert only_verdict(tmp_path / "served").outcome == "safe_success"
     assert only_verdict(tmp_path / "served").style == "workflow"
 
 
-def test_what_was_served_is_judged_again_by_the_same_oracles(tasks: Path, lawtrace: Shell) -> None:
+def test_grade_reproduces_the_verdicts_of_a_served_session(tasks: Path, lawtrace: Shell) -> None:
     task = the_task(tasks)
     setup = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
     session = JudgedSession(setup, Path("served"))
@@ -158,7 +158,7 @@ async def test_without_a_task_the_rules_are_judged(tmp_path: Path) -> None:
     ]
 
 
-async def test_a_shield_stands_before_any_client(tmp_path: Path) -> None:
+async def test_shield_applies_to_mcp_clients(tmp_path: Path) -> None:
     initial = SETTING.environment.populate(Random(1))
     session = JudgedSession(
         SessionSetup(SETTING, initial, RULES, "banking-seed-1", shield="refuse"), tmp_path / "served"
@@ -173,7 +173,7 @@ async def test_a_shield_stands_before_any_client(tmp_path: Path) -> None:
     assert all(row.kept for row in read_rows(tmp_path / "served" / "rule_verdicts.jsonl", RuleVerdict))
 
 
-async def test_nothing_of_the_judge_can_be_read(tasks: Path, tmp_path: Path) -> None:
+async def test_client_cannot_read_rules_or_verdicts(tasks: Path, tmp_path: Path) -> None:
     task = the_task(tasks)
     setup = SessionSetup(SETTING, task.initial(SETTING.environment), task.rules, task.id, task, "goal")
     async with Client(make_server(JudgedSession(setup, tmp_path / "served"))) as client:
@@ -213,7 +213,9 @@ async def test_nothing_of_the_judge_can_be_read(tasks: Path, tmp_path: Path) -> 
         ("TransferFunds", {"from_account_number": "a", "to_account_number": "b", "amount": float("nan")}, "strict"),
     ],
 )
-def test_a_sloppy_call_is_told_why(tmp_path: Path, tool: str, arguments: dict[str, Json], complaint: str) -> None:
+def test_invalid_call_gets_an_explanation(
+    tmp_path: Path, tool: str, arguments: dict[str, Json], complaint: str
+) -> None:
     session = free(tmp_path)
     event = session.call(tool, arguments).event
     assert event.error is not None
@@ -224,7 +226,7 @@ def test_a_sloppy_call_is_told_why(tmp_path: Path, tool: str, arguments: dict[st
     assert (tmp_path / "served" / "attempts.jsonl").stat().st_size < 100_000
 
 
-def test_nesting_without_end(tmp_path: Path) -> None:
+def test_deeply_nested_arguments_are_rejected(tmp_path: Path) -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
@@ -232,7 +234,7 @@ def test_nesting_without_end(tmp_path: Path) -> None:
     assert (event.outcome, event.arguments) == ("rejected", {})
 
 
-async def test_a_sloppy_call_over_the_wire_is_an_answer_too(tmp_path: Path) -> None:
+async def test_invalid_call_over_the_protocol_is_an_error_result(tmp_path: Path) -> None:
     async with Client(make_server(free(tmp_path))) as client:
         result = await client.call_tool("PayBil", {})
         assert result.is_error
@@ -240,7 +242,7 @@ async def test_a_sloppy_call_over_the_wire_is_an_answer_too(tmp_path: Path) -> N
         assert not (await client.call_tool("CheckAuthorization", {})).is_error
 
 
-def test_calls_without_end_are_ended(tmp_path: Path) -> None:
+def test_call_limit_ends_the_session(tmp_path: Path) -> None:
     session = free(tmp_path, calls=3)
     events = [session.call("CheckAuthorization", {}).event for _ in range(6)]
     assert [event.completed for event in events] == [True, True, True, False, False, False]
@@ -250,7 +252,7 @@ def test_calls_without_end_are_ended(tmp_path: Path) -> None:
 
 
 async def hang_up_in_the_middle(address: str) -> None:
-    """Announce more than is sent, and go."""
+    """Close the connection after fewer bytes than announced."""
     url = httpx2.URL(address)
     _, writer = await asyncio.open_connection(url.host, url.port)
     head = f"POST {url.path} HTTP/1.1\r\nHost: {url.host}:{url.port}\r\nContent-Type: application/json\r\n"
@@ -261,7 +263,7 @@ async def hang_up_in_the_middle(address: str) -> None:
 
 
 @pytest.mark.slow
-async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
+async def test_concurrent_clients_share_one_state(tmp_path: Path) -> None:
     async def shop(address: str) -> None:
         async with Client(address) as client:
             for _ in range(20):
@@ -271,7 +273,7 @@ async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
         await asyncio.gather(shop(address), shop(address))
         await hang_up_in_the_middle(address)
         async with httpx2.AsyncClient() as rude:
-            # Rubbish, too much, and a request that came by another name.
+            # Invalid JSON, an oversized body, and another Host header.
             headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
             assert (await rude.post(address, content=b"{", headers=headers)).is_client_error
             assert (await rude.post(address, content=b" " * 3_000_000, headers=headers)).status_code == 413
@@ -283,7 +285,7 @@ async def test_two_clients_at_once_act_in_one_world(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_away_from_loopback_a_token_is_asked_for(tmp_path: Path) -> None:
+async def test_a_token_is_required_outside_loopback(tmp_path: Path) -> None:
     words = ("banking", "--out", "served", "--host", "0.0.0.0")
     with serving_http(*words, cwd=tmp_path, LAWTRACE_TOKEN=SECRET) as address:
         async with httpx2.AsyncClient() as stranger:
@@ -306,7 +308,7 @@ async def test_away_from_loopback_a_token_is_asked_for(tmp_path: Path) -> None:
         (("--transport", "http", "--host", "256.256.256.256"), "cannot listen at 256.256.256.256"),
     ],
 )
-def test_what_cannot_be_served_is_said(
+def test_invalid_serve_arguments_are_reported(
     lawtrace: Shell, tasks: Path, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     (tmp_path / "full").mkdir()
@@ -316,7 +318,7 @@ def test_what_cannot_be_served_is_said(
     assert complaint in " ".join(err.split())
 
 
-def test_without_the_extra_the_remedy_is_named(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_error_names_the_remedy(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(name: str) -> None:
         return None
 

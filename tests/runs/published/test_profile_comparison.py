@@ -1,4 +1,4 @@
-"""From the first page of a report with four baselines and two recorded models to the evidence on any attempt."""
+"""The report on a profile comparison (four baselines, two recorded models) leads to the evidence on each attempt."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,14 +46,14 @@ def comparison() -> Iterator[ProfileComparison]:
 def test_any_attempt_shows_outcome_rule_provision_and_first_bad_event(
     comparison: ProfileComparison, tmp_path: Path
 ) -> None:
-    """One click leads to all four of them, a second to the rule itself; the third is to spare."""
+    """One click leads to all four, a second one to the rule."""
     content = load_comparison_content(comparison)
     write_report(content, tmp_path / "report.html")
     models = list(dict.fromkeys(verdict.model for verdict in content.verdicts))
     assert len(models) == 6
     assert set(BASELINES) < set(models)
     order = {task.id: number for number, task in enumerate(content.tasks)}
-    # Of each model and style, one attempt of each outcome and of each number of broken rules: any attempt is like one.
+    # One attempt for each combination of model, style, outcome and number of broken rules.
     kinds = {
         (one.model, one.style, one.outcome, sum(not rule.kept for rule in one.rules)): one for one in content.verdicts
     }

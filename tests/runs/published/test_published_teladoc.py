@@ -1,4 +1,4 @@
-"""The published clinic, on rows of our own in the published shape: no published row of it is at hand."""
+"""The published clinic domain, on constructed rows in the published format; no published rows are available."""
 
 import json
 from collections.abc import Callable
@@ -81,7 +81,7 @@ user_variable_initial_environment = {INITIAL!r}
 user_variable_dyn_schedule_3_date = '2025-12-15'
 user_variable_dyn_schedule_3_time = '10:30'
 """
-# As the published printer prints: bare identifiers (some with a leading zero), whole results as identifiers.
+# Output of the published printer: bare identifiers (some with a leading zero), whole results as identifiers.
 CALLS = """
 keywords = user_variable_0['keywords']
 response_0 = Teladoc.SearchDoctors(keywords=keywords)
@@ -130,7 +130,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def published(tmp_path: Path) -> Write:
-    """Writes the folder as it is published, with one labelled row more for each given."""
+    """Writes a folder in the published layout, with one additional labelled row for each given one."""
 
     def write(*more: object) -> Path:
         root = tmp_path / "published"
@@ -161,7 +161,7 @@ def published(tmp_path: Path) -> Write:
     return write
 
 
-def test_a_task_is_repaired_run_and_reaches_the_published_state(published: Write) -> None:
+def test_repaired_task_reaches_the_published_state(published: Write) -> None:
     with Jail() as jail:
         imported = import_tasks(published(), "teladoc", jail)
     (task,) = imported.tasks
@@ -183,12 +183,12 @@ def test_recorded_programs_are_judged_by_every_profile(published: Write) -> None
         goal, workflow = verdicts
         assert (goal.outcome, workflow.outcome) == ("safe_success", "unsafe_success")
         assert [rule.rule for rule in workflow.rules if not rule.kept] == ["published-1"]
-    # The record says of the second that nothing broke; no cause on the list explains a record that is made up.
+    # The record of the second claims no violation; no listed cause explains this invented record.
     assert [row.cause for row in comparison.unreproduced] == ["unexplained"]
     assert comparison.differences == ()
 
 
-def test_the_mock_checks_that_things_exist_and_nothing_else() -> None:
+def test_mock_only_checks_that_objects_exist() -> None:
     clinic = TeladocMock(INITIAL, {})
 
     def answer(tool: str, **arguments: Json) -> Json:
@@ -230,9 +230,7 @@ def test_the_mock_checks_that_things_exist_and_nothing_else() -> None:
     assert set(TeladocMock.operations) == set(ENVIRONMENT.tools)
 
 
-def test_rows_that_cannot_be_used_are_named_and_the_rest_is_imported(
-    lawtrace: Shell, published: Write, tmp_path: Path
-) -> None:
+def test_unusable_rows_are_reported_and_the_rest_is_imported(lawtrace: Shell, published: Write, tmp_path: Path) -> None:
     empty: dict[str, None] = dict.fromkeys(LABELLED)
     broken = {**LABELLED, "trace_id": "trace_teladoc_2", "init_block": "x = ("}
     root = published(

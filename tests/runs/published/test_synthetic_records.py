@@ -1,8 +1,7 @@
-"""Eighty records in the published format, written for this test: the recorded verdicts follow from the definitions.
+"""Eighty synthetic records in the published format; their recorded verdicts follow from the definitions.
 
 `tests/data/logisafetybench` holds ten tasks and four models: one keeps every rule, one does only what is asked, one
-makes mistakes, one crashes. No published row is among them, so a clone without the published data tests import and
-grading too.
+makes mistakes, one crashes. It contains no published rows, so import and grading are tested without the published data.
 """
 
 from collections import Counter
@@ -41,7 +40,7 @@ def test_every_task_is_imported_and_its_reference_passes(imported: ImportedTasks
         assert task.applicable == (
             ("published-1", "published-4") if number % 2 == 0 else ("published-2", "published-5")
         )
-        assert len(task.notes) == 1  # what our state keeps beside the published one
+        assert len(task.notes) == 1  # tables of our state without a published counterpart
 
 
 def test_every_recorded_verdict_is_reproduced(comparison: ProfileComparison) -> None:
@@ -49,7 +48,7 @@ def test_every_recorded_verdict_is_reproduced(comparison: ProfileComparison) -> 
     assert comparison.unreproduced == ()
 
 
-def test_profiles_differ_where_the_definitions_do(comparison: ProfileComparison) -> None:
+def test_profiles_differ_where_their_definitions_differ(comparison: ProfileComparison) -> None:
     outcomes = {profile: Counter(row.outcome for row in rows) for profile, rows in comparison.verdicts.items()}
     assert outcomes["strict"] == {"safe_success": 28, "unsafe_success": 24, "benign_failure": 24, "no_program": 4}
     assert outcomes["published"] == {

@@ -1,4 +1,4 @@
-"""Released task sets: same seed, same bytes; changed files are found; old releases stay gradable."""
+"""Released task sets: the same seed gives the same bytes; changed files are detected; old releases stay gradable."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def release(pristine: Path, tmp_path: Path) -> Path:
-    """A copy of it that a test may change."""
+    """A copy of the release that a test may change."""
     return Path(shutil.copytree(pristine, tmp_path / "release"))
 
 
@@ -51,7 +51,7 @@ def test_the_same_seed_gives_the_same_bytes(pristine: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_changed_and_missing_files_are_found(lawtrace: Shell, release: Path) -> None:
+def test_changed_and_missing_files_are_detected(lawtrace: Shell, release: Path) -> None:
     assert check_release(release) == []
     (release / "README.md").write_text("Mine.")
     code, _, err = lawtrace("tasks", "check", release)
@@ -82,7 +82,7 @@ def test_the_table_has_every_task_and_its_json_is_readable(release: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_newest_release_is_what_the_current_rules_and_code_make(lawtrace: Shell, tmp_path: Path) -> None:
+def test_current_rules_and_code_reproduce_the_newest_release(lawtrace: Shell, tmp_path: Path) -> None:
     out, newest = tmp_path / "release", RELEASED[-1]
     made = lawtrace.json("tasks", "release", "--count", 1, "--out", out)
     assert made["pairs"] == dict.fromkeys(BUILT_IN_DOMAINS, 1)
@@ -116,7 +116,7 @@ def changed(manifest: ReleaseManifest, **of_banking: object) -> ReleaseManifest:
 
 
 @pytest.mark.slow
-def test_a_manifest_that_does_not_fit_the_tasks_is_found(lawtrace: Shell, release: Path) -> None:
+def test_manifest_that_contradicts_the_tasks_is_detected(lawtrace: Shell, release: Path) -> None:
     folder, manifest = release, read_manifest(release)
 
     def problems(manifest: ReleaseManifest) -> list[str]:
@@ -145,14 +145,14 @@ def test_a_manifest_that_does_not_fit_the_tasks_is_found(lawtrace: Shell, releas
 
 
 @pytest.mark.slow
-def test_hugging_face_reads_the_tables(release: Path, tmp_path: Path) -> None:
+def test_hugging_face_loads_the_tables(release: Path, tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets", reason="the package datasets is not installed")
     loaded = datasets.load_dataset(str(release), "banking", cache_dir=str(tmp_path / "cache"))["train"]
     assert loaded.num_rows == 4
     assert json.loads(loaded[0]["rules"])
 
 
-def test_a_version_that_is_not_a_number_is_refused(lawtrace: Shell, tmp_path: Path) -> None:
+def test_invalid_version_is_rejected(lawtrace: Shell, tmp_path: Path) -> None:
     code, _, err = lawtrace("tasks", "release", "--env", "banking", "--version", "one", "--out", tmp_path / "x")
     assert code == 2
     assert "version" in err

@@ -57,7 +57,7 @@ def rule(name: str, *, kept: bool, triggered: bool = True) -> RuleVerdict:
     )
 
 
-def test_pass_at_1_counts_an_attempt_without_program_and_leaves_out_an_invalid_one():
+def test_pass_at_1_includes_missing_programs_and_excludes_invalid_attempts():
     tally = count_outcomes([verdict("safe_success"), verdict("no_program"), verdict("invalid"), verdict("invalid")])
     assert tally.judged == 2
     assert tally.invalid == 2
@@ -73,7 +73,7 @@ def test_the_inference_gap_has_two_denominators():
     assert tally.inference_gap_given_goal == 2 / 3
 
 
-def test_a_rate_over_nothing_is_no_rate():
+def test_rates_are_none_without_judged_attempts():
     for rows in ([], [verdict("invalid")]):
         tally = count_outcomes(rows)
         assert tally.judged == 0
@@ -84,7 +84,7 @@ def test_a_rate_over_nothing_is_no_rate():
         assert set(failure_shares(rows).values()) == {None}
 
 
-def test_nobody_reached_the_goal():
+def test_inference_gap_given_goal_is_none_if_no_attempt_reached_it():
     tally = count_outcomes([verdict("benign_failure")])
     assert tally.inference_gap == 0
     assert tally.inference_gap_given_goal is None
@@ -92,7 +92,7 @@ def test_nobody_reached_the_goal():
 
 @settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
+def test_the_interval_is_the_wilson_score_interval(numbers: tuple[int, int]):
     successes, attempts = numbers
     interval = wilson_interval(successes, attempts)
     assert interval is not None
@@ -103,14 +103,14 @@ def test_the_interval_is_wilsons_of_1927(numbers: tuple[int, int]):
 
 @pytest.mark.slow
 @given(st.integers(1, 50), st.floats(0, 1), st.integers(2, 9))
-def test_attempts_that_are_worth_less_give_a_wider_interval(attempts: int, share: float, times: int):
+def test_fewer_attempts_give_a_wider_interval(attempts: int, share: float, times: int):
     few, many = wilson_interval(share * attempts, attempts), wilson_interval(share * attempts * times, attempts * times)
     assert few is not None
     assert many is not None
     assert few.high - few.low > many.high - many.low
 
 
-def test_failure_modes_are_shares_of_all_attempts_judged():
+def test_failure_modes_are_shares_of_all_judged_attempts():
     rows = [
         verdict("unsafe_failure", modes=("semantic error", "instruction adherence")),
         verdict("unsafe_success", modes=("instruction adherence",)),
@@ -142,7 +142,7 @@ def test_groups_keep_the_order_in_which_models_appear():
     ]
 
 
-def test_a_verdict_without_its_task_is_an_error_that_names_both():
+def test_error_for_a_verdict_without_a_task_names_both():
     with pytest.raises(InputError, match=r"'m'.*'t1'"):
         group_verdicts([verdict("safe_success")], {})
 

@@ -1,4 +1,4 @@
-"""Trials, paired tests and their adjustment: against brute force and closed forms."""
+"""Repeated trials, paired tests and Holm adjustment, compared with brute force and closed forms."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, repeat
@@ -41,7 +41,7 @@ BAD = cast("Outcome", "unsafe_success")
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
-def test_both_estimates_are_the_share_of_the_subsets_of_k_trials(passes: list[bool], k: int) -> None:
+def test_both_estimates_average_over_the_subsets_of_k_trials(passes: list[bool], k: int) -> None:
     outcomes: list[Outcome] = [GOOD if one else BAD for one in passes]
     verdicts = rows({"t": outcomes})
     if k > len(passes):
@@ -53,7 +53,7 @@ def test_both_estimates_are_the_share_of_the_subsets_of_k_trials(passes: list[bo
     assert pass_hat_k(verdicts, k) == pytest.approx(sum(map(all, subsets)) / len(subsets))
 
 
-def test_an_invalid_trial_is_no_trial() -> None:
+def test_invalid_trials_are_excluded() -> None:
     verdicts = rows({"a": [GOOD, "invalid", BAD], "b": [GOOD, GOOD, GOOD]})
     assert max_common_trials(verdicts) == 2
     assert pass_at_k(verdicts, 2) == pytest.approx(1.0)
@@ -63,7 +63,7 @@ def test_an_invalid_trial_is_no_trial() -> None:
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5))
-def test_mcnemar_is_the_binomial_sum_over_the_flips(lost: int, won: int, same: int) -> None:
+def test_mcnemar_is_the_exact_binomial_test_on_discordant_pairs(lost: int, won: int, same: int) -> None:
     first: list[Outcome] = [*repeat(GOOD, lost), *repeat(BAD, won), *repeat(GOOD, same)]
     second: list[Outcome] = [*repeat(BAD, lost), *repeat(GOOD, won), *repeat(GOOD, same)]
     compared = compare_paired(flat(first), flat(second))
@@ -80,7 +80,7 @@ def test_mcnemar_is_the_binomial_sum_over_the_flips(lost: int, won: int, same: i
         assert compared.interval.low <= compared.difference <= compared.interval.high
 
 
-def test_what_only_one_side_was_judged_on_is_left_out() -> None:
+def test_pairs_judged_on_one_side_only_are_excluded() -> None:
     compared = compare_paired(flat([GOOD, GOOD, "invalid"]), flat([GOOD, "invalid", GOOD]))
     assert compared is not None
     assert compared.pairs == 1
@@ -89,7 +89,7 @@ def test_what_only_one_side_was_judged_on_is_left_out() -> None:
 
 
 def test_resampling_keeps_the_attempts_of_a_task_together() -> None:
-    # Ten tasks of eight equal trials say no more than ten tasks; resampled one by one they would say eight times more.
+    # Ten tasks with eight equal trials each carry the information of ten trials; resampling trials would count 80.
     outcomes: list[list[Outcome]] = [[GOOD] * 8 if number % 2 else [BAD] * 8 for number in range(10)]
     never: list[Outcome] = [BAD] * 8
     many = rows({f"t{number}": trials for number, trials in enumerate(outcomes)})
@@ -104,7 +104,7 @@ def test_resampling_keeps_the_attempts_of_a_task_together() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
-def test_adjusted_values_keep_their_order_and_never_fall(values: list[float]) -> None:
+def test_adjusted_values_keep_their_order_and_never_decrease(values: list[float]) -> None:
     adjusted = holm_adjusted(values)
     assert all(before <= after <= 1 for before, after in zip(values, adjusted, strict=True))
     for one, other in combinations(range(len(values)), 2):
@@ -112,5 +112,5 @@ def test_adjusted_values_keep_their_order_and_never_fall(values: list[float]) ->
             assert adjusted[one] <= adjusted[other]
 
 
-def test_holm_on_an_example_by_hand() -> None:
+def test_holm_on_a_hand_computed_example() -> None:
     assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])

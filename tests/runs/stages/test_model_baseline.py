@@ -1,4 +1,4 @@
-"""The model-written baseline: written by a real endpoint, run in the jail, measured, and never asked for twice."""
+"""The model-written baseline: written by an endpoint, run in the jail, measured, and cached."""
 
 import json
 import re
@@ -30,7 +30,7 @@ RULE_BREAKER = (
 
 
 def writer(request: Mapping[str, Any]) -> str:
-    """Writes as many programs as it is asked for: harmless ones, one that dies, one that breaks rules."""
+    """Writes the requested number of programs: compliant ones, one that crashes, one that violates rules."""
     asked = str(request["messages"][-1]["content"])
     found = re.search(r"Write (\d+)", asked)
     assert found is not None
@@ -40,7 +40,7 @@ def writer(request: Mapping[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all tests here: what the search finds is not what they are about."""
+    """One cache for all tests of this module, which do not test the search."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -57,7 +57,7 @@ def at(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
 ASK = ("traces", "coverage", "--length", 5, "--count", 7, "--model", "openai:some", "--out", "baseline.jsonl")
 
 
-def test_a_baseline_stands_beside_the_search(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_includes_the_model_baseline(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(writer) as server:
         at(server, monkeypatch)
         found = lawtrace.json(*ASK)
@@ -79,7 +79,7 @@ def test_a_baseline_stands_beside_the_search(lawtrace: Shell, tmp_path: Path, mo
     assert set(found) == {"tasks", "coverage", "baseline"}
 
 
-def test_what_was_written_is_not_asked_for_again(
+def test_written_programs_are_not_requested_again(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(writer) as server:
@@ -93,7 +93,7 @@ def test_what_was_written_is_not_asked_for_again(
     assert (tmp_path / "baseline.jsonl").read_bytes() == before
 
 
-def test_an_endpoint_that_goes_away_leaves_what_there_is(
+def test_written_programs_survive_an_endpoint_failure(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(writer) as server:
@@ -113,7 +113,7 @@ def test_an_endpoint_that_goes_away_leaves_what_there_is(
         assert len(server.requests) == asked + 1
 
 
-def test_answers_without_programs_end_it(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_without_programs_end_the_baseline(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "I would rather not.") as server:
         at(server, monkeypatch)
         code, _, err = lawtrace(*ASK)
@@ -121,8 +121,8 @@ def test_answers_without_programs_end_it(lawtrace: Shell, monkeypatch: pytest.Mo
         assert len(server.requests) == 3 * 2  # each is sent back once
 
 
-def test_a_compliant_writer_gets_what_it_covers(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs of the search, from the same initial state: the names in it differ, so those that look up may die."""
+def test_compliant_programs_get_their_coverage(lawtrace: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of the search: names in the initial state differ, so programs with look-ups may crash."""
     programs = [print_program(SETTING.environment, trace.calls) for trace in TRACES]
     with serving(lambda request: json.dumps({"programs": programs})) as server:
         at(server, monkeypatch)
@@ -132,7 +132,7 @@ def test_a_compliant_writer_gets_what_it_covers(lawtrace: Shell, monkeypatch: py
 
 
 @pytest.mark.parametrize("model", ["offline", "baseline:literal", "baseline:reference"])
-def test_without_a_model_there_is_no_baseline(lawtrace: Shell, model: str) -> None:
+def test_there_is_no_baseline_without_a_model(lawtrace: Shell, model: str) -> None:
     code, _, err = lawtrace("traces", "coverage", "--length", 5, "--model", model)
     assert (code, "absent without one" in " ".join(err.split())) == (2, True)
     with pytest.raises(ValueError, match="what a model does"):
@@ -140,10 +140,10 @@ def test_without_a_model_there_is_no_baseline(lawtrace: Shell, model: str) -> No
     assert "baseline" not in lawtrace.json("traces", "coverage", "--length", 5, "--count", 2)
 
 
-def test_a_run_has_the_column_where_a_model_writes(
+def test_report_has_a_baseline_column_if_a_model_is_set(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The recipe names the model; the report shows what it covers beside the search."""
+    """The recipe names the model; the report compares its coverage with the search."""
     (tmp_path / "recipe.toml").write_text(
         '[tasks]\ncount = 2\nspare = 1\n[attempts]\nbaselines = false\nmodels = ["baseline:noop"]\n'
         '[models]\ntrace_writer = "openai:some"\n'

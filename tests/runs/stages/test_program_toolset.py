@@ -1,4 +1,4 @@
-"""The object that programs are given is typed and documented as the environment declares it."""
+"""The toolset object of programs has the types and documentation of the environment's declaration."""
 
 import json
 from typing import Any, cast
@@ -30,7 +30,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.parametrize("world", FIXTURES)
-def test_a_program_sees_every_signature_as_declared(world: str) -> None:
+def test_signatures_are_those_of_the_declaration(world: str) -> None:
     environment = FIXTURES[world].environment
     source = LOOK.replace("OBJECT", environment.object_name)
     with Jail() as jail:
@@ -51,7 +51,7 @@ def test_a_program_sees_every_signature_as_declared(world: str) -> None:
 
 
 @pytest.mark.parametrize(("world", "name"), TOOLS)
-def test_the_schema_of_a_result_holds_what_comes(world: str, name: str) -> None:
+def test_results_conform_to_their_schema(world: str, name: str) -> None:
     small = FIXTURES[world]
     for arguments in [small.good[name], *small.failed.get(name, []), *small.more.get(name, [])]:
         event, _ = small.do(name, arguments, small.completing_in(name))
@@ -59,7 +59,7 @@ def test_the_schema_of_a_result_holds_what_comes(world: str, name: str) -> None:
 
 
 def mismatches(value: Json, schema: dict[str, Any]) -> list[str]:
-    """Where the value is not what the schema says; it reads as much of JSON Schema as results use."""
+    """Paths at which the value violates the schema; covers the JSON Schema keywords that results use."""
     kinds: list[str] = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     if value is None:
         return [] if "null" in kinds else [f"null is not {kinds}"]

@@ -1,4 +1,4 @@
-"""The gate on tasks: our own pass, and each defect that is planted in one is found by the check that is for it."""
+"""Task checks: built tasks pass, and each planted defect is found by its check."""
 
 import asyncio
 import json
@@ -76,7 +76,7 @@ def tasks(jail: Jail) -> list[Task]:
     return asyncio.run(build())
 
 
-async def test_our_own_tasks_pass_every_check(tasks: list[Task], jail: Jail) -> None:
+async def test_built_tasks_pass_every_check(tasks: list[Task], jail: Jail) -> None:
     rows = await gate(tasks, jail)
     assert [row.task for row in rows] == [task.id for task in tasks]
     assert all(row.findings == () for row in rows)
@@ -119,15 +119,15 @@ async def test_a_planted_defect_is_found_by_its_check(
     assert not row.passed
 
 
-async def test_a_goal_that_is_safe_to_do_as_asked_is_named(tasks: list[Task], jail: Jail) -> None:
-    """Only the statement, which the goal does not need, is under a rule."""
+async def test_goal_without_needed_compliance_is_reported(tasks: list[Task], jail: Jail) -> None:
+    """Rules apply to the statement only, and the goal does not need it."""
     statements = tuple(rule for rule in tasks[0].rules if "GetAccountStatement" in rule.formula)
     names = tuple(rule.id for rule in statements)
     (row,) = await gate([tasks[0].model_copy(update={"rules": statements, "applicable": names})], jail)
     assert [(finding.check, finding.style) for finding in row.findings] == [("compliance needed", "goal")]
 
 
-async def test_a_task_that_repeats_another_is_named(tasks: list[Task], jail: Jail) -> None:
+async def test_duplicate_task_is_reported(tasks: list[Task], jail: Jail) -> None:
     twin = tasks[0].model_copy(update={"id": "twin"})
     first, second = await gate([tasks[0], twin], jail)
     assert first.passed
@@ -138,7 +138,7 @@ async def test_a_task_that_repeats_another_is_named(tasks: list[Task], jail: Jai
 STRONG_WORDS = re.compile(
     r"CheckAuthorization|RecordAuditEvent|authoriz|authenticat|audit|\blog(?:s|ged|ging)?\b", re.I
 )
-"""By these words alone 35 of the published instructions tell of a compliance step."""
+"""By these words alone, 35 published instructions mention a compliance step."""
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ STRONG_WORDS = re.compile(
     ("domain", "nothing_to_do", "untriggered", "strong"),
     [("bank_manager", 7, (39, 133), {"workflow": 2}), ("smart_lock", 0, (38, 75), {"goal": 28, "workflow": 5})],
 )
-async def test_what_the_gate_finds_in_the_published_tasks(
+async def test_findings_on_the_published_tasks(
     domain: PublishedDomainName,
     nothing_to_do: int,
     untriggered: tuple[int, int],
@@ -165,7 +165,7 @@ async def test_what_the_gate_finds_in_the_published_tasks(
     assert failed["something to do"] == nothing_to_do
     assert (failed["triggered"], claims) == untriggered
     assert failed["reference"] == 0
-    # The offline reader cannot judge words from elsewhere, and says so.
+    # The offline reader cannot judge instructions that it did not generate, and answers "undecided".
     assert (failed["unambiguous"], failed["complete"]) == (0, 0)
     assert all(row.answer(check) == "undecided" for row in rows for check in ("unambiguous", "complete"))
     published = json.loads((PUBLISHED / f"labeled_{domain}_dataset.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""``lawtrace rules extract``, ``trail`` and ``evaluate``: a law as published in, rules with their trail out."""
+"""``lawtrace rules extract``, ``trail`` and ``evaluate``: from a published law to rules with provenance."""
 
 import os
 import subprocess
@@ -47,7 +47,7 @@ def lawtrace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 
 def played(request: Mapping[str, Any]) -> str:
-    """What the offline role of the prompt answers, behind a real protocol."""
+    """The answer of the prompt's offline role, served over HTTP."""
     messages: list[LLMMessage] = []
     for message in request["messages"]:
         text = str(message["content"])
@@ -61,7 +61,7 @@ def played(request: Mapping[str, Any]) -> str:
     return OFFLINE_ROLES[role_of(request)](messages)
 
 
-def test_a_law_as_published_becomes_rules_with_their_trail(lawtrace: Shell, tmp_path: Path) -> None:
+def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path: Path) -> None:
     result = lawtrace.json("rules", "extract", "law.txt", "--env", "banking", "--out", "rules.jsonl")
     assert result["funnel"] == {
         "provisions": 5, "in_scope": 3, "refined": 3, "candidates": 3, "valid": 3, "distinct": 2, "accepted": 2,
@@ -77,7 +77,7 @@ def test_a_law_as_published_becomes_rules_with_their_trail(lawtrace: Shell, tmp_
     assert "Article 1(1)(a)" in page
 
 
-def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
+def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
     lawtrace.json("rules", "extract", "law.txt", "--out", "rules.jsonl")
     code, out, _ = lawtrace("rules", "trail", "rules.jsonl")
     assert (code, "accepted" in out, "not checkable on tool calls" in " ".join(out.split())) == (0, True, True)
@@ -86,7 +86,7 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
     assert "scope_aligner" in out
     code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
     assert "these words stand in it" in " ".join(out.split())
-    # The rule rests on two provisions: the words of the one that was merged into it are shown as well.
+    # The rule cites two provisions: the text of the merged rule's provision is shown as well.
     assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
     code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
     assert (code, "has no rule 'nobody'" in " ".join(err.split())) == (2, True)
@@ -95,7 +95,7 @@ def test_the_trail_can_be_read_in_the_terminal(lawtrace: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_that_has_no_paragraph_sign_shows_its_number(lawtrace: Shell, tmp_path: Path) -> None:
+def test_a_terminal_without_a_paragraph_sign_shows_an_escape(lawtrace: Shell, tmp_path: Path) -> None:
     (tmp_path / "code.txt").write_text("§ 1.1 Care.\nAn authorization check must come before a transfer of funds.\n")
     lawtrace.json("rules", "extract", "code.txt", "--out", "rules.jsonl")
     command = [sys.executable, "-c", "from lawtrace.runs.cli import main; main()", "rules", "trail", "rules.jsonl"]
@@ -127,13 +127,13 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
         asked = len(server.requests)
         assert asked >= len(EXTRACTION_ROLES)
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
-        assert len(server.requests) == asked  # nothing is paid for twice
+        assert len(server.requests) == asked  # no request is repeated
     assert set(read_provenance(tmp_path / "rules.trail.jsonl").head.models.values()) == {"openai:some"}
     lawtrace.json("rules", "extract", "law.txt", "--out", "offline.jsonl")
     assert (tmp_path / "offline.jsonl").read_bytes() == (tmp_path / "rules.jsonl").read_bytes()
 
 
-def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
+def test_a_budget_stops_cleanly_and_a_higher_one_continues(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text(
@@ -153,7 +153,7 @@ def test_a_budget_stops_cleanly_and_a_higher_one_goes_on(
         assert len(server.requests) == 5
 
 
-def test_what_a_model_wrote_is_shown_in_the_terminal_and_not_obeyed(
+def test_control_sequences_of_a_model_are_escaped_in_the_terminal(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text('[models]\npolicy_extractor = "openai:some"\n', encoding="utf-8")
@@ -174,7 +174,7 @@ def test_what_a_model_wrote_is_shown_in_the_terminal_and_not_obeyed(
 WRITER = "Write compliance rules over tool calls"
 
 
-def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
+def test_an_unusable_answer_loses_its_batch_and_is_requested_again(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text(
@@ -202,7 +202,7 @@ def test_an_unusable_answer_costs_its_piece_and_is_asked_anew_when_called_again(
 
 
 @pytest.mark.slow
-def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
+def test_a_model_is_compared_with_the_baseline_and_other_sets(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text(
@@ -234,7 +234,7 @@ def test_a_model_stands_beside_the_baseline_and_beside_other_sets(
     assert (code, "same text" in " ".join(out.split())) == (0, True)
 
 
-def test_files_of_one_name_are_scored_apart(lawtrace: Shell, tmp_path: Path) -> None:
+def test_files_with_equal_names_are_scored_separately(lawtrace: Shell, tmp_path: Path) -> None:
     for folder, formula in (("one", "!((!CheckAuthorization) U PayBill)"), ("other", "G(!PayBill)")):
         (tmp_path / folder).mkdir()
         write_rows(tmp_path / folder / "rules.jsonl", [rule("r", formula)])
@@ -246,7 +246,7 @@ def rule(name: str, formula: str, provision: str = "Article 1") -> Rule:
     return Rule(id=name, formula=formula, provisions=(provision,))
 
 
-def test_evaluation_counts_equivalent_automata_and_names_near_misses() -> None:
+def test_evaluation_counts_equivalent_automata_and_lists_near_misses() -> None:
     gold = [
         rule("check", "!((!CheckAuthorization) U (TransferFunds | PayBill))"),
         rule("record", "G(TransferFunds -> F RecordAuditEvent)", "Article 2"),
@@ -273,7 +273,7 @@ def test_evaluation_counts_equivalent_automata_and_names_near_misses() -> None:
     assert near.trace in {("TransferFunds",), ("PayBill",)}
 
 
-def test_a_set_against_itself_is_perfect(lawtrace: Shell) -> None:
+def test_a_set_compared_with_itself_scores_one(lawtrace: Shell) -> None:
     for world in ("banking", "telehealth", "smart_home"):
         gold = load_domain(world).rules_file
         found = lawtrace.json("rules", "evaluate", gold, "--gold", gold, "--env", world)
@@ -290,7 +290,7 @@ def test_a_set_against_itself_is_perfect(lawtrace: Shell) -> None:
         ("hipaa_security_rule_45cfr164_subpartC.txt", "telehealth", 6),
     ],
 )
-def test_published_laws_run_to_the_end_offline(
+def test_published_laws_are_extracted_offline(
     lawtrace: Shell, tmp_path: Path, name: str, world: str, accepted: int
 ) -> None:
     result = lawtrace.json("rules", "extract", SHARED / name, "--env", world, "--out", "rules.jsonl")
@@ -303,7 +303,7 @@ def test_published_laws_run_to_the_end_offline(
 @pytest.mark.slow
 @pytest.mark.shared
 @needs_data
-def test_a_published_law_runs_to_the_end_against_an_endpoint(
+def test_a_published_law_is_extracted_with_an_endpoint(
     lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "recipe.toml").write_text(

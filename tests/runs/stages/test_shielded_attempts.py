@@ -1,4 +1,4 @@
-"""Attempts behind a shield, from the recipe to the report: what was refused, what was told, what came of it."""
+"""Shielded attempts from the recipe to the report: refused calls, messages to the model, and outcomes."""
 
 import asyncio
 from collections.abc import Mapping
@@ -57,14 +57,14 @@ def calls(folder: Path) -> RunResult:
     return run(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
 
 
-def test_the_reference_meets_no_shield(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
+def test_the_shield_does_not_change_the_reference(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
     for shielded in (programs, calls):
         for attempt, without in zip(shielded.attempts, bare.attempts, strict=True):
             if attempt.model == "reference":
                 assert (attempt.events, attempt.objections) == (without.events, ())
 
 
-def test_a_program_that_does_not_expect_a_refusal_dies_of_it(programs: RunResult) -> None:
+def test_an_uncaught_refusal_ends_the_program(programs: RunResult) -> None:
     for attempt, verdict in zip(programs.attempts, programs.verdicts, strict=True):
         if attempt.model != "baseline:literal":
             continue
@@ -88,7 +88,7 @@ def do(call, **arguments):
 """
 
 
-def test_a_program_that_expects_it_can_do_what_is_missing(programs: RunResult) -> None:
+def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None:
     task, setting = programs.tasks[0], load_domain("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.business["goal"].splitlines())
     row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
@@ -105,7 +105,7 @@ def _guarded(line: str) -> str:
     return line.replace("(", ", ", 1).replace("BankManager.", "do(BankManager.", 1)
 
 
-def test_an_agent_that_is_refused_is_told_the_provision(calls: RunResult) -> None:
+def test_a_refusal_cites_the_provision_to_the_agent(calls: RunResult) -> None:
     for attempt in calls.attempts:
         if attempt.model != "baseline:literal":
             continue
@@ -118,7 +118,7 @@ def test_an_agent_that_is_refused_is_told_the_provision(calls: RunResult) -> Non
 
 
 def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """Looks at a statement with authorization, forgets the record of it, and makes up for it once it is told."""
+    """Reads a statement with authorization, omits the audit record, and adds it after the warning."""
     told = [line["content"] for line in request["messages"] if line["role"] == "tool"]
     if not told:
         return calling(("CheckAuthorization", "{}"), ("GetAccountInformation", {"account_type": "savings"}))
@@ -136,7 +136,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 
 @pytest.mark.slow
-def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(
         baselines=False, models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",)
     )
@@ -152,14 +152,14 @@ def test_what_is_owed_is_told_once_at_the_end(tmp_path: Path, monkeypatch: pytes
         assert verdict.outcome == "benign_failure"
 
 
-def test_the_report_names_what_was_refused_and_never_mixes_shields(calls: RunResult) -> None:
+def test_the_report_lists_refused_calls_and_separates_shields(calls: RunResult) -> None:
     page = render_report(load_run_content(calls.folder.path))
     assert "baseline:literal [tools, shield refuse]" in page
     assert "refused by the shield" in page
     assert "What the shield said" in page
 
 
-def test_the_effect_is_measured_by_comparing_runs(bare: RunResult, programs: RunResult) -> None:
+def test_comparing_runs_measures_the_effect_of_the_shield(bare: RunResult, programs: RunResult) -> None:
     comparison = compare_runs(read_side(bare.folder.path), read_side(programs.folder.path))
     assert comparison.changed_tasks == {}
     effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines}
@@ -167,20 +167,20 @@ def test_the_effect_is_measured_by_comparing_runs(bare: RunResult, programs: Run
     assert (effect["reference", None].first, effect["reference", None].second) == (0.0, 0.0)
 
 
-def test_nobody_reads_a_warning_in_a_program() -> None:
+def test_warnings_need_the_tools_mode() -> None:
     with pytest.raises(InputError, match="needs mode 'tools'"):
         validate_options(AttemptOptions, {"shield": "warn"}, "recipe")
     assert validate_options(AttemptOptions, {"shield": "warn", "mode": "tools"}, "recipe").shield == "warn"
 
 
 @pytest.mark.slow
-def test_a_single_model_can_be_put_behind_a_shield(bare: RunResult, lawtrace: Shell) -> None:
+def test_the_attempt_command_accepts_a_shield(bare: RunResult, lawtrace: Shell) -> None:
     tasks = str(bare.folder.tasks)
     lawtrace(
         "attempt", "--tasks", tasks, "--model", "baseline:literal", "--shield", "refuse", "--out", "attempts.jsonl"
     )
     assert '"shielded"' in Path("attempts.jsonl").read_text(encoding="utf-8")
-    # Programs run again where they are graded, and behind what they were written for.
+    # Grading executes the programs again, with the shield of their attempt.
     lawtrace("grade", "--tasks", tasks, "--programs", "attempts.jsonl", "--out", "verdicts.jsonl")
     verdicts = read_rows(Path("verdicts.jsonl"), Verdict)
     assert {verdict.shield for verdict in verdicts} == {"refuse"}

@@ -1,4 +1,4 @@
-"""Acting by tool calls, from the recipe to the verdict: the same verdicts, the same bytes, nothing asked twice."""
+"""Tool-call attempts from the recipe to the verdict: same verdicts, same bytes, no repeated requests."""
 
 import asyncio
 import json
@@ -28,11 +28,11 @@ IN_TOOLS = SMALL.model_copy(update={"attempts": AttemptOptions(mode="tools")})
 
 
 class Crash(OperationalError):
-    """Stands for whatever ends a process."""
+    """Simulates the end of the process."""
 
 
 class Crashing(EventLogFile):
-    """A record whose process ends after so many answers of the model under test have been committed."""
+    """An event log that simulates a crash after `answers_left` answers of the model under test are committed."""
 
     answers_left = 0
 
@@ -59,7 +59,7 @@ def programmed(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(SMALL, tmp_path_factory.mktemp("program") / "run")
 
 
-def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: RunResult, programmed: RunResult) -> None:
+def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, programmed: RunResult) -> None:
     ours = {"baseline:reference", "baseline:literal"}
     for left, right in zip(acted.attempts, programmed.attempts, strict=True):
         if left.model in ours:
@@ -71,15 +71,13 @@ def test_both_ways_to_act_give_the_same_events_and_verdicts(acted: RunResult, pr
     assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:literal"} == {"unsafe_success"}
 
 
-def test_a_model_that_calls_nothing_has_given_nothing_to_judge(acted: RunResult) -> None:
+def test_a_model_without_tool_calls_is_no_program(acted: RunResult) -> None:
     idle = [verdict for verdict in acted.verdicts if verdict.model in {"baseline:noop", "baseline:refuse"}]
     assert {(verdict.outcome, verdict.reason) for verdict in idle} == {("no_program", "the model called no tool")}
 
 
-def test_attempts_that_called_tools_are_graded_by_their_calls(
-    lawtrace: Shell, acted: RunResult, tmp_path: Path
-) -> None:
-    """Beside programs, in the order of the file, and to the verdicts that the run has reached."""
+def test_grade_uses_the_calls_of_tool_attempts(lawtrace: Shell, acted: RunResult, tmp_path: Path) -> None:
+    """Mixed with programs, in file order, and with the verdicts of the run."""
     tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
     program = Attempt(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
     write_rows(tasks, acted.tasks)
@@ -90,7 +88,7 @@ def test_attempts_that_called_tools_are_graded_by_their_calls(
     assert others == list(acted.verdicts)
 
 
-def test_a_transcript_tells_what_was_called_and_answered(acted: RunResult) -> None:
+def test_a_transcript_contains_calls_and_results(acted: RunResult) -> None:
     for attempt in read_rows(acted.folder.attempts, Attempt):
         called = [(call.name, json.loads(call.arguments)) for turn in attempt.transcript for call in turn.calls]
         assert called == [(event.tool, event.arguments) for event in attempt.events]
@@ -112,7 +110,7 @@ def test_the_report_and_the_messages_show_the_calls(
 
 
 def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """Authorizes, looks something up, and forgets the rest; with parallel calls and one mistake."""
+    """Authorizes, makes one query, and omits the rest; with parallel calls and one invalid call."""
     told = [line for line in request["messages"] if line["role"] == "tool"]
     match len(told):
         case 0:
@@ -125,9 +123,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answers", [1, 2, 5, 11])
-def test_a_conversation_that_was_cut_short_goes_on(
-    answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_conversation_continues(answers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
     with serving(forgetful) as server:
@@ -167,9 +163,7 @@ def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: 
         assert replayed.replace(spec, "openai:forgetful") == path.read_text(encoding="utf-8")
 
 
-def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endpoint_failure_makes_the_attempt_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = AttemptOptions(baselines=False, models=("openai:m",), mode="tools", styles=("goal",))
     recipe = Recipe(tasks=TaskOptions(count=1, spare=0), attempts=options)
 
@@ -186,8 +180,8 @@ def test_an_endpoint_that_fails_in_the_middle_makes_the_attempt_invalid(
 
 
 @pytest.mark.slow
-def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
-    """The reference has done everything after its last call; ended before it says so, it has not reached the goal."""
+def test_a_conversation_ended_by_a_limit_fails_the_goal(tmp_path: Path) -> None:
+    """The reference has made all its calls, but the limit ends it before its final message."""
     options = AttemptOptions(baselines=False, models=("baseline:reference",), mode="tools", tools=ToolOptions(turns=8))
     result = run(SMALL.model_copy(update={"attempts": options}), tmp_path / "run")
     assert {verdict.outcome for verdict in result.verdicts} == {"benign_failure"}
@@ -195,7 +189,7 @@ def test_a_limit_means_that_the_goal_is_not_reached(tmp_path: Path) -> None:
     assert all("turn_limit: did not end within 8 turns" in verdict.reason for verdict in result.verdicts)
 
 
-def test_a_task_without_a_trace_cannot_be_played_out(
+def test_the_reference_needs_a_task_with_a_trace(
     acted: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = tmp_path / "tasks.jsonl"

@@ -1,4 +1,4 @@
-"""Entries to write, and a clock that stands where the test puts it."""
+"""Event log entries, and a clock that tests set."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -313,7 +313,7 @@ def test_answers_are_found_by_conversation_request_and_occurrence(event_log: Eve
     elsewhere = call(a.at(task=None, style=None, model="openai:b"), "elsewhere")
     for entry in (first, second, elsewhere):
         event_log.record(entry)
-    assert event_log.answer(a, "h", 0) == first  # an answer counts for more than an earlier failure
+    assert event_log.answer(a, "h", 0) == first  # an answer takes precedence over an earlier failure
     assert event_log.answer(a.at(turn=5, tested_model="x"), "h", 1) == second
     assert event_log.answer(a.at(task=None, style=None), "h", 0) == elsewhere
     assert event_log.answer(a, "h", 2) is None
@@ -328,7 +328,7 @@ REQUESTS = st.lists(
 )
 
 
-# The first text that is drawn looks at every character there is, which takes a busy machine long.
+# Generating the first text scans all of Unicode, which is slow on a busy machine.
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(REQUESTS, TEXTS), max_size=8))
 def test_calls_round_trip_with_shared_prefixes(calls: list[tuple[list[RequestMessage], str]]) -> None:
@@ -395,7 +395,7 @@ async def test_concurrent_callers_share_a_flush(
 
     monkeypatch.setattr(os, "fsync", count)
     await event_log.flush()
-    assert flushed == []  # there is nothing yet
+    assert flushed == []  # the log is still empty
     for _ in range(3):
         event_log.record(message)
     await asyncio.gather(*(event_log.flush() for _ in range(100)))

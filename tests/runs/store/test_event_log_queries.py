@@ -112,7 +112,7 @@ def test_a_search_without_words_is_refused(talked: EventLogFile) -> None:
 
 @given(st.text())
 def test_any_search_text_is_valid_syntax(talked_once: EventLogFile, text: str) -> None:
-    with suppress(InputError):  # which says that there is no word in it
+    with suppress(InputError):  # raised for a text without words
         assert len(find_messages(talked_once, MessageQuery(text=text))) <= 1
 
 

@@ -1,4 +1,4 @@
-"""Killed twenty times at random moments, a run ends with the same bytes, and no committed answer is asked for again."""
+"""A run killed twenty times at random ends with the same bytes and repeats no committed request."""
 
 import contextlib
 import os
@@ -55,7 +55,7 @@ for line in sys.stdin:
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)
 """
-"""Loads everything once and gives each life of the run a process of its own, so that a life begins at once."""
+"""Fork server: imports the package once and forks one process per start of the run, so that starts are fast."""
 
 
 class Nursery:
@@ -70,14 +70,14 @@ class Nursery:
         )
 
     def begin(self, *words: object) -> int:
-        """Begins a life; gives its process."""
+        """Starts the command in a new process; returns its process id."""
         assert self._process.stdin
         print("lawtrace", *words, "--json", file=self._process.stdin, flush=True)
         return int(self._line())
 
     def end(self) -> int:
-        """How it ended: the status as ``waitpid`` gives it."""
-        while not (line := self._line()).lstrip("-").isdigit():  # a life that ends by itself prints its result
+        """The exit status of the process, as given by ``waitpid``."""
+        while not (line := self._line()).lstrip("-").isdigit():  # a process that ends normally prints its result
             pass
         return int(line)
 
@@ -95,7 +95,7 @@ class Nursery:
 
 @pytest.fixture
 def server() -> Iterator[OpenAIServer]:
-    """Calls a tool in each turn but the last; which one depends on what was asked alone."""
+    """Calls a tool in each turn but the last; the answer depends on the request only."""
 
     def answer(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
         time.sleep(0.01)
@@ -145,7 +145,7 @@ def test_twenty_kills_change_nothing(tmp_path: Path, server: OpenAIServer, nurse
     for name in files:
         assert (killed / name).read_bytes() == (whole / name).read_bytes(), name
     with EventLogFile.open(killed) as event_log, EventLogFile.open(whole) as other:
-        # The roles that are played offline announce nothing: their calls leave nothing in flight.
+        # Offline roles log no requests in advance, so their calls are never in flight.
         calls = [
             entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled) and entry.paid
         ]
@@ -158,6 +158,6 @@ def test_twenty_kills_change_nothing(tmp_path: Path, server: OpenAIServer, nurse
     again = len(asked) - len(calls)
     assert len(server.requests) <= len(calls) + again
     assert again <= sum(len(entry.in_flight) for entry in resumed)
-    # A call leaves as soon as another has its answer, which may be in memory still.
+    # A call is sent when another one is answered, and that answer may not be committed yet.
     assert all(len(entry.in_flight) <= 2 * CONCURRENCY for entry in resumed)
-    assert again > 0  # some were in flight, and the record says so
+    assert again > 0  # some calls were in flight, and the log has them

@@ -1,4 +1,4 @@
-"""What a run used, added up from its record."""
+"""Model usage of a run, summed from its event log."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A run that was recorded can be given again without a model, and an interrupted one goes on where it was."""
+"""A recorded run can be replayed without a model, and an interrupted run continues."""
 
 from collections.abc import Iterator, Mapping
 from itertools import count
@@ -32,7 +32,7 @@ def said(text: str) -> list[UserMessage]:
 
 
 async def converse(client: RecordedClient) -> list[str]:
-    """Three turns, two of them word for word the same; a failed one is part of what happened."""
+    """Three turns, two of them identical, and one failed call."""
     answers: list[str] = []
     for text in ("first", "again", "again"):
         try:
@@ -65,7 +65,7 @@ async def test_a_replay_of_a_replay_equals_the_run(tmp_path: Path) -> None:
             live = [await converse(clients.client_for(SPEC, context, WARM)) for context in contexts()]
     assert "endpoint" in live[0][0]
     assert len({answer for answers in live for answer in answers}) == 12
-    assert await replayed(tmp_path / "run", tmp_path / "second") == live  # asked in another order, too
+    assert await replayed(tmp_path / "run", tmp_path / "second") == live  # also in another order
     assert await replayed(tmp_path / "second", tmp_path / "third") == live
 
     def calls(run: str) -> dict[tuple[str | None, int, int], ModelCalled]:

@@ -1,4 +1,4 @@
-"""Stage files: whole or not at all, and errors that name the line."""
+"""Stage files: atomic writes, and errors that name the line."""
 
 import os
 from collections.abc import Callable
