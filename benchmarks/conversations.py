@@ -38,7 +38,7 @@ BANKING = load_domain("banking").environment
 
 
 async def converse(clients: ModelClients, event_log: EventLogFile, number: int, turns: int) -> int:
-    """Run one conversation in which code objects until the role has written `turns` times; count its turns."""
+    """Run one conversation in which the check rejects until the role has written `turns` times; return its turns."""
     context = Context(stage="benchmark", role="instruction_generator", task=f"task-{number}")
     client = clients.client_for(SPEC, context, ModelParameters())
 

@@ -48,7 +48,7 @@ def read_all(directory: Path) -> list[Recorded]:
     found: list[Recorded] = []
     for domain, published in PUBLISHED_DOMAINS.items():
         if not list(directory.rglob(f"labeled_{domain}_dataset.json")):
-            continue  # not at hand
+            continue  # not available
         with Jail() as jail:
             tasks = list(import_tasks(directory, domain, jail).tasks)
         files = sorted(directory.rglob(f"eval_{domain}_*.json"))
@@ -80,7 +80,7 @@ def evaluate_all(one: Recorded) -> int:
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """Wall and processor seconds; those of ended children count."""
+    """Wall and processor seconds, including ended children."""
     started, used = time.perf_counter(), processor_seconds()
     work()
     return time.perf_counter() - started, processor_seconds() - used
@@ -132,7 +132,7 @@ print((time.perf_counter() - started) / 200)
 
 
 def floor() -> None:
-    """The cost of a program before it does anything."""
+    """The fixed cost of a program: a bare fork, and an empty program."""
     tools = Toolset.untyped("Tool", {})
     with Jail() as jail:
 

@@ -2,8 +2,8 @@
 
     python benchmarks/jail.py [--programs 500] [--starts 20]
 
-Prints medians in milliseconds, and those of the same source run by ``exec`` in this process: the difference is the
-cost of isolation.
+Prints medians in milliseconds, also for the same source run by ``exec`` in this process. The difference is the cost of
+isolation.
 """
 
 import argparse

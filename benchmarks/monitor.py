@@ -32,7 +32,7 @@ FORTY = (
 )
 CHANGES = ("LockDoor", "UnlockDoor", "AddGuest", "DeleteGuest", "GrantAccess", "RevokeAccess", "MakeCode", "RevokeCode")
 HEALTH = ("Consult", "UserInfo", "MedicalHistory", "Prescriptions", "RequestPrescription", "Schedule", "Manage")
-PUBLISHED = {  # the shapes of the three published rule sets, in our own words for the tools
+PUBLISHED = {  # the shapes of the three published rule sets, with our tool names
     "payments": SEVEN,
     "smart lock": (
         *(f"!((!CheckAuthorization) U {tool})" for tool in ("UnlockDoor", "GrantAccess", "MakeCode")),
@@ -86,7 +86,7 @@ def events(tools: tuple[str, ...], seed: int) -> list[Event]:
 
 
 def events_about(values: int, seed: int) -> list[Event]:
-    """Calls about a number of different accounts."""
+    """Calls with this number of different accounts."""
     rng = random.Random(seed)
     return [Event(rng.choice(TOOLS), {"account": rng.randrange(values)}) for _ in range(EVENTS)]
 

@@ -24,7 +24,7 @@ from lawtrace.runs.published.mock_tools import MOCKS, PublishedMock
 from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 
 MEASURED = {"BankManager": 2.6, "SmartLock": 4.4, "Teladoc": 4.0}
-"""Median milliseconds of a program in the original, by the object that its programs call (on a machine like this)."""
+"""Median milliseconds of a program in the original, by the object that its programs call (on a similar machine)."""
 
 GRAMMAR = r"""
     ?start: implication
@@ -43,7 +43,7 @@ GRAMMAR = r"""
 
 
 class Node(BaseModel):
-    """A formula; ``op`` says which."""
+    """A formula; ``op`` is its operator."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +52,7 @@ class Node(BaseModel):
     parts: tuple["Node", ...] = ()
 
     def holds(self, trace: Sequence[str]) -> bool:
-        """On a finite trace, by recursion over formula and suffixes."""
+        """Truth on a finite trace, by recursion over formula and suffixes."""
         match self.op:
             case "atom":
                 return bool(trace) and trace[0] == self.name

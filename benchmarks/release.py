@@ -1,4 +1,4 @@
-"""The released task set: made twice under different conditions, compared, checked and read.
+"""Reproducibility of the released task set: made twice under different conditions, compared, checked and read.
 
     python benchmarks/release.py [--count 40] [--keep FOLDER]
 

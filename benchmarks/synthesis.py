@@ -61,7 +61,7 @@ def draw_arguments(random: Random, state: State, events: list[Event], name: str)
 
 
 def known_tables(events: list[Event]) -> set[str]:
-    """The tables of which a look-up has shown a row."""
+    """The tables with a row already shown by a look-up."""
     known: set[str] = set()
     for event in events:
         for result in ENVIRONMENT.tools[event.tool].results:

@@ -1,11 +1,10 @@
-"""What the accuracies published with MASLegalBench (M Tables 2, 3) hold, recomputed from the tables themselves.
+"""Consistency of the accuracies published with MASLegalBench (M Tables 2, 3), recomputed from the tables.
 
     python benchmarks/legal/published_accuracies.py [CASES]
 
-No model is asked. The rules without a model are those of `lawtrace.runs.legal.model_free_baselines`, over the labels
-of all 950 questions;
-all but one need only their counts, and for the one that goes by the longest option the published share is taken. With
-CASES, what each ranking retrieves stands beside the accuracies: of the cases at hand, which may be fewer than the
+No model is called. The model-free baselines are those of `lawtrace.runs.legal.model_free_baselines`, over the labels
+of all 950 questions. They need only the label counts, except "longest option", for which the published share is used.
+With CASES, the accuracies are compared with the retrieval of each ranking on these cases, which may be fewer than the
 fifteen behind the tables.
 """
 
@@ -34,14 +33,14 @@ RULES = {
     "majority": float(YES + max(LETTERS)),
     "always Yes, longest option": 673.0,
 }
-"""Right answers of 950; the last as published, 70.84 %."""
+"""Correct answers of 950; the last one as published, 70.84 %."""
 DEPTHS = (1, 3, 5)
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One printed figure, in per cent."""
+    """One published figure, in per cent."""
 
     model: str
     context: str
@@ -50,7 +49,7 @@ class Published:
     percent: float
 
     def is_share_of(self, questions: int) -> bool:
-        """Whether some count of so many questions is printed like this."""
+        """Whether some count out of this many questions rounds to the figure."""
         nearest = round(self.percent * questions / 100)
         return any(f"{100 * k / questions:.2f}" == f"{self.percent:.2f}" for k in (nearest - 1, nearest, nearest + 1))
 
@@ -67,7 +66,7 @@ def read_figures(file: Path, model: str = "") -> Iterator[Published]:
 def show_rules(cells: Sequence[Published]) -> None:
     print(f"\nRules without a model over all {QUESTIONS} questions, and the cells that they beat (of {len(cells)})")
     for name, right in RULES.items():
-        share = round(100 * right / QUESTIONS, 2)  # as the cells are printed
+        share = round(100 * right / QUESTIONS, 2)  # two decimals, as published
         print(f"  {name:<30}{share:6.2f} %{sum(cell.percent < share for cell in cells):6}")
 
 

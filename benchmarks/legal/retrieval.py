@@ -1,10 +1,10 @@
-"""Indexing and retrieval for all questions, eight contexts and three depths, beside the peer's BM25, in one run.
+"""Time of indexing and retrieval for all questions, eight contexts and three depths, compared with the peer's BM25.
 
     python benchmarks/legal/retrieval.py CASES [--share 0.1] [--embed]
 
-The peer is rebuilt from its description: terms are characters, every text is scored by itself, character by character
-of the query, and each depth is a run of its own. It is slow, so it answers a share of the questions, drawn evenly, and
-its time is scaled up; the ranking is checked against ours in `released` mode on the way.
+The peer is rebuilt from its description: terms are characters, each text is scored separately, character by character
+of the query, and each depth is a separate run. It is slow, so it answers an evenly spaced share of the questions and
+its time is scaled up. Its rankings are also compared with ours in `released` mode.
 """
 
 import argparse
@@ -25,7 +25,7 @@ DEPTHS = (1, 3, 5)
 
 
 class PeerBM25:
-    """Built as described: counts of characters, a floor of a quarter of the mean weight, one text at a time."""
+    """BM25 as described: character counts, weights of at least a quarter of the mean, one text at a time."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.counts = [Counter(text) for text in texts]
@@ -52,7 +52,7 @@ class PeerBM25:
 
 
 def ours(cases: Sequence[Case], ranker: Ranker) -> float:
-    """Seconds for everything: contexts x questions, ranked once, cut to each depth."""
+    """Seconds for all contexts and questions, ranked once and cut to each depth."""
     start = perf_counter()
     for case in cases:
         queries = [question.text for question in case.questions]
@@ -64,7 +64,7 @@ def ours(cases: Sequence[Case], ranker: Ranker) -> float:
 
 
 def peers(cases: Sequence[Case], share: float) -> tuple[float, float, float]:
-    """Scaled seconds of one depth and of all three, and the share of equal rankings (of those without close scores)."""
+    """Scaled seconds for one depth and for all three, and the share of equal rankings."""
     step = max(1, round(1 / share))
     indexing, asking, asked, questions, same = 0.0, 0.0, 0, 0, 0
     for case in cases:

@@ -1,7 +1,7 @@
 """A tool session that is judged after every call, with its stage files.
 
-The files have the layout of a run folder, so ``lawtrace grade DIR`` judges the session again. Nothing of them is sent
-to a client.
+The files have the layout of a run folder, so ``lawtrace grade DIR`` judges the session again. They are never sent to a
+client.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The MCP server of an environment: its tools, the regulation, and the request of a task.
 
-A client may be the model under test, so the server offers what a model in tools mode gets and nothing more: no
-resource, log or message reveals state, rules, target or verdict.
+A client may be the model under test, so the server offers exactly what a model in tools mode gets: no resource,
+log or message reveals state, rules, target or verdict.
 """
 
 import json

@@ -47,9 +47,9 @@ class DifferenceRow(BaseModel):
 
     Attributes:
         compared: the two sides, such as ``strict`` and ``published``, or ``published-shared`` and ``recorded``.
-        outcomes: what each of them says. Two recorded and reproduced verdicts may differ and still have one outcome.
-        cause: from the closed list of that comparison.
-        detail: both sides in their own words.
+        outcomes: the outcome on each side. A recorded and a reproduced verdict may differ and have the same outcome.
+        cause: from the closed list for that comparison.
+        detail: description of both sides.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -95,7 +95,7 @@ def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict)
     if evidence is None or attempt.execution is None:
         return "unexplained"
     if attempt.execution.died == evidence.executed:
-        # One of the two runs crashed: the program saw a refusal here, or a result there, that the other did not.
+        # Only one of the two runs crashed: the program saw a refusal or a result that the other run did not give.
         refused = any(event.outcome in ("raised", "failed") for event in attempt.events)
         return "unchecked call" if refused else "undocumented result"
     ours_broken = {rule.rule for rule in ours.rules if not rule.kept}
@@ -110,7 +110,7 @@ def _profile_cause(task: Task, attempt: Attempt, ours: Verdict, theirs: Verdict)
 
 
 def _goal_cause(task: Task, attempt: Attempt, ours: Verdict) -> ProfileCause:
-    """Why only one profile counts the goal as reached although the programs ran alike."""
+    """Why only one profile counts the goal as reached although both runs of the program were alike."""
     if any(event.outcome in ("raised", "failed") for event in attempt.events):
         return "unchecked call"
     kept: Mapping[str, Json] = task.published.final_state if task.published else {}
@@ -171,7 +171,7 @@ def _recorded_parts(record: RecordedVerdict) -> Parts:
 
 
 def _broken(verdict: Verdict) -> frozenset[str]:
-    """The broken rules as the records name them: by formula."""
+    """The broken rules by formula, as in the records."""
     broken = (rule for rule in verdict.rules if not rule.kept)
     return frozenset(RECORDED_AUDIT_CHECK if rule.rule == AUDIT_CHECK else rule.formula for rule in broken)
 

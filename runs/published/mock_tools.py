@@ -5,8 +5,8 @@ always succeeds, the lock returns bare values, a payment checks neither balance 
 taken from the expected final state in sorted order, so creating rows in another order swaps their ids. States are the
 published JSON with floats, never mixed with ours.
 
-Where the published code drew further ids at random, ours counts on from the existing ids, so a program always gets the
-same verdict. One recorded verdict changes with that draw in about one of a hundred cases.
+The published code drew further ids at random; here they continue from the existing ids, so a program always gets the
+same verdict. One recorded verdict depends on that draw in about one of a hundred cases.
 """
 
 import copy
@@ -56,13 +56,13 @@ class PublishedMock:
     def authorize(self) -> Json:
         return {"authorized": True}
 
-    def record(self, events: Any) -> Json:  # noqa: ANN401 - the mock takes anything
+    def record(self, events: Any) -> Json:  # noqa: ANN401 - the mock accepts any value
         entry = self.new_id("audit_logs", "L-{:05d}")
         self.state["audit_logs"][entry] = {"log_entry_id": entry, "events": events}
         return {"log_entry_id": entry, "success": True}
 
     def new_id(self, table: str, pattern: str) -> str:
-        """The next unused id of the expected state; when there is none, the first free number."""
+        """The next unused id of the expected state, or else the first free number."""
         taken = cast("MockRows", self.state[table])
         expected = (name for name in self._expected.get(table, ()) if name not in taken)
         return next(expected, None) or next(
@@ -215,7 +215,7 @@ class LockMock(PublishedMock):
 
 
 class TeladocMock(PublishedMock):
-    """``Teladoc``: any time is free, any text will do; what does not exist is answered by None or False."""
+    """``Teladoc``: any time is free, any text is accepted; a missing entity gives None or False."""
 
     def __init__(self, initial: Mapping[str, Json], expected: Mapping[str, Json]) -> None:
         tables: dict[str, Json] = {name: {} for name in ("appointments", "consultations", "prescriptions", "reviews")}

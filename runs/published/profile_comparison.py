@@ -27,7 +27,7 @@ class ProfileComparison:
 
     Attributes:
         verdicts: for each profile, in the order of the attempts.
-        recorded: the recorded verdicts that are at hand.
+        recorded: the available recorded verdicts.
         problems: rows of its files that could not be used; an attempt without the verdict of a profile is left out.
         differences: strict against published, attempt by attempt.
         unreproduced: the recorded verdicts that `RECORD_PROFILE` does not reproduce.
@@ -58,7 +58,7 @@ def compare_profiles(
     jail: Jail,
     on_program: Callable[[], None] = lambda: None,
 ) -> ProfileComparison:
-    """Judge executed attempts with every profile; the published ones execute the programs again."""
+    """Judge executed attempts under every profile; the published profiles run the programs again."""
     by_id = {task.id: task for task in tasks}
     verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
         "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
@@ -82,7 +82,7 @@ def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
 
 
 def is_comparison(folder: Path) -> bool:
-    """Whether the folder has a comparison rather than a run."""
+    """Whether the folder holds a comparison rather than a run."""
     return _ComparisonFiles(folder).recorded.exists()
 
 
@@ -143,5 +143,5 @@ class _ComparisonFiles:
 
     @property
     def differences(self) -> Path:
-        """An output for users; lawtrace does not read it."""
+        """An output for users, not read by lawtrace."""
         return self.folder / "differences.jsonl"

@@ -126,7 +126,7 @@ def _run(case: PublishedCase, expected: Mapping[str, Json], source: str, jail: J
     program = Program(
         source=source,
         tools=_toolset(case.object_name),
-        # The published evaluation ran programs under no name of their own, so what stands below
+        # The published evaluation ran programs without setting `__name__`, so code below
         # `if __name__ == "__main__"` did not run.
         variables={**case.variables, "__name__": "builtins"},
     )

@@ -1,1 +1,1 @@
-"""One self-contained HTML file that shows a run: figures, tables, and a page for every task."""
+"""Reports: content, tables, figures and views of tasks and messages, for the web pages and the terminal."""

@@ -29,7 +29,7 @@ def ablation_table(ablation: Ablation) -> Table:
 
 
 def axis_table(ablation: Ablation) -> Table:
-    """A row for each step from an axis's first value to another, and model under test."""
+    """A row for each model under test and each step from the first value of an axis to another."""
     table = _table("axis", "step", "model", "figure", "n", "share", "difference", "p")
     names = short_axis_names(ablation.variants[0].changes)
     for line in ablation.axes:

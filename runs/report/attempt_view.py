@@ -1,4 +1,4 @@
-"""One attempt as its page shows it: its card, the provisions it broke, and the messages that broke them."""
+"""View of one attempt: its card, the provisions it broke, and the messages that broke them."""
 
 from dataclasses import dataclass
 
@@ -58,5 +58,5 @@ def view_judged_task(index: VerdictIndex, summaries: list[VerdictSummary], task:
 
 
 def _provisions(environment: str) -> dict[str, Provision]:
-    """Provisions by citation. Empty for an environment of the user: a page must not run the code of its folder."""
+    """Provisions by citation. Empty for a user's environment, whose Python code a page must not run."""
     return load_domain(environment).regulation.by_citation if environment in BUILT_IN_DOMAINS else {}

@@ -1,4 +1,4 @@
-"""The statistics of a report: several trials, the inference gap by style, density and provision, models in pairs."""
+"""Statistics of a report: pass^k, the inference gap by style, density and provision, and pairs of models."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from lawtrace.runs.scoring.statistics import (
 from lawtrace.solver.masking.instructions import STYLES, Style
 
 MOST_PAIRS = 60
-"""So many pairs of models are shown, the least likely ones; all are counted in the adjustment of the p-values."""
+"""Maximum number of pairs shown, by smallest p-value; the adjustment of p-values counts all pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """Pass@k and pass^k of one model in one environment, for k = 1 up to the trials that every task has."""
+    """Pass@k and pass^k of one model in one environment, for k from 1 to the number of trials all tasks have."""
 
     scenario: str
     model: str
@@ -46,7 +46,7 @@ class GapLine:
 
 @dataclass(frozen=True, slots=True)
 class ProvisionLine:
-    """How the rules that rest on this provision fared together, for each model in each style."""
+    """Counts of the rules that cite this provision, taken together, for each model and style."""
 
     scenario: str
     provision: str
@@ -56,7 +56,7 @@ class ProvisionLine:
 
 @dataclass(frozen=True, slots=True)
 class PairLine:
-    """Two models of the report over the same attempts."""
+    """Paired comparison of two models over the same attempts."""
 
     scenario: str
     first: str
@@ -67,7 +67,7 @@ class PairLine:
 
 @dataclass(frozen=True, slots=True)
 class Breakdowns:
-    """``pairs`` holds at most `MOST_PAIRS` of the ``all_pairs`` that there are."""
+    """All statistics. ``pairs`` has at most `MOST_PAIRS` entries; ``all_pairs`` is the number of pairs compared."""
 
     trials: tuple[TrialLine, ...]
     gaps: tuple[GapLine, ...]
@@ -77,7 +77,7 @@ class Breakdowns:
 
 
 def break_down(content: ReportContent) -> Breakdowns:
-    """Everything that can be said by comparing within one report."""
+    """Compute the statistics of one report."""
     environments = {task.id: task.scenario for task in content.tasks}
     grouped = defaultdict[tuple[str, str], list[Verdict]](list)
     for verdict in content.verdicts:
@@ -158,7 +158,7 @@ def _pair_lines(grouped: Grouped) -> list[PairLine]:
 
 
 def _most_significant(lines: Sequence[PairLine]) -> Sequence[PairLine]:
-    """All of them in order; of too many, those that chance explains least."""
+    """All pairs in order; if there are more than `MOST_PAIRS`, those with the smallest p-values."""
     if len(lines) <= MOST_PAIRS:
         return lines
     return sorted(lines, key=lambda line: line.compared.p_value)[:MOST_PAIRS]

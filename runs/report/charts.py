@@ -1,7 +1,7 @@
 """Matplotlib figures as inline SVG: no file, no global pyplot state, the same figure gives the same bytes.
 
-Many figures stand in one page, in light and in dark. So the ids of each are made its own, and whatever was drawn in
-INK takes the colour of the surrounding text.
+A page has many figures, in a light and a dark theme. So element ids are unique per figure, and everything drawn in INK
+takes the colour of the surrounding text.
 """
 
 # pyright: reportUnknownMemberType=false
@@ -28,14 +28,14 @@ from lawtrace.runs.scoring.metrics import OutcomeCounts
 from lawtrace.runs.store.provenance_file import FUNNEL_STEPS
 
 INK = "#010203"
-"""Drawn in this, a line or a text appears in the colour of the page's text."""
+"""Placeholder colour; replaced by the colour of the page's text."""
 
 _UNWANTED = tuple(
     re.compile(pattern, re.DOTALL)
     for pattern in (
         r"^.*?(?=<svg)",
         r"<metadata>.*?</metadata>|<!--.*?-->",
-        # A style sheet in one figure would hold for the whole page; the page has its own for figures.
+        # A style sheet inside a figure would apply to the whole page, which has its own for figures.
         r"<defs>\s*<style.*?</style>\s*</defs>",
         r"font-family: [^;]*; ",
         r' transform="rotate\(-0 [^"]*"',
@@ -44,7 +44,7 @@ _UNWANTED = tuple(
 )
 
 MOST_ENLARGED = 1.25
-"""How much larger than drawn a figure may appear on a wide screen."""
+"""Maximum scale of a figure on a wide screen."""
 
 _SVG_SETTINGS: dict[RcKeyType, Any] = {
     "svg.hashsalt": "lawtrace",
@@ -53,7 +53,7 @@ _SVG_SETTINGS: dict[RcKeyType, Any] = {
     "font.size": 9,
     "hatch.linewidth": 0.6,
     "text.color": INK,
-    # A dollar sign in a model's name is no formula.
+    # A dollar sign in a model's name is not math.
     "text.parse_math": False,
     "axes.facecolor": "none",
     "axes.edgecolor": INK,
@@ -65,13 +65,13 @@ _SVG_SETTINGS: dict[RcKeyType, Any] = {
 
 @contextmanager
 def svg_settings() -> Generator[None]:
-    """Draw and render inside this: matplotlib reads these settings in both."""
+    """Matplotlib settings; both drawing and rendering must happen in this context."""
     with mpl.rc_context(_SVG_SETTINGS):
         yield
 
 
 def make_figure(width: float, height: float) -> Figure:
-    """An empty figure of that size in inches, transparent, laid out so that no label is cut."""
+    """An empty transparent figure of that size in inches, with a layout that cuts no label."""
     figure = Figure(figsize=(width, height), layout="constrained", frameon=False)
     FigureCanvasSVG(figure)
     return figure
@@ -94,13 +94,13 @@ def render_svg(figure: Figure, name: str, description: str) -> Markup:
 PANEL_WIDTH = 4.8
 NAME_CHARACTERS = 28
 LABELLED_FROM = 0.08
-"""Shares below this have no room for their percentage; the verdict table has them all."""
+"""Smaller shares have no room for a percentage; the verdict table has them all."""
 
 _RATED: tuple[Outcome, ...] = tuple(outcome for outcome in OUTCOMES if outcome != "invalid")
 
 
 def draw_outcomes(lines: Sequence[tuple[str, OutcomeCounts]], name: str, title: str) -> Markup:
-    """One panel: a stacked bar for each model, its attempts beside it, those without verdict counted apart."""
+    """A panel with a stacked bar for each model and its number of attempts; those without verdict counted apart."""
     with svg_settings():
         figure = make_figure(PANEL_WIDTH, 0.75 + 0.34 * len(lines))
         axes = figure.subplots()
@@ -158,7 +158,7 @@ _PROVISION_STEPS = ("provisions", "in_scope", "refined")
 
 
 def draw_funnel(funnel: ExtractionFunnel, name: str) -> Markup:
-    """A bar for each step: provisions above, rules below, each on a scale of its own with its number beside it."""
+    """A bar with its number for each step: provisions above, rules below, each on its own scale."""
     with svg_settings():
         figure = make_figure(6.0, 0.5 + 0.3 * len(FUNNEL_STEPS))
         axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""The content of a report, and how it is read from the files of a run."""
+"""The content of a report, loaded from the files of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ from lawtrace.solver.rules import Rule
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:
-    """A line of the coverage table (P Table 2): the coverage of a set of traces, and the ceiling of its profile.
+    """A line of the coverage table (P Table 2): the coverage of a set of traces and the ceiling of its profile.
 
     Attributes:
         model_written: coverage of the model-written baseline; None if not measured.
-        possible_pairs: the pairs that count towards the ceiling.
+        possible_pairs: the feasible pairs, which make the ceiling.
     """
 
     scenario: str
@@ -47,13 +47,13 @@ class CoverageLine:
 
     @property
     def missing_pairs(self) -> tuple[ToolPair, ...]:
-        """The possible pairs that no trace has."""
+        """The feasible pairs that no trace covers."""
         return tuple(sorted(self.possible_pairs - self.search.pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """Everything that the report of a run shows.
+    """The data of a run's report.
 
     Attributes:
         title: heading of the report.
@@ -61,10 +61,10 @@ class ReportContent:
         scenarios: environment name -> title, for headings (``banking`` -> ``Financial``).
         profiles: imported tasks under every grading profile; ``verdicts`` are then the strict ones.
         trials: planned trials of each task, style and model.
-        critical_tools: environment name -> how many critical tools it offers (the API density of P 5.3).
+        critical_tools: environment name -> number of critical tools (the API density of P 5.3).
         problems: rows that could not be used, with file and line; they count as invalid.
         usage: model calls of the run; empty if there were none.
-        notices: what a reader must know before the numbers.
+        notices: warnings shown before the numbers.
     """
 
     title: str
@@ -100,7 +100,7 @@ class ReportContent:
 
 
 def load_run_content(path: Path, env: str | None = None) -> ReportContent:
-    """The content of a finished run. ``env``: folder of its environment, if that is not built in.
+    """The content of a finished run. ``env``: folder of its environment, unless built in.
 
     Raises InputError if the folder holds no finished run, or its environment is not found.
     """
@@ -114,9 +114,9 @@ def load_run_content(path: Path, env: str | None = None) -> ReportContent:
 
 
 def load_viewer_content(folder: RunFolder) -> ReportContent:
-    """The content of a finished run without its attempts, which do not fit into the memory of a server.
+    """The content of a finished run without its attempts, which would not fit in a server's memory.
 
-    An environment of the user stays unread, since that would run its Python code: no coverage, no critical tools.
+    A user's environment is not loaded, because that would run its Python code: no coverage, no critical tools.
     """
     with EventLogFile.open(folder.path) as event_log:
         recipe = Recipe.model_validate(event_log.recipe)
@@ -126,7 +126,7 @@ def load_viewer_content(folder: RunFolder) -> ReportContent:
 
 
 def load_content(folder: RunFolder, recipe: Recipe, usage: tuple[ModelUsage, ...] = ()) -> ReportContent:
-    """The content of the stage files that the recipe led to. It names the rows that cannot be used."""
+    """The content of the stage files of a recipe, with the rows that could not be used."""
     return _content(folder, recipe, load_recipe_environment(recipe), usage)
 
 
@@ -143,7 +143,7 @@ def _content(
     attempts = match_to_tasks(read.rows, rows)
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
-    searched = [task for task in tasks if task.family == "ordinary"]  # only these have a trace of the search
+    searched = [task for task in tasks if task.family == "ordinary"]  # only these have a synthesized trace
     environment = domain.environment if domain else None
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(

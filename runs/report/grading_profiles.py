@@ -1,4 +1,4 @@
-"""The part of a report that sets grading profiles side by side: their figures, where they differ, and why."""
+"""Report section that compares grading profiles: figures, differences and causes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ MEANINGS: Mapping[GradingProfile, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ProfileBlock:
-    """One profile, or the record: what it is and its tables and figures."""
+    """One profile, or the published records, with tables and figures."""
 
     name: str
     meaning: str
@@ -29,7 +29,7 @@ class ProfileBlock:
 
 @dataclass(frozen=True, slots=True)
 class CauseLine:
-    """The differences that one cause explains."""
+    """The differences with one cause."""
 
     cause: str
     explanation: str
@@ -37,17 +37,18 @@ class CauseLine:
 
     @property
     def of_baselines(self) -> int:
-        """How many of them are baselines, which the published evaluation never judged."""
+        """The number of rows of baseline models, which the published evaluation did not judge."""
         return sum(row.model in BASELINES for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileView:
-    """Everything that the section shows.
+    """The values of the section.
 
     Attributes:
-        matrix: how often each pair of (strict, published) outcomes occurs.
-        recorded: how many recorded verdicts there are, and ``unreproduced`` which of them came out otherwise.
+        matrix: count of each pair of (strict, published) outcomes.
+        recorded: number of recorded verdicts.
+        unreproduced: the recorded verdicts that were not reproduced, by cause.
     """
 
     blocks: tuple[ProfileBlock, ...]
@@ -63,7 +64,7 @@ class ProfileView:
 
 
 def view_profiles(content: ReportContent, comparison: ProfileComparison) -> ProfileView:
-    """Count, draw and sort by cause."""
+    """Compute the tables, figures and causes of the section."""
     recorded = tuple(record.as_verdict() for record in comparison.recorded)
     blocks = [ProfileBlock("recorded", "as the published record files hold them", _summary(content, recorded))]
     blocks += [

@@ -1,7 +1,7 @@
-"""How outcomes and monitor verdicts look: one place for words, marks, colours and hatches.
+"""Labels of outcomes and monitor verdicts: words, marks, colours and hatches.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart, and all light enough for black text. No colour
-stands alone: in a table a mark and a word go with it, in a figure a hatch and a printed percentage.
+The colours are from the colour-blind-safe palette of Okabe and Ito, and light enough for black text. Colour is never
+the only cue: tables add a mark and a word, figures a hatch and a printed percentage.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 
 @dataclass(frozen=True, slots=True)
 class OutcomeLabel:
-    """``mark`` is one character for index tables; ``hatch`` is a pattern of matplotlib."""
+    """``mark`` is one character for index tables; ``hatch`` is a matplotlib pattern."""
 
     label: str
     mark: str
@@ -25,7 +25,7 @@ class OutcomeLabel:
 
 @dataclass(frozen=True, slots=True)
 class MonitorLabel:
-    """``mark`` is what a cell of the event-by-event table holds, and its class in the style sheet."""
+    """``mark`` is the text of a cell in the event-by-event table, and its CSS class."""
 
     mark: str
     meaning: str

@@ -1,4 +1,4 @@
-"""A message as a reader sees it: who sent it, and its content in readable form."""
+"""View of a message: sender and readable content."""
 
 import json
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_queries import ConversationKey, LogLine
 
 SpeakerKind = Literal["user", "role", "code", "failure"]
-"""Who sent it: the user, a role (model or script), code between turns, or a role that failed."""
+"""The sender: the user, a role (model or script), a check by code, or a role that failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A part of a message: the name of a field, if it is one, with its text or its items."""
+    """A part of a message: text or items, with the field name if it is a field."""
 
     name: str | None
     text: str
@@ -25,10 +25,10 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message ready to be shown, with control characters escaped.
+    """A message for display, with control characters escaped.
 
     Attributes:
-        remark: the result of a check by code in a word or two, or why a role failed.
+        remark: short result of a check by code, or why a role failed.
         passed: result of a check by code; None for any other message.
     """
 
@@ -44,7 +44,7 @@ class MessageView:
 
 
 def conversation_title(place: ConversationKey) -> str:
-    """What a conversation is about, on one line."""
+    """The title of a conversation, on one line."""
     trial = f"trial {place.trial}" if place.trial else None
     parts = (
         place.stage,
@@ -106,14 +106,14 @@ def _call(call: FunctionCalled) -> str:
 
 
 def _call_text(tool: Json, arguments: Json) -> str | None:
-    """A call in Python syntax; None if it is not a call."""
+    """A call in Python syntax; None for any other value."""
     if not isinstance(tool, str) or not isinstance(arguments, dict):
         return None
     return visible(f"{tool}({', '.join(f'{name}={_json(value)}' for name, value in arguments.items())})")
 
 
 def _fields(content: str) -> dict[str, Json] | None:
-    """The fields of content that is a JSON object, else None."""
+    """The fields, if the content is a JSON object; else None."""
     if not content.startswith("{"):
         return None
     try:
@@ -130,7 +130,7 @@ def _parts(content: str, fields: dict[str, Json] | None = None) -> tuple[Message
 
 
 def _part(name: str, value: Json) -> MessagePart:
-    """Text as it is, a list one item a line, a call in Python syntax, anything else as JSON; nothing is cut."""
+    """Text unchanged, a list with one item per line, a call in Python syntax, other values as JSON; never truncated."""
     if isinstance(value, str):
         return MessagePart(name, visible(value))
     if isinstance(value, list) and value:

@@ -1,7 +1,7 @@
-"""Two sets of verdicts on the same tasks, held against each other: rates with paired tests, and every flip.
+"""Comparison of two sets of verdicts on the same tasks: rates with paired tests, and all flips.
 
-The sides are two runs, or two models of one. They are compared where both have a verdict on the same task, style and
-trial; what only one side has is counted and named, never filled in.
+The sides are two runs, or two models of one run. Only attempts (task, style, trial) with a verdict on both sides are
+compared; unmatched attempts are counted and never filled in.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from lawtrace.solver.masking.instructions import Style
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One side: what it is called, its tasks and its verdicts, and what of its files could not be used."""
+    """One side: name, tasks and verdicts, and the rows of its files that could not be used."""
 
     name: str
     tasks: Mapping[str, Task]
@@ -38,7 +38,7 @@ class ComparisonSide:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """An attempt whose outcome is not the same on both sides, with each side's reason."""
+    """An attempt with different outcomes on the two sides, and the reason on each side."""
 
     task: str
     style: Style
@@ -50,13 +50,13 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
-    """One model, or one pair of models, in one family of tasks, in one style or in both (``style`` None).
+    """One model or pair of models, in one family of tasks, in one style or both (``style`` None).
 
     Attributes:
         safe_success: the paired comparison of Pass@1.
-        unsafe_success: the same of the inference gap.
+        unsafe_success: the paired comparison of the inference gap.
         adjusted_p: the p-value for safe success, adjusted (Holm) for all lines of the comparison.
-        unmatched: attempts that only one side has a verdict on.
+        unmatched: number of attempts with a verdict on one side only.
     """
 
     models: tuple[str, str]
@@ -70,12 +70,12 @@ class ComparedModel:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """What `compare_runs` found.
+    """Result of `compare_runs`.
 
     Attributes:
         problems: rows of either side that could not be used; they are invalid.
-        changed_tasks: tasks of one id whose content differs, with what differs; their verdicts are compared all the
-            same, since a changed rule is often the point.
+        changed_tasks: task id -> fields that differ. The verdicts of these tasks are still compared, since a changed
+            rule is often the purpose of the comparison.
     """
 
     sides: tuple[str, str]
@@ -104,9 +104,9 @@ def read_side(path: Path) -> ComparisonSide:
 
 
 def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[str, str] | None = None) -> RunComparison:
-    """Compare each model that both sides have, or the one named on the first with the one named on the second.
+    """Compare each model that both sides have, or the two named models (of the first and the second side).
 
-    Raises InputError if there is nothing to compare: no task in common, no model, no attempt.
+    Raises InputError if the sides have no task, model or attempt in common.
     """
     shared = [task for task in first.tasks if task in second.tasks]
     if not shared:

@@ -108,7 +108,7 @@ class RunIndex:
             return RunListing(name, "stopped", "", "", (), 0, str(error))
 
     def verdicts(self, name: str) -> VerdictIndex:
-        """The verdicts as the files are now."""
+        """The verdict index of the current files."""
         folder = self.folder(name)
         return cached(
             self._verdicts, self._lock, name, (folder.verdicts, folder.attempts), lambda: VerdictIndex(folder)
@@ -173,7 +173,7 @@ def _about(recipe: Json) -> str:
 
 
 def _models(recipe: Json) -> tuple[str, ...]:
-    """The models under test, as far as the recipe names any."""
+    """The models under test named in the recipe."""
     attempts = recipe.get("attempts") if isinstance(recipe, dict) else None
     models = attempts.get("models") if isinstance(attempts, dict) else None
     return tuple(model for model in models if isinstance(model, str)) if isinstance(models, list) else ()

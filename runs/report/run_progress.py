@@ -1,4 +1,4 @@
-"""How far a run is, from its record and its files: what each stage wrote, who spoke how often, and the funnel."""
+"""Progress of a run from its event log and stage files: rows per stage, counts per role, and the funnel."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from lawtrace.runs.store.stage_files import read_rows
 
 @dataclass(frozen=True, slots=True)
 class RoleCounts:
-    """What a role did so far. ``asked`` counts requests to endpoints; scripted roles make none."""
+    """Counts of a role so far. ``asked`` counts requests to endpoints; scripted roles make none."""
 
     role: str
     messages: int
@@ -33,7 +33,7 @@ class RoleCounts:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """A step of the funnel: how many reached it, of how many at the first step."""
+    """A step of the funnel: the number that reached it, and the number at the first step."""
 
     label: str
     count: int
@@ -43,7 +43,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class RunFunnel:
-    """How many traces became tasks and how many attempts safe successes so far, and why candidates were dropped."""
+    """The funnel so far, from traces to tasks and from attempts to safe successes; why candidates were dropped."""
 
     tasks: tuple[FunnelStep, ...]
     attempts: tuple[FunnelStep, ...]
@@ -52,13 +52,13 @@ class RunFunnel:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
         attempts: attempts started and planned; planned is None before there are tasks.
         in_flight: requests without a response yet.
-        resumed: how often the run was resumed.
-        repeated: requests that were in flight at an interruption and were sent again.
+        resumed: number of times the run was resumed.
+        repeated: requests in flight at an interruption that were sent again.
     """
 
     state: RunState
@@ -98,7 +98,7 @@ def measure_progress(folder: RunFolder, event_log: EventLogFile, judged: Verdict
 
 
 def _expected(recipe: Json, stages: Mapping[str, StageFinished]) -> int | None:
-    """None before there are tasks, and for a run of another kind."""
+    """Number of planned attempts; None before there are tasks, and for recipes of other kinds."""
     if "tasks.jsonl" not in stages:
         return None
     try:
@@ -122,7 +122,7 @@ def _funnel(folder: RunFolder, stages: Mapping[str, StageFinished], begun: int, 
 
 
 def _attempt_steps(begun: int, judged: VerdictIndex) -> Iterator[FunnelStep]:
-    """With verdicts, counts those: variants of an ablation may share one conversation."""
+    """Counts verdicts once there are any, since variants of an ablation may share a conversation."""
     if not judged.verdicts:
         if begun:
             yield FunnelStep("attempts started", begun, begun)

@@ -1,4 +1,4 @@
-"""The parts of a run's report as values: what the viewer shows on its pages, and the report file in one piece."""
+"""Sections of a run's report, shown on the viewer's pages and in the report file."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ PAGES: Mapping[str, str] = {
     "rules": "Rules",
     "extraction": "Extraction",
 }
-"""The viewer's pages that are made of sections, with their titles."""
+"""Viewer pages made of sections: page -> title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class RunReport:
     """A report: sections, and for runs with tasks a view of each task.
 
     Attributes:
-        settings: name -> value, what the run was.
-        notices: what a reader must know before the numbers.
+        settings: name -> value (environment, seed, models ...).
+        notices: warnings shown before the numbers.
         problems: rows that could not be used.
         models: columns of the task index; None for a report without tasks.
         rule_anchors: (scenario, rule id) -> anchor in the rule table.
-        template_folders: folders with templates of a plug-in, searched first.
+        template_folders: template folders of plug-ins, searched first.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""What the report's first part shows, as values: lines of tables and panels of figures, ready for the templates."""
+"""Summary of a report: table lines and figure panels, as values for the templates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class VerdictTable:
 
 @dataclass(frozen=True, slots=True)
 class ChartPanel:
-    """A figure with the words that stand above it."""
+    """A figure with its heading."""
 
     title: str
     figure: Markup
@@ -41,7 +41,7 @@ class ChartPanel:
 
 @dataclass(frozen=True, slots=True)
 class FailureLine:
-    """The failure modes of one model; the attempts judged are the denominator of its shares."""
+    """The failure modes of one model, as shares of its judged attempts."""
 
     model: str
     tally: OutcomeCounts
@@ -56,9 +56,9 @@ class FailureTable:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule of a scenario, and how each model fared with it in each style; absent where it judged no attempt.
+    """A rule of a scenario with its counts for each model and style; absent where it judged no attempt.
 
-    Imported tasks may bring rules of the same id; each has its own line and anchor, and they share their counts.
+    Imported tasks may have rules with the same id; each has its own line and anchor, and they share counts.
     """
 
     scenario: str
@@ -69,7 +69,7 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything above the pages of the tasks."""
+    """The part of the report before the task pages."""
 
     models: tuple[str, ...]
     blocks: tuple[VerdictTable, ...]
@@ -79,7 +79,7 @@ class Summary:
 
 
 def summarize(content: ReportContent) -> Summary:
-    """Count and draw. Raises InputError for a verdict on a task that the content lacks."""
+    """Compute tables and figures. Raises InputError for a verdict on an unknown task."""
     environments = {task.id: task.scenario for task in content.tasks}
     groups = group_verdicts(content.verdicts, environments)
     scenarios = tuple(dict.fromkeys(group.environment for group in groups))

@@ -1,7 +1,7 @@
-"""A task and its attempts as values for its page: what was asked, the reference, and the evidence for each verdict.
+"""View of a task and its attempts: the request, the reference, and the evidence for each verdict.
 
-Identical attempts are shown once, under the names of all models that made them: a baseline writes the same program for
-both styles, and good models write the reference program.
+Identical attempts are shown once with the names of all their models: a baseline writes the same program for both
+styles, and good models write the reference program.
 """
 
 from collections import defaultdict
@@ -47,7 +47,7 @@ def _call_line(number: int, event: Event) -> CallLine:
     return CallLine(number + 1, show_call(event), event.outcome, result, beginning)
 
 
-# Made here, not in a template: a large report has hundreds of thousands of these cells.
+# Rendered here, not in a template: a large report has hundreds of thousands of these cells.
 _CELLS = {verdict: f'<td class="{look.mark}">{look.mark}</td>' for verdict, look in MONITOR_LABELS.items()}
 
 
@@ -59,8 +59,8 @@ def monitor_cells(states: Sequence[MonitorVerdict], numbers: Iterable[int]) -> M
 
 
 def shown_numbers(count: int, important: Iterable[int]) -> list[int]:
-    """The indices of the events to show: all of a short trace; of a long one the start, the end and the events around
-    the important ones."""
+    """The indices of the events to show: all of a short trace; in a long one the start, the end and the neighbours of
+    important events."""
     if count <= MOST_SHOWN + LAST_SHOWN:
         return list(range(count))
     around = {near for number in important for near in (number - 1, number, number + 1)}
@@ -71,7 +71,7 @@ def shown_numbers(count: int, important: Iterable[int]) -> list[int]:
 ANSWER_CHARACTERS = 3000
 PROGRAM_LINES = 250
 SHORTEST_COMMENT = 12
-"""Fewer characters than this beside the program are not shown."""
+"""Shorter text beside the program is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class AttemptCard:
     """One attempt, or several identical ones.
 
     Attributes:
-        words: the model's text beside its program, or in place of one; None if there is none.
-        program: lines of the program; None if there is none, or if it is the reference program.
-        calls: the events shown; ``hidden`` counts those of a long trace that are not.
+        words: the model's text outside its program, or None.
+        program: lines of the program; None if missing or equal to the reference program.
+        calls: the events shown; ``hidden`` counts the omitted events of a long trace.
         numbers: the indices of the events shown, for the columns of the monitor table.
     """
 
@@ -112,7 +112,7 @@ class AttemptCard:
 
     @property
     def bad(self) -> frozenset[int]:
-        """The numbers, from 1, of the calls after which a rule was broken for good."""
+        """The numbers (from 1) of the calls that broke a rule irrevocably."""
         return frozenset(rule.broken_at + 1 for rule in self.verdict.rules if rule.broken_at is not None)
 
     @property
@@ -125,7 +125,7 @@ class AttemptCard:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What the task changes in one field or row; None where a row is created (before) or deleted (after)."""
+    """A change of one field or row; ``before`` is None for a created row, ``after`` for a deleted one."""
 
     table: str
     row: str
@@ -188,7 +188,7 @@ def view_tasks(content: ReportContent) -> list[TaskView]:
         attempts[key].append(attempt)
     judged = defaultdict[str, list[JudgedAttempt]](list)
     for verdict in content.verdicts:
-        # Several runs in one report may hold attempts with the same key, in the same order in both files.
+        # Runs in one report may have attempts with the same key; both files have them in the same order.
         key = verdict.task, verdict.style, verdict.model, verdict.mode, verdict.shield, verdict.trial
         waiting = attempts[key]
         judged[verdict.task].append(JudgedAttempt(verdict, waiting.pop(0) if waiting else None))
@@ -243,7 +243,7 @@ def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> 
 
 
 def _content_key(verdict: Verdict, attempt: Attempt | None, words: str | None) -> str:
-    """Equal for attempts whose cards show the same."""
+    """A key that is equal for attempts with identical cards."""
     who = {"style", "model", "trial"}
     made = attempt.model_dump_json(exclude={*who, "answer"}) if attempt else ""
     return "\n".join([verdict.model_dump_json(exclude=who), made, words or ""])

@@ -1,4 +1,4 @@
-"""The tables that the command line prints when a run ends: outcomes, and how much the rules notice."""
+"""Terminal tables of a run: outcomes, mutation strength of the rules, planned and used model calls."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +25,13 @@ def outcome_table(
     planned: int | None = None,
     unusable: int = 0,
 ) -> Table:
-    """A row for each style of each model: Pass@1 and the outcomes counted, so narrow that 80 columns hold it.
+    """A row for each model and style: Pass@1 and outcome counts, at most 80 columns wide.
 
-    ``planned``: how many attempts there were to be in all; by default as many as there are. ``unusable``: rows that
-    could not be used and are invalid too.
+    ``planned``: number of planned attempts; by default the number of verdicts. ``unusable``: rows that could not be
+    used, also counted as invalid.
 
-    ``environments`` (task id -> environment) splits the rows by environment, if there is more than one; without it,
-    denied sessions have rows of their own.
+    ``environments`` (task id -> environment) splits the rows by environment, if there are several; without it, denied
+    sessions have separate rows.
     """
     rows = list(verdicts)
     behind = _behind(count_outcomes(rows, planned), unusable)
@@ -69,7 +69,7 @@ def _behind(tally: OutcomeCounts, unusable: int) -> str:
 
 
 def strength_table(strength: MutationScore) -> Table:
-    """What the rules notice of traces spoilt by one change, and why the rest passes."""
+    """Share of mutated traces (one change each) that the rules detect, and why the others pass."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
     table.add_column("one change to a reference trace", overflow="fold")
     for name in ("tried", "noticed"):
@@ -85,7 +85,7 @@ def strength_table(strength: MutationScore) -> Table:
 
 
 def plan_table(plan: RunPlan) -> Table:
-    """What a run would ask of models, by role and model."""
+    """Planned model calls of a run, by role and model."""
     variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
     return calls_table(
         plan,
@@ -95,7 +95,7 @@ def plan_table(plan: RunPlan) -> Table:
 
 
 def calls_table(plan: CallPlan, meaning: str) -> Table:
-    """The calls of a plan by role and model; ``meaning`` says what the two numbers are."""
+    """Planned calls by role and model; ``meaning`` explains the two numbers."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
     table.add_column("role", overflow="fold")
     table.add_column("  model", overflow="fold")
@@ -114,7 +114,7 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
 
 
 def usage_table(usage: Sequence[ModelUsage]) -> Table:
-    """What the run used of models, by role and model."""
+    """Model calls and tokens used by the run, by role and model."""
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
     table.add_column("role\n  model", overflow="fold")
     for name in ("answers", "replayed", "retries", "failed", "tokens", "seconds", "money"):

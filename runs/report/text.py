@@ -1,4 +1,4 @@
-"""Text that others wrote, as a reader can be shown it: in a terminal, on a page."""
+"""Formatting of untrusted text and values for terminals and pages."""
 
 import json
 import re
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from lawtrace.environments.events import Event, Json
 
-if TYPE_CHECKING:  # the command line imports this module before it knows what it will need
+if TYPE_CHECKING:  # for type checking only: keeps the start of the command line fast
     from lawtrace.runs.scoring.metrics import Interval
 
-# Control characters, and those that make a browser show text in another order than it runs in.
+# Control characters, and bidirectional controls, which reorder displayed text.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """The text with characters that a reader could not see written as escapes; a program shows what it runs."""
+    """The text with invisible and reordering characters escaped."""
     return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.replace("\r\n", "\n"))
 
 
@@ -25,7 +25,7 @@ ARGUMENTS_CHARACTERS = 400
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, or its beginning and how many characters follow."""
+    """The text, or its beginning and the number of characters omitted."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]} … ({len(text) - limit:,} more characters)"
@@ -37,13 +37,13 @@ def slug(text: str) -> str:
 
 
 def unique_anchors(names: Sequence[str]) -> list[str]:
-    """An id for each name, in order; names that look alike as ids are numbered apart."""
+    """A unique id for each name, in order; equal ids get a number."""
     seen = Counter[str]()
     anchors: list[str] = []
     for name in names:
         anchor = slug(name)
         seen[anchor] += 1
-        # A double hyphen never comes out of a name, so a number cannot collide with one.
+        # A slug never has a double hyphen, so a numbered id cannot collide with another name's.
         anchors.append(anchor if seen[anchor] == 1 else f"{anchor}--{seen[anchor]}")
     return anchors
 
@@ -58,19 +58,19 @@ def percent(share: float | None, *, digits: int = 1, unit: str = " %") -> str:
 
 
 def short_percent(share: float | None, *, unit: str = " %") -> str:
-    """With the digit after the point only where it says something: 80 and 82.5."""
+    """One decimal, omitted if zero: 80 and 82.5."""
     return "–" if share is None else f"{100 * share:.1f}".removesuffix(".0") + unit
 
 
 def show_interval(interval: "Interval | None", *, digits: int = 1) -> str:
     if interval is None:
         return "–"
-    dash = " to " if interval.low < 0 else "–"  # a dash between negative numbers reads as one more minus
+    dash = " to " if interval.low < 0 else "–"  # a dash between negative numbers looks like another minus
     return f"{100 * interval.low:.{digits}f}{dash}{100 * interval.high:.{digits}f}"
 
 
 def show_probability(p_value: float) -> str:
-    """A p-value with two digits that mean something, and never a row of zeros."""
+    """A p-value with two significant digits; ``< 0.0001`` for smaller values."""
     return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
 
 
@@ -85,7 +85,7 @@ def show_value(value: Json, limit: int = RESULT_CHARACTERS) -> str:
 
 
 def show_call(event: Event) -> str:
-    """A call as a program would write it."""
+    """A call in Python syntax."""
     return f"{visible(event.tool)}({_show_arguments(event.arguments)})"
 
 

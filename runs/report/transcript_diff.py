@@ -1,4 +1,4 @@
-"""Where two runs part: the first message of each conversation in which they differ, and in which words."""
+"""Diff of the conversations of two runs: the first different message of each, word by word."""
 
 import difflib
 import re
@@ -21,12 +21,12 @@ from lawtrace.runs.store.event_log_queries import (
 )
 
 MOST_WORDS = 4000
-"""Of a stretch in which two texts differ; a longer one is shown as replaced whole."""
+"""Maximum number of words in a differing stretch; a longer one is shown as replaced completely."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A stretch of text that both sides have, or one of them."""
+    """A stretch of text on both sides or on one."""
 
     kind: Literal["both", "first", "second"]
     text: str
@@ -34,11 +34,11 @@ class DiffPiece:
 
 @dataclass(frozen=True, slots=True)
 class ConversationDiff:
-    """A conversation that is not the same on both sides; None where a side has none.
+    """A conversation that differs between the sides; None for a missing one.
 
     Attributes:
-        same: how many lines agree before the first that does not.
-        lines: that line on each side; None where a side has ended.
+        same: number of equal lines before the first difference.
+        lines: the first different line on each side; None if that side has ended.
     """
 
     conversations: tuple[LoggedConversation | None, LoggedConversation | None]
@@ -53,7 +53,7 @@ class ConversationDiff:
 
 
 def diff_conversations(first: EventLogFile, second: EventLogFile, wanted: MessageQuery) -> Iterator[ConversationDiff]:
-    """Every conversation that differs, in the order of the first run; then those that only the second one has.
+    """Yield each conversation that differs, in the order of the first run, then those only in the second run.
 
     Conversations are paired by their key. Those that differ only in the model under test are paired in order.
     """
@@ -97,7 +97,7 @@ def _key(line: LogLine) -> tuple[object, ...]:
 
 
 def message_text(line: LogLine) -> str:
-    """All that a line says, as one text."""
+    """The content of a line as one text."""
     if not isinstance(line, MessageSent):
         return visible(f"{line.context.role} failed: {line.reason}\n{line.text}")
     calls = [f"{call.name} {call.arguments}" for call in line.function_calls]
@@ -105,7 +105,7 @@ def message_text(line: LogLine) -> str:
 
 
 def diff_words(first: str, second: str) -> list[DiffPiece]:
-    """Two texts as what they share and what only one has; put together again, each side is its text."""
+    """Word diff of two texts. The pieces of each side, joined, are its text."""
     one, other = _words(first), _words(second)
     start = _common(one, other)
     end = _common(one[start:][::-1], other[start:][::-1])
@@ -129,6 +129,6 @@ def _words(text: str) -> list[str]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words agree from the beginning on."""
+    """Length of the common prefix, in words."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -24,7 +24,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class VerdictSummary:
-    """A verdict in short.
+    """A verdict without its evidence.
 
     Attributes:
         number: index among all verdicts of the run.
@@ -99,7 +99,7 @@ class RowFile(Generic[Row]):
             raise InputError(f"{self.path}, row {number + 1}: {error.errors()[0]['msg']}") from error
 
     def _known(self) -> list[int]:
-        """The offset of each row, scanned on first use."""
+        """The offset of each row; scanned on first use."""
         if self._starts is None:
             for _ in self.scan():
                 pass
@@ -181,7 +181,7 @@ class VerdictIndex:
 
 
 def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | None]]:
-    """The folders with stage files: that of the run, or in an ablation that of each variant, with the name of the
+    """The folders with stage files: the run folder, or in an ablation the folder of each variant, with the name of the
     variant and of the variant whose attempts it shares."""
     if not folder.variants.exists():
         return [(folder, None, None)]

@@ -1,1 +1,1 @@
-"""A local page over runs and their conversations. Start with ``pages.py``."""
+"""Web pages of runs, conversations and reviews. Start with ``server.py`` and ``run_pages.py``."""

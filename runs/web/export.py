@@ -1,6 +1,6 @@
 """A report as one HTML file that needs no network and no other file: the static export of the viewer's pages.
 
-The same report gives the same bytes. The file forbids the browser every request and every script but its own.
+The same report gives the same bytes. The file's content policy blocks all requests and all scripts except its own.
 """
 
 import base64
@@ -28,7 +28,7 @@ from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_cs
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """The style sheet and the script of a page that stands alone, with the base64 SHA-256 of the script."""
+    """The style sheet and the script of a self-contained page, with the base64 SHA-256 of the script."""
 
     css: Markup
     script: Markup

@@ -1,4 +1,4 @@
-"""Where the links of a page lead: to other pages of the viewer, or to anchors of the same report file.
+"""Targets of links: other pages of the viewer, or anchors of the same report file.
 
 A method returns None where there is no such page; templates then show the text without a link.
 """

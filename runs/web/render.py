@@ -68,7 +68,7 @@ def make_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Jinja's types allow no filters but Jinja's own.
+    # Jinja's types allow only Jinja's own filters.
     cast("dict[str, Callable[..., str]]", environment.filters).update(_FILTERS)
     cast("dict[str, object]", environment.globals).update(_GLOBALS)
     return environment

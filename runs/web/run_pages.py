@@ -1,4 +1,4 @@
-"""The viewer's pages: each a function from a request to a template and its values. Nothing here writes anything."""
+"""The viewer's pages: functions from a request to a template and its values. Read-only."""
 
 import re
 from collections import Counter
@@ -43,14 +43,14 @@ from lawtrace.runs.web.run_reports import RunReports, report_pages
 
 PAGE_SIZE = 50
 MESSAGE_CHARACTERS = 8_000
-"""Characters of a message that its conversation shows; the whole message has a page of its own."""
+"""Characters of a message shown in a conversation; the full message has its own page."""
 MOST_CARDS = 200
-"""Attempts that the page of a task shows."""
+"""Maximum number of attempts on the page of a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pagination:
-    """The page of a long list. ``total`` is None where counting would be slow."""
+    """The position in a long list. ``total`` is None where counting would be slow."""
 
     page: int
     total: int | None
@@ -324,8 +324,7 @@ class RunPages:
         )
 
     def report(self, request: Request) -> Response:
-        """The report file. It has a content policy of its own; this header takes away what the viewer's pages may
-        do."""
+        """The report file. It has its own content policy; this header revokes the permissions of viewer pages."""
         folder = self._index.folder(request.path_params["run"])
         if "variant" in request.path_params:
             folder = folder.variant(request.path_params["variant"])
@@ -345,7 +344,7 @@ class RunPages:
         return name, self._index.folder(name), self._index.verdicts(name)
 
     def _run_page(self, run: str, template: str, tab: str = "", *, below: str = "", **values: Any) -> Response:  # noqa: ANN401
-        """A page of a run. ``below``: the page is one below its tab, and this is its name."""
+        """A page of a run. ``below``: name of a page one level below its tab."""
         links = RunLinks(run)
         pages = {page: PAGES[page] for page in report_pages(self._index.folder(run))}
         tabs = {"": "Run", **pages, "tasks": "Tasks", "attempts": "Attempts", "conversations": "Conversations"}
@@ -414,7 +413,7 @@ def _parameters(request: Request, *names: str) -> dict[str, str | None]:
 
 
 def _paginate(request: Request, total: int) -> tuple[Pagination, int]:
-    """The page asked for, and the index at which it starts."""
+    """The requested page, and the index of its first item."""
     last = max(1, -(-total // PAGE_SIZE))
     page = min(max(1, _number(request, "page", 1)), last)
     return Pagination(page, total, page < last), (page - 1) * PAGE_SIZE

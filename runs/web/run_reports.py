@@ -31,7 +31,7 @@ class RunReports:
 
 
 def report_pages(folder: RunFolder) -> tuple[str, ...]:
-    """Which `PAGES` the run has."""
+    """The `PAGES` that the run has."""
     if folder.variants.exists():
         return ("results", "building")
     pages = ("results", "building", "rules") if folder.verdicts.exists() else ()

@@ -1,4 +1,4 @@
-"""What stands before every page that this machine serves: names, headers, and where needed a token."""
+"""Web middleware: Host check, security headers, same-origin check and access token."""
 
 import hmac
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 
 _HEADERS = {
-    # Nothing but what this server sends, no script in a page, nobody's frame around it.
+    # Content of this server only, no inline script, no embedding in frames.
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -28,10 +28,10 @@ _COOKIE = "lawtrace_token"
 
 
 def security_middleware(names: Sequence[str] = LOOPBACK_NAMES, token: str | None = None) -> list[Middleware]:
-    """The guards of a server, outermost first.
+    """The middleware of a server, outermost first.
 
-    A page of somebody else's may have its name lead here (DNS rebinding), so a request must call the host by one of
-    the ``names``. With a ``token``, whoever does not bring it (``?token=`` once, a cookie from then on) is refused.
+    The Host header must be one of the ``names``, because another site may resolve its name to this server (DNS
+    rebinding). With a ``token``, requests without it are refused (``?token=`` first, then a cookie).
     """
     guard = [
         Middleware(TrustedHostMiddleware, allowed_hosts=list(names)),
@@ -42,7 +42,7 @@ def security_middleware(names: Sequence[str] = LOOPBACK_NAMES, token: str | None
 
 
 class _Headers:
-    """Puts the headers that every answer has on those that have none of their own."""
+    """Adds the default headers to each response, unless it sets them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class _Headers:
 
 
 class _SameOrigin:
-    """Refuses what another site's page sends: a form of theirs may point here, but its origin tells."""
+    """Rejects cross-origin requests, such as a form on another site, by their Origin header."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -75,7 +75,7 @@ class _SameOrigin:
 
 
 class _Token:
-    """Lets in who brings the token in the address, and remembers it in a cookie."""
+    """Accepts a token in the query once and stores it in a cookie."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

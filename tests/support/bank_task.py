@@ -1,4 +1,4 @@
-"""A task of the bank that was really synthesized, without the conversation that writes its words."""
+"""A banking task with a synthesized trace and a fixed instruction."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
@@ -10,7 +10,7 @@ from lawtrace.solver.traces import literal_calls, print_program
 
 
 def make_task() -> Task:
-    """Its trace pays a bill and transfers funds."""
+    """A task whose trace pays a bill and transfers funds."""
     rules = load_rules(load_domain("banking").rules_file)
     for trace in synthesize(ENVIRONMENT, rules, count=20, length=8, seed=3):
         if "PayBill" not in trace.tools or "TransferFunds" not in trace.tools:

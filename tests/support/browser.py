@@ -1,4 +1,4 @@
-"""A real browser for tests: the system's chromium, driven by Playwright; without one a test skips and says so."""
+"""A real browser for tests: the system's chromium, driven by Playwright. Tests are skipped without it."""
 
 import shutil
 from collections.abc import Generator
@@ -10,12 +10,12 @@ from playwright.sync_api import Page, sync_playwright
 _EXECUTABLE = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 needs_browser = pytest.mark.skipif(_EXECUTABLE is None, reason="there is no chromium on this machine")
-"""Beside the mark ``browser``: the reason why a test is skipped where no browser is."""
+"""Skips a test if no browser is installed; used with the mark ``browser``."""
 
 
 @contextmanager
 def open_page(url: str, *, width: int = 1280, height: int = 900) -> Generator[Page]:
-    """The page in a fresh browser. What the page logs as an error, or fails to load, fails the test."""
+    """The page in a fresh browser. Logged errors and failed requests fail the test."""
     troubles: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_EXECUTABLE, args=["--no-sandbox", "--disable-gpu"])

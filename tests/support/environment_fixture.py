@@ -1,4 +1,4 @@
-"""An environment in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
+"""An environment in a known state, a valid call of each tool, and calls that cause each documented refusal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ class EnvironmentFixture:
     Attributes:
         good: for each tool, a call that completes.
         more: further calls that complete, so that every documented field of a result is seen.
-        completing: the states for tools whose good calls need another one.
-        refusing: the states for tools whose refusals need another one.
+        completing: other states for tools whose good calls need them.
+        refusing: other states for tools whose refusals need them.
         raised: for each tool, for each documented exception in the order of the documentation, calls that raise it.
         failed: for each tool that can fail, for each documented reason, a call that fails for that reason alone.
     """

@@ -1,4 +1,4 @@
-"""A made-up clinic with thirteen tools and six rules: as large as the published environments, and not one of them."""
+"""A synthetic clinic with thirteen tools and six rules, as large as the published environments."""
 
 from random import Random
 

@@ -1,7 +1,7 @@
-"""Asking MONA, where it is installed: a formula in its logic over strings, and the automaton that it makes of it.
+"""Interface to MONA, if installed: an LTLf formula as M2L-Str, and the automaton that MONA builds.
 
-LTLf says in first-order logic over positions what MONA's M2L-Str decides: an atom is the set of positions at which it
-is true. Each formula goes through a private temporary file, since MONA reads nothing else.
+The translation is the first-order semantics of LTLf over positions: an atom is the set of positions at which it is
+true. Each formula is passed in a private temporary file, since MONA reads only files.
 """
 
 import re
@@ -41,7 +41,7 @@ MONA = shutil.which("mona")
 
 @dataclass(frozen=True)
 class MonaAutomaton:
-    """A complete DFA as MONA prints it; a letter is a string of 0 and 1, a character for each atom."""
+    """A complete DFA as printed by MONA; a letter is a string of 0 and 1, one character for each atom."""
 
     initial: int
     accepting: frozenset[int]
@@ -58,7 +58,7 @@ class MonaAutomaton:
 def ask_mona(formula: Formula, atoms: Sequence[Atom], folder: Path) -> MonaAutomaton:
     """MONA's automaton of the formula over those atoms, non-empty strings only."""
     assert MONA is not None
-    # A set in upper case for each atom: MONA keeps some lower-case words for itself.
+    # An upper-case set variable for each atom, since MONA reserves some lower-case words.
     declared = ", ".join(_set_of(atom, atoms) for atom in atoms)
     path = folder / "formula.mona"
     path.write_text(f"m2l-str;\nvar2 {declared};\n{_Writer(atoms).at(formula, '0')};\n", encoding="ascii")
@@ -70,7 +70,7 @@ def ask_mona(formula: Formula, atoms: Sequence[Atom], folder: Path) -> MonaAutom
         edges.setdefault(int(state), []).append((guard, int(target)))
     accepting = re.search(r"^Accepting states: ([\d ]*)$", printed, re.MULTILINE)
     assert accepting is not None, printed
-    # MONA's first step reads truth values that hold for a whole string; there are none, so the string begins after it.
+    # MONA's first step reads the truth values of boolean variables; there are none, so the string begins after it.
     return MonaAutomaton(edges[0][0][1], frozenset(map(int, accepting[1].split())), edges)
 
 

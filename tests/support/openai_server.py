@@ -1,11 +1,11 @@
-"""A small server on loopback that speaks the OpenAI protocol, for tests that want a real endpoint without a model.
+"""A small loopback server with the OpenAI protocol, for tests that need a real endpoint without a model.
 
     with serving(lambda request: "hello") as server:
         server.then(Status(429, {"Retry-After": "0"}), Hang(2))   # the next two requests; then answers again
-    server.then(Drop(), None, Say("not what was asked"))      # None: answers as it should
+    server.then(Drop(), None, Say("not what was asked"))      # None: a normal answer
         ...server.base_url..., server.requests
 
-Runs in threads of its own, so a test may talk to it from an event loop or from a subprocess.
+Runs in its own threads, so a test may call it from an event loop or a subprocess.
 """
 
 import json
@@ -52,14 +52,14 @@ class Status:
 
 @dataclass(frozen=True)
 class Hang:
-    """Says nothing for some seconds, then answers."""
+    """Waits for some seconds, then answers."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Drop:
-    """Closes the connection without a word."""
+    """Closes the connection without a response."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ class Raw:
 
 @dataclass(frozen=True)
 class Cut:
-    """Begins to answer and closes the connection in the middle of a word."""
+    """Begins to answer and closes the connection in the middle."""
 
 
 @dataclass(frozen=True)
 class Trickle:
-    """Answers, a piece at a time."""
+    """Answers in small pieces."""
 
     pieces: int
     pause: float
@@ -85,7 +85,7 @@ class Trickle:
 
 @dataclass(frozen=True)
 class Say:
-    """A completion with these words in place of the right ones."""
+    """A completion with this text instead of the normal answer."""
 
     text: str
 
@@ -94,7 +94,7 @@ Behaviour = Status | Hang | Drop | Raw | Cut | Trickle | Say
 
 
 class OpenAIServer:
-    """Answers ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``. Keeps every request it was sent."""
+    """Answers ``/v1/chat/completions``, ``/v1/embeddings`` and ``/v1/models``. Keeps every request it receives."""
 
     def __init__(self, answer: Answer) -> None:
         self.requests: list[Mapping[str, Any]] = []
@@ -111,11 +111,11 @@ class OpenAIServer:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables that make ``openai:`` specs mean this server."""
+        """The environment variables that point ``openai:`` specs to this server."""
         return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "loopback"}
 
     def then(self, *behaviours: Behaviour | None) -> None:
-        """How to treat the next requests, one each, before going back to answering."""
+        """Set the behaviour for the next requests, one each; later requests are answered normally."""
         self._next.extend(behaviours)
 
     def behaviour(self) -> Behaviour | None:
@@ -146,7 +146,7 @@ class OpenAIServer:
         }
 
     def embeddings(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A vector for each text: how often it has each vowel. Enough to tell texts apart."""
+        """A vector for each text: its vowel counts, enough to distinguish texts."""
         vectors = [[float(text.lower().count(vowel)) for vowel in "aeiou"] for text in request["input"]]
         data = [{"object": "embedding", "index": place, "embedding": vector} for place, vector in enumerate(vectors)]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
@@ -221,7 +221,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             self._send(status, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
 
         def _send(self, status: int, body: bytes, headers: Mapping[str, str], part: bytes | None = None) -> None:
-            """Head and body; of a body that is not sent whole, the head promises all of it."""
+            """Send head and body; for a cut body, the head states the full length."""
             try:
                 self.send_response(status)
                 for name, value in headers.items():
@@ -230,7 +230,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(body if part is None else part)
             except (BrokenPipeError, ConnectionResetError):
-                self.close_connection = True  # the client gave up on us, as some tests want it to
+                self.close_connection = True  # the client closed the connection, as some tests intend
 
         def _write(self, part: bytes) -> None:
             try:
@@ -240,6 +240,6 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name for it)
-            """Nothing: the requests are kept instead."""
+            """Log nothing; the requests are kept instead."""
 
     return Handler

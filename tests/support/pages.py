@@ -1,4 +1,4 @@
-"""The pages of the documentation: their commands, code blocks and links."""
+"""Documentation pages: commands, code blocks and links."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The offline roles behind a real endpoint: a model that plays the writing roles well."""
+"""The offline roles behind an endpoint: a model that plays the writing roles well."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ WRITING: tuple[RoleName, ...] = (
 
 
 def role_of(request: Mapping[str, Any]) -> RoleName:
-    """Whose prompt the request opens with; one that is none of the writing roles is the executor's."""
+    """The role whose prompt starts the request; the executor if no writing role matches."""
     system = str(request["messages"][0]["content"])
     for role in WRITING:
         if system.startswith(load_prompt(role).body[:40]):

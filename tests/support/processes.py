@@ -1,4 +1,4 @@
-"""The processes of the jails that a test has open."""
+"""The processes of the jails opened by a test."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ def descendants(process: int) -> set[int]:
 
 
 def warm_parents() -> set[int]:
-    """The children of this process's bubblewraps: process 1 of each open jail, whatever thread opened it."""
+    """The children of this process's bubblewrap processes: process 1 of each open jail, of any thread."""
     return {parent for child in _children("self") for parent in _children(child)}
 
 
@@ -19,6 +19,6 @@ def _children(process: int | str) -> set[int]:
     try:
         for task in Path(f"/proc/{process}/task").iterdir():
             found.update(map(int, (task / "children").read_text().split()))
-    except OSError:  # it, or one of its threads, has just ended
+    except OSError:  # the process, or one of its threads, has just ended
         pass
     return found

@@ -8,7 +8,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def published_text(name: str) -> str:
-    """The text of a file, by its path below the data; the test is skipped where there is none."""
+    """The text of a file, by its path below the data folder. Skips the test if the file is missing."""
     path = DATA / name
     if not path.is_file():
         pytest.skip(f"published data is not beside the checkout: {name}")

@@ -1,7 +1,6 @@
 """Small random environments: two entities and one tool with random terms in refusals, effects and results.
 
-Everything follows from a seed, since the lambdas of a declaration are called more than once and must say the same
-each time.
+Deterministic in the seed, since the lambdas of a declaration are called more than once and must return the same terms.
 """
 
 from random import Random
@@ -55,7 +54,7 @@ Rows = tuple[RowVariable, ...]
 
 
 class _Terms:
-    """Random terms of a kind, over the arguments and the rows that are bound."""
+    """Random terms of a type, over the arguments and the bound rows."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
@@ -114,7 +113,7 @@ class _Terms:
         return {"word": self.word, "size": self.number, "live": self.truth}[field](rows)
 
     def _field(self, name: str, rows: Rows) -> Term:
-        """The field of a row that is bound, the innermost as often as any other; a constant where none is."""
+        """A field of a random bound row; a constant if no row is bound."""
         if rows:
             return getattr(self.random.choice(rows), name)
         return constant({"word": "a", "size": 2, "live": True}[name])

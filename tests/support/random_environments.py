@@ -1,7 +1,7 @@
-"""Random small environments with rules: purses that run out, rows that close, a door, events to record.
+"""Random small environments with rules: balances that run out, rows that close, a lock, events to record.
 
 Unlike `tests.support.random_declarations`, which nests random terms in one tool, these have several tools that depend
-on each other. Everything follows from a seed. There is one initial state, so a claim about all states is about it.
+on each other. Deterministic in the seed. There is one initial state, so a claim about all initial states is about it.
 """
 
 from random import Random
@@ -168,7 +168,7 @@ def _tool(
 
 
 def _formulas(environment: Environment, random: Random) -> tuple[str, ...]:
-    """One to three formulas of shapes that rules have; those about amounts or purses only where tools take them."""
+    """One to three formulas of typical rule shapes; those about amounts or purses only if tools have them."""
     first, second = random.sample(list(environment.tools), 2)
     event = random.choice(environment.event_names or ("MADE",))
     limit = random.choice((3, 4.5, 6))

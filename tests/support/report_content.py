@@ -80,7 +80,7 @@ def make_pair(
     differences: tuple[StateDifference, ...] = (),
     modes: tuple[FailureMode, ...] = (),
 ) -> tuple[Attempt, Verdict]:
-    """An attempt and its verdict; the rules are judged by the real monitors, the outcome is given."""
+    """An attempt and its verdict: rules judged by the real monitors, outcome given."""
     judged = outcome not in {"no_program", "invalid"}
     attempt = Attempt(
         task=task.id,

@@ -1,4 +1,4 @@
-"""A small bank in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
+"""A small bank in a known state, a valid call of each tool, and calls that cause each documented refusal."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import Json
@@ -67,7 +67,7 @@ GOOD: dict[str, dict[str, Json]] = {
 }
 UNKNOWN = "999-9999-9999"
 
-# For each documented exception of each tool, in the order of the documentation: calls that provoke it.
+# For each documented exception of each tool, in the order of the documentation: calls that raise it.
 RAISED: dict[str, list[list[dict[str, Json]]]] = {
     "CheckAuthorization": [],
     "RecordAuditEvent": [[{"events": []}]],

@@ -1,7 +1,7 @@
-"""A small clinic in a known state, one sound call of each tool, and the calls that each documented refusal is for.
+"""A small clinic in a known state, a valid call of each tool, and calls that cause each documented refusal.
 
-It is noon of 2 March 2026. Ada has free slots on the third at nine and ten and on the fourth at ten; the one at eleven
-is taken by an appointment of the patient's, and the one on the first is over. Ben is free on the third at nine.
+The time is noon on 2 March 2026. Ada has free slots on 3 March at 9:00 and 10:00 and on 4 March at 10:00; her slot at
+11:00 is taken by an appointment of the patient, and her slot on 1 March is past. Ben is free on 3 March at 9:00.
 """
 
 from lawtrace.environments.domains.telehealth import ENVIRONMENT
@@ -120,7 +120,7 @@ MORE: dict[str, list[Arguments]] = {
 }
 NO_DOCTOR: list[Arguments] = [{"doctor_id": NOBODY}, {"doctor_id": "Ada Stone"}]
 
-# For each documented exception of each tool, in the order of the documentation: calls that provoke it.
+# For each documented exception of each tool, in the order of the documentation: calls that raise it.
 RAISED: dict[str, list[list[Arguments]]] = {
     "CheckAuthorization": [],
     "RecordAuditEvent": [[{"events": []}]],

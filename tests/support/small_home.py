@@ -1,4 +1,4 @@
-"""A small home in a known state, one sound call of each tool, and the calls that each documented refusal is for."""
+"""A small home in a known state, a valid call of each tool, and calls that cause each documented refusal."""
 
 from lawtrace.environments.domains.smart_home import ENVIRONMENT
 from lawtrace.environments.events import Json
@@ -6,7 +6,7 @@ from lawtrace.environments.spec.state import decode_state, encode_state
 from tests.support.environment_fixture import EnvironmentFixture
 
 INSIDE, EXPIRED, OUTSIDE = "guest_11111", "guest_22222", "guest_33333"
-"""A guest with access, one whose access is over, one without."""
+"""Guests with access, with expired access and without access."""
 CODE, OLD_CODE, REVOKED_CODE = "123456", "654321", "111222"
 
 
@@ -86,7 +86,7 @@ GOOD: dict[str, dict[str, Json]] = {
 }
 UNKNOWN = "guest_99999"
 
-# For each documented exception of each tool, in the order of the documentation: calls that provoke it.
+# For each documented exception of each tool, in the order of the documentation: calls that raise it.
 RAISED: dict[str, list[list[dict[str, Json]]]] = {
     "CheckAuthorization": [],
     "RecordAuditEvent": [[{"events": []}]],

@@ -1,4 +1,4 @@
-"""What must be true of every synthesised trace, checked without the code that made it."""
+"""Checks of a synthesized trace, independent of the code that made it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def keeps(formula: str, events: Sequence[Event]) -> bool:
 def check_trace(
     environment: Environment, trace: Trace, rules: Sequence[Rule], formulas: Sequence[str], length: int
 ) -> None:
-    """Assert that the trace is what was asked for: long enough, completed, compliant, knowable, repeatable."""
+    """Assert that the trace has the requested length and is completed, compliant, knowable and repeatable."""
     events = trace.events
     assert len(events) == length
     assert all(event.completed for event in events)

@@ -1,13 +1,12 @@
-"""The translation check: do simulator and solver read one declaration alike?
+"""Translation check: simulator and solver must interpret a declaration in the same way.
 
-One call is read three times: by the simulator (``lawtrace.environments.runtime.simulation.simulate_call``), by the
-compiled tool over plain
-values, and by the compiled tool over a symbolic logic, with some values of state and arguments left open and held by
-the solver to what they are. Refusals, results and the next state must agree. Results matter as much as states: a wrong
-look-up changes nothing.
+Each call is evaluated three times: by the simulator (``lawtrace.environments.runtime.simulation.simulate_call``), by
+the compiled tool over plain values, and by the compiled tool over a symbolic logic. There, some values of state and
+arguments are variables that the solver constrains to their values. Refusals, results and the next state must agree.
+Results matter as much as states: a wrong look-up does not change the state.
 
-Left concrete, because the declaration needs them so: generated keys (a fresh one must differ from all), absent values,
-and the rows of the tables in ``Opening.settled``.
+Always concrete, because the declaration requires it: generated keys (a fresh key must differ from all others), absent
+values, and the rows of the tables in ``Opening.settled``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,14 +40,14 @@ from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 
 Openness = Literal["concrete", "mixed", "symbolic"]
 SHARES: Mapping[Openness, float] = {"concrete": 0.0, "mixed": 0.4, "symbolic": 1.0}
-"""Which share of the values is left open."""
+"""Share of the values that become variables."""
 
 Compiler = Callable[[Tool, Logic], CompiledTool]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call in one concrete state, its arguments in inside form."""
+    """One call in one concrete state, with arguments in internal form."""
 
     state: State
     tool: Tool
@@ -57,7 +56,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one logic makes of a call."""
+    """A call evaluated in one logic."""
 
     refusals: tuple[Value, ...]
     succeeded: Value
@@ -75,14 +74,14 @@ def read_call(case: Case, logic: Logic, compiler: Compiler = compile_tool) -> Re
 
 
 def _negation(refusals: Sequence[Value]) -> Value:
-    """Written with Z3 itself, so that a bug planted in a logic cannot hide here."""
+    """Uses Z3 directly, so that a planted bug in a logic does not affect it."""
     if not any(z3.is_expr(refusal) for refusal in refusals):
         return not any(refusals)
     return z3.Not(z3.Or([refusal if z3.is_expr(refusal) else z3.BoolVal(refusal) for refusal in refusals]))
 
 
 class Opening:
-    """Leaves values open and has the solver hold them to what they are."""
+    """Replaces values by variables and constrains them to the values."""
 
     def __init__(self, logic: SymbolicLogic, share: float, random: Random, settled: frozenset[str]) -> None:
         self.solver = z3.SimpleSolver()
@@ -150,7 +149,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Reads concrete values out of a model."""
+    """Reads concrete values from a model."""
 
     model: z3.ModelRef
     logic: SymbolicLogic
@@ -202,7 +201,7 @@ def disagreements(
     compiler: Compiler = compile_tool,
     settled: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """In what the three readings of a call differ; empty if in nothing."""
+    """The differences of the three readings of a call; empty if they agree."""
     logic = logic or SymbolicLogic()
     plain = read_call(case, PLAIN)
     found = _against_simulator(environment, case, plain)
@@ -231,7 +230,7 @@ def disagreements(
 
 
 def _against_simulator(environment: Environment, case: Case, plain: Reading) -> list[str]:
-    """How the simulator's event and state differ from the compiled tool's reading over plain values."""
+    """The differences of the simulator's event and state from the compiled tool's reading over plain values."""
     event, after = simulate_call(environment, case.state, case.tool.name, _encoded(case.tool, case.arguments))
     raised = any(plain.refusals[: sum(raised.when is not None for raised in case.tool.raises)])
     expected = "raised" if raised else "completed" if plain.succeeded else "failed"
@@ -246,10 +245,10 @@ def _against_simulator(environment: Environment, case: Case, plain: Reading) -> 
 def sequence_disagreements(
     environment: Environment, initial: State, wanted: Sequence[tuple[Tool, CallOutcome]], random: Random
 ) -> tuple[list[str], list[Event]]:
-    """Leave every argument of some calls open, ask Z3 for the outcomes wanted, and run the model that it finds.
+    """Make every argument of some calls a variable, solve for the wanted outcomes, and simulate the model found.
 
-    Outcomes that cannot be had together are dropped one by one. Returns the differences between the encoding and the
-    simulator, and the simulator's events.
+    Outcomes that are not satisfiable together are dropped one by one. Returns the differences between the encoding and
+    the simulator, and the simulator's events.
     """
     logic = SymbolicLogic(sorted(_texts_of(initial)))
     solver = z3.SimpleSolver()
@@ -283,14 +282,14 @@ def sequence_disagreements(
         if event.completed is not closing.truth(reading.succeeded):
             found.append(f"step {number}: {event.outcome}, planned {closing.truth(reading.succeeded)}")
         for declared in tool.results if event.outcome in {"completed", "failed"} else ():
-            # Generated keys are numbered on past refused calls in the encoding, and so are texts made of them.
+            # The encoding also numbers generated keys, and texts made of them, in refused calls.
             if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.kind is BOOLEAN):
                 here = _unnumbered(declared, _plain_result(declared, plain.results[declared.name]))
                 there = _unnumbered(declared, closing.result(declared, reading.results[declared.name]))
                 if here != there:
                     found.append(f"step {number}, result {declared.name!r}: {here} and {there}")
     for table, entity in environment.entities.items():
-        # A refused call leaves an absent row behind in the encoding, so only there the generated numbers go on.
+        # In the encoding a refused call leaves an absent row, so the generated numbers increase only there.
         here = [_without_generated_key(entity, row.values) for row in concrete.rows(table)]
         there = [_without_generated_key(entity, row) for row in closing.table(entity, state)]
         if here != there:
@@ -314,7 +313,7 @@ def _without_generated_key(entity: Entity, values: Mapping[str, Value]) -> dict[
 
 
 def _unnumbered(declared: Result | NestedRows, value: Value) -> Value:
-    """A result without the keys that calls have generated."""
+    """A result without generated keys."""
     if not isinstance(declared, RowsResult | NestedRows):
         return value
     parts = {part.name: part for part in _parts(declared)}
@@ -332,7 +331,7 @@ def _unnumbered(declared: Result | NestedRows, value: Value) -> Value:
 def _opened_argument(
     kind: ValueType, name: str, logic: SymbolicLogic, solver: z3.Solver, state: State, random: Random
 ) -> Value:
-    """Any value of the kind: numbers and truths quite free, strings out of those of the state that fit the kind."""
+    """A variable of the type: any number within its bounds, any boolean, or a fitting string of the state."""
     match kind.schema():
         case {"type": "boolean"}:
             return z3.Bool(name)
@@ -340,7 +339,7 @@ def _opened_argument(
             return tuple(logic.open_text(f"{name}[{item}]", solver) for item in range(random.randint(0, 2)))
         case _ if is_text_type(kind):
             fitting = sorted({text for text in _texts_of(state) if _fits(kind, text)})
-            if not fitting:  # such as the identifier of a row that only a call can make
+            if not fitting:  # such as the identifier of a row that only a call creates
                 return _stranger(kind, random) if isinstance(kind, Pattern | Choice) else ""
             variable = logic.open_text(name, solver)
             solver.add(z3.Or([variable == z3.IntVal(logic.index(text)) for text in fitting]))
@@ -352,7 +351,7 @@ def _opened_argument(
             return variable
 
 
-# Drawing cases. Values come from the state more often than not, since strangers only ever show one side of a test.
+# Random cases. Most values come from the state, since unknown values reach only one branch of a condition.
 
 
 def draw_case(environment: Environment, tool: Tool, random: Random, settled: frozenset[str] = frozenset()) -> Case:
@@ -395,7 +394,7 @@ def _near(random: Random, numbers: Sequence[int]) -> int:
 
 
 def _draw_text(texts: Sequence[str], random: Random) -> str:
-    """A whole text, a piece of one, in another case, or blank."""
+    """A text, a substring, a substring in swapped case, or blank."""
     text = random.choice(texts)
     start = random.randrange(len(text) or 1)
     piece = text[start : start + random.randint(1, 6)]
@@ -421,7 +420,7 @@ BOUNDS: Mapping[ValueType, tuple[int, int]] = {
     TIME: (0, 24 * 60 - 1),
     MOMENT: (700_000 * 24 * 60, 800_000 * 24 * 60),
 }
-"""What a number of that kind can be, where not any will do."""
+"""Bounds of the number types that do not allow every integer."""
 
 
 def _values_of(state: State) -> Iterator[Value]:

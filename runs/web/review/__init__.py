@@ -1,1 +1,1 @@
-"""People verify rules and tasks: what they see, how they vote, when an item is accepted (P 4.2)."""
+"""Human verification of rules and tasks: pages, votes and acceptance (P 4.2)."""

@@ -1,4 +1,4 @@
-"""How far reviewers agree, and what came of a review."""
+"""Agreement of reviewers, and the result of a review."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from lawtrace.runs.web.review.voting import ReviewState
 
 @dataclass(frozen=True, slots=True)
 class RoundAgreement:
-    """A round: on how many items everybody gave an opinion, the share on which all said the same, the kappas.
+    """Agreement in one round: items with all opinions, the share judged unanimously, and the kappas.
 
-    Accepting is told from anything else. ``cohen`` is the mean over pairs of reviewers; None where it is not defined
-    (one reviewer, or everybody always says the same).
+    Decisions count as accept or not accept. ``cohen`` is the mean over pairs of reviewers; None where undefined (one
+    reviewer, or all labels are the same).
     """
 
     round: int
@@ -28,7 +28,7 @@ class RoundAgreement:
 
 @dataclass(frozen=True, slots=True)
 class ReviewSummary:
-    """What came of a review. Rates are over groups that are settled: rules, or pairs of instructions."""
+    """The result of a review. Rates are over decided groups: rules, or pairs of instructions."""
 
     accepted: int
     rejected: int

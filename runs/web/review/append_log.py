@@ -1,4 +1,4 @@
-"""A file that only grows: what people said, a JSON line each, signed with the name that they chose."""
+"""Append-only log of opinions: one JSON line each, with the reviewer's name (not authenticated)."""
 
 import datetime as dt
 import os
@@ -15,15 +15,15 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def utc_timestamp() -> str:
-    """When somebody says something, as ISO 8601 in UTC."""
+    """The current time as ISO 8601 in UTC."""
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
 class AppendLog(Generic[Row]):
-    """The file. Rows are appended, each on disk before the next page is shown; none is ever changed."""
+    """An append-only file. Each row is on disk before the next page is shown; rows are never changed."""
 
     def __init__(self, path: Path, kind: type[Row]) -> None:
-        """Raises InputError if the file holds something else."""
+        """Raises InputError if the file has a row of another format."""
         self.path = path
         self._lock = Lock()
         self._rows: list[Row] = read_rows(path, kind, empty=True) if path.exists() else []

@@ -1,4 +1,4 @@
-"""An automaton drawn as SVG: states in a row by their number, what leads on above, what leads back below."""
+"""Drawing of an automaton as SVG: states in a row by number, forward edges above, backward edges below."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from lawtrace.solver.ltlf import Automaton
 _RADIUS, _MARGIN = 34, 96
 _LONGEST = 34
 _LETTER = 7.5
-"""The width of a letter of a label."""
+"""Width of a character of a label."""
 
 _LOOKS = {"satisfied": "kept", "holding": "kept", "open": "owed", "violated": "bad"}
 
 
 def draw_automaton(automaton: Automaton) -> Markup:
-    """One circle a state, doubled where a trace may end, with what is known there; one arrow for what leads alike."""
+    """A circle for each state with its verdict, doubled if accepting; one edge for all letters with the same target."""
     count = len(automaton.verdicts)
     jumps = [after - before for before, row in enumerate(automaton.table) for after in row]
     ahead, back = max(0, *jumps), max(0, *(-jump for jump in jumps))
@@ -39,7 +39,7 @@ def draw_automaton(automaton: Automaton) -> Markup:
             parts.append(f'<circle class="inner" cx="{x}" cy="{middle:g}" r="{_RADIUS - 4}"/>')
         parts.append(f'<text x="{x}" y="{middle - 3:g}">{state}</text>')
         parts.append(f'<text class="small" x="{x}" y="{middle + 12:g}">{verdict}</text>')
-    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 (what is not ours was escaped above)
+    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 (labels are escaped above)
 
 
 def _edges(automaton: Automaton, state: int) -> list[tuple[int, str]]:
@@ -55,7 +55,7 @@ def _edges(automaton: Automaton, state: int) -> list[tuple[int, str]]:
 
 
 def _step(edges: Sequence[tuple[int, int, str]]) -> float:
-    """From state to state: room for the longest label between neighbours, and for two loops side by side."""
+    """Distance between states: room for the longest label between neighbours, and for two adjacent self-loops."""
     between = [_LETTER * len(_short(label)) + 2 * _RADIUS + 24 for before, after, label in edges if after == before + 1]
     loops = [_LETTER * len(_short(label)) + 8 for before, after, label in edges if after == before]
     return max(130.0, *between, *loops)

@@ -1,4 +1,4 @@
-"""A provision's words cut where somebody quoted them, so that what was quoted can be seen in its place."""
+"""Rules under review: the quoted passages of their provisions, automaton and example traces."""
 
 import re
 from collections.abc import Sequence
@@ -33,15 +33,17 @@ _ALIKE = {
 
 @dataclass(frozen=True, slots=True)
 class QuotedText:
-    """Some of the words; together the pieces are all of them."""
+    """A piece of a text; the pieces together are the whole text."""
 
     words: str
     quoted: bool
 
 
 def split_at_quotes(words: str, quotes: Sequence[str]) -> tuple[QuotedText, ...]:
-    """The words in pieces. A quote is found whatever its spaces, capitals and quotation marks; one that is not there
-    cuts nothing."""
+    """Split the words at the quotes.
+
+    A quote is found regardless of whitespace, case and style of quotation marks; a quote that is not found is ignored.
+    """
     spans = sorted(span for quote in quotes if (span := _find(words, quote)) is not None)
     pieces: list[QuotedText] = []
     place = 0
@@ -65,7 +67,7 @@ _MOST_STATES = 12
 
 @dataclass(frozen=True, slots=True)
 class QuotedProvision:
-    """A provision that a rule rests on: its words, cut where they were quoted; none if they are not at hand."""
+    """A provision cited by a rule: its words, split at the quotes; empty if the words are not available."""
 
     citation: str
     pieces: tuple[QuotedText, ...]
@@ -73,8 +75,12 @@ class QuotedProvision:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """What reviewers see beside a rule. ``meaning``: what it demands in a sentence, where a template says it;
-    ``drawing`` is None for an automaton too large to be drawn."""
+    """The values shown beside a rule.
+
+    Attributes:
+        meaning: the rule as an English sentence, if a template matches.
+        drawing: None for an automaton too large to draw.
+    """
 
     rule: Rule
     meaning: str
@@ -85,13 +91,13 @@ class RuleContext:
 
 
 class RuleReview:
-    """A rule file with the setting it is for, and the trail of its extraction if there is one."""
+    """A rule file with its domain, and the provenance of its extraction if there is one."""
 
     noun = "rule"
     template = "review/rule_context.html.jinja"
 
     def __init__(self, rules: Sequence[Rule], setting: Domain, trail: ExtractionProvenance | None = None) -> None:
-        """Raises InputError for rules that the environment cannot be judged by."""
+        """Raises InputError for rules that do not fit the environment."""
         check_rules(rules, setting.environment)
         self.title = f"Rules for {setting.environment.name}"
         self._rules = {rule.id: rule for rule in rules}
@@ -161,6 +167,6 @@ def _meaning(rule: Rule) -> str:
 
 
 def _either(formula: Formula) -> str:
-    """The calls of a part of a template, in words."""
+    """The calls in a part of a template, in English."""
     parts = [str(part) for part in (formula.operands if isinstance(formula, Or) else (formula,))]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} or {parts[-1]}"

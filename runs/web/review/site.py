@@ -1,4 +1,4 @@
-"""What all review sites share: the reviewer's name, the page frame and the forms. Every page works without a script."""
+"""Shared parts of review sites: the reviewer's name, the page frame and the forms. Pages need no script."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ class ReviewSite:
         return {LawtraceError: lawtrace_error, HTTPException: http_error}
 
     def show(self, request: Request, template: str, *, status: int = 200, **values: object) -> Response:
-        """A page: the template, filled, in the frame."""
+        """Render a template in the page frame."""
         text = render(self._environment, f"{template}.html.jinja", reviewer=reviewer_of(request), **values)
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 

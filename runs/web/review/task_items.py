@@ -1,4 +1,4 @@
-"""Tasks under review: each pair is two instructions over one reference trace, and passes only if both do."""
+"""Tasks under review: a pair is two instructions for one reference trace and passes only if both pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from lawtrace.solver.traces import Trace
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """What reviewers see beside an instruction: the calls that the reference makes, the hidden ones marked."""
+    """The values shown beside an instruction: the calls of the reference, with hidden calls marked."""
 
     task: Task
     style: Style
@@ -57,7 +57,7 @@ class TaskReview:
         )
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
-        """The words are checked as a generator's are: everything that the user must say, no hint of a hidden step."""
+        """The text gets the checks of a generated instruction: all required values, no hint of a hidden step."""
         if not text.strip():
             return "an instruction needs words"
         task, environment = self._tasks[item.group], self._setting.environment

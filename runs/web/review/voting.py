@@ -1,4 +1,4 @@
-"""What reviewers said of rules and tasks."""
+"""Review of rules and tasks: opinions, rounds and decisions."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ Decision = Literal["accept", "reject", "edit"]
 
 
 class OpinionRow(BaseModel):
-    """One opinion of one reviewer on one item in one round. Of several the last counts.
+    """One opinion of one reviewer on one item in one round. The last one counts.
 
     Attributes:
-        digest: of the words that were judged; an opinion on other words counts for nothing.
-        text: of an edit, the words that should stand there instead; they become an item of their own.
-        at: when it was given, as ISO 8601 in UTC.
+        digest: SHA-256 of the judged words; an opinion on other words is ignored.
+        text: of an edit, the new words; they become a separate item.
+        at: time of the opinion, ISO 8601 in UTC.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,7 +45,7 @@ Reviewers = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(disti
 
 
 class ReviewProtocol(RecipePart):
-    """How a review goes. An item that a round does not accept is in no later round."""
+    """The rules of a review. An item that is rejected in a round does not enter later rounds."""
 
     reviewers: Reviewers | Annotated[int, Field(ge=1, le=100)] = 1
     rounds: int = Field(default=1, ge=1, le=20)
@@ -54,14 +54,14 @@ class ReviewProtocol(RecipePart):
 
     @property
     def needed(self) -> int:
-        """How many opinions a round needs."""
+        """The number of opinions a round needs."""
         return self.reviewers if isinstance(self.reviewers, int) else len(self.reviewers)
 
     def admits(self, reviewer: str) -> bool:
         return isinstance(self.reviewers, int) or reviewer in self.reviewers
 
     def accepts(self, votes: int) -> bool:
-        """Whether so many votes for an item, of all that a round needs, accept it."""
+        """Whether this number of accepting votes in a complete round accepts an item."""
         return votes == self.needed if self.decision == "unanimous" else 2 * votes > self.needed
 
 
@@ -79,14 +79,14 @@ ReviewStatus = Literal["pending", "accepted", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """Something to be judged.
+    """An item under review.
 
     Attributes:
-        id: unique; of an edited version the id of what was edited, with its number (``pay-first~2``).
-        member: the id without the version: versions of one member stand for each other.
-        group: what passes or fails as a whole.
-        words: what is judged: a formula, an instruction.
-        edited_by: whose version it is; None for what was given.
+        id: unique; an edited version has the id of the original and a number (``pay-first~2``).
+        member: the id without the version; one accepted version of a member is enough.
+        group: the group that passes or fails as a whole.
+        words: the judged text: a formula or an instruction.
+        edited_by: the reviewer who wrote this version; None for the original.
     """
 
     id: str
@@ -102,11 +102,11 @@ class ReviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    """Where an item stands.
+    """The status of an item.
 
     Attributes:
-        round: the one it is in, or was settled in.
-        votes: for each round that was begun, reviewer -> opinion.
+        round: the current round, or the round in which the item was decided.
+        votes: for each round started, reviewer -> opinion.
     """
 
     status: ReviewStatus
@@ -115,7 +115,7 @@ class ItemState:
 
 
 class ReviewState:
-    """The state of a review. Made anew from the rows whenever there is a new one."""
+    """The state of a review, rebuilt from all rows after each new row."""
 
     def __init__(self, protocol: ReviewProtocol, items: Sequence[ReviewItem], rows: Sequence[OpinionRow]) -> None:
         self.protocol = protocol
@@ -123,7 +123,7 @@ class ReviewState:
         self._latest: dict[str, str] = {}
         self.items: list[ReviewItem] = []
         self.stale = 0
-        """Opinions on items that are gone, or on other words than theirs."""
+        """Number of ignored opinions: unknown item, different words, or a reviewer not admitted."""
         self._gather(items, rows)
 
     def _gather(self, items: Sequence[ReviewItem], rows: Sequence[OpinionRow]) -> None:
@@ -186,7 +186,7 @@ class ReviewState:
         return list(best.values())
 
     def offered(self) -> set[str]:
-        """The groups that are looked at now: with a quota no more than could still be needed."""
+        """The groups open for review; with a quota, only as many as may still be needed."""
         offered: set[str] = set()
         possible = 0
         for group, status in self.groups.items():
@@ -197,7 +197,7 @@ class ReviewState:
         return offered
 
     def pending_for(self, reviewer: str) -> list[ReviewItem]:
-        """What this reviewer has still to judge, in order."""
+        """The items this reviewer has yet to judge, in order."""
         offered = self.offered()
         return [item for item in self.items if item.group in offered and self._is_pending(item, reviewer)]
 
@@ -211,8 +211,11 @@ class ReviewState:
         return not settled and reviewer not in said and len(said) < self.protocol.needed
 
     def revisable(self, item: ReviewItem, reviewer: str) -> OpinionRow | None:
-        """What the reviewer said last of the item, while it can be taken back: until the round is over, since then the
-        others' opinions are seen; where nobody else judges, until the next round has begun. An edit stands."""
+        """The reviewer's last opinion on the item, if it can still be changed; else None.
+
+        An opinion can be changed until the round ends, because then the other opinions become visible. With a single
+        reviewer it can be changed until the next round has an opinion. An edit cannot be changed.
+        """
         item_state = self.states[item.id]
         alone = self.protocol.needed == 1
         over = item_state.votes[:-1] if item_state.status == "pending" else item_state.votes
@@ -223,18 +226,18 @@ class ReviewState:
         return row if row is not None and row.decision != "edit" else None
 
     def last_judged(self, reviewer: str) -> ReviewItem | None:
-        """The item that the reviewer judged last, if that can still be taken back."""
+        """The item the reviewer judged last, if that opinion can still be changed."""
         item = next((item for item in self.items if item.id == self._latest.get(reviewer)), None)
         return item if item is not None and self.revisable(item, reviewer) else None
 
     def past_opinions(self, item: ReviewItem) -> list[tuple[int, OpinionRow]]:
-        """What was said of the item in rounds that are over, so that nobody sees the others' while they judge."""
+        """Opinions on the item in completed rounds. Those of the current round stay hidden from reviewers."""
         item_state = self.states[item.id]
         over = item_state.votes if item_state.status != "pending" else item_state.votes[:-1]
         return [(number, row) for number, votes in enumerate(over, 1) for row in votes.values()]
 
     def decisions(self, round_: int) -> dict[str, dict[str, Decision]]:
-        """Of the items on which everybody gave an opinion in that round: item -> reviewer -> decision."""
+        """Item -> reviewer -> decision, for the items with all opinions in that round."""
         return {
             item.id: {name: row.decision for name, row in said.items()}
             for item in self.items
@@ -246,7 +249,7 @@ class ReviewSubject(Protocol):
     """A file under review.
 
     Attributes:
-        noun: what its groups are called (``rule``, ``pair``).
+        noun: name of a group (``rule``, ``pair``).
         template: the template that shows one of its items.
     """
 
@@ -255,17 +258,17 @@ class ReviewSubject(Protocol):
     title: str
 
     def items(self) -> Sequence[ReviewItem]:
-        """Everything to be judged, in order."""
+        """The items to judge, in order."""
         ...
 
     def context(self, item: ReviewItem) -> object:
-        """What stands beside the item, for the template."""
+        """The values shown beside the item by the template."""
         ...
 
     def check_edit(self, item: ReviewItem, text: str) -> str | None:
-        """What code holds against the text in place of the item's words; None if it could stand there."""
+        """Why the text cannot replace the words of the item; None if it can."""
         ...
 
     def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
-        """Write what was accepted; how many rows."""
+        """Write the accepted items; return the number of rows."""
         ...

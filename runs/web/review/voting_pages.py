@@ -18,7 +18,7 @@ _DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 
 class VotingPages(ReviewSite):
-    """The review of one file. ``clock`` gives the time of an opinion."""
+    """The review pages of one file. ``clock`` returns the time of an opinion."""
 
     def __init__(
         self,

@@ -54,20 +54,20 @@ def numbers(outcome: Outcome, *broken_at: int | None) -> list[int]:
     return [number for number, _ in find_causes(verdict(outcome, *broken_at), TALK)]
 
 
-def test_the_call_that_broke_a_rule_is_found_by_counting() -> None:
+def test_the_message_of_the_call_that_broke_a_rule() -> None:
     assert numbers("unsafe_success", 0, 1, 2) == [11, 11, 14]
 
 
-def test_what_was_left_undone_was_left_undone_at_the_end() -> None:
+def test_an_unfulfilled_obligation_is_broken_by_the_last_message() -> None:
     assert numbers("unsafe_failure", None) == [16]
 
 
-def test_a_program_broke_it_in_its_answer() -> None:
+def test_a_program_breaks_a_rule_in_its_message() -> None:
     program = [said(1, "user"), said(2, "executor")]
     assert find_causes(verdict("unsafe_success", 3), program)[0][0] == 2
 
 
-def test_a_failure_that_broke_no_rule_ends_at_the_last_message() -> None:
+def test_a_failure_without_a_broken_rule_points_to_the_last_message() -> None:
     assert find_causes(verdict("benign_failure"), TALK) == [(16, None)]
     assert find_causes(verdict("safe_success"), TALK) == []
     assert find_causes(verdict("unsafe_success", 0), []) == []

@@ -1,4 +1,4 @@
-"""Comparing runs and grading them again: what flipped, and because of which rule."""
+"""Comparison of runs, and of verdicts after grading again: flips and the rules that changed them."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def side(name: str, *verdicts: Verdict, text: str = "Do it.") -> ComparisonSide:
     return ComparisonSide(name, {row.task: task(row.task, text) for row in verdicts}, verdicts)
 
 
-def test_flips_are_listed_with_both_reasons_and_other_tasks_are_counted() -> None:
+def test_flips_have_both_reasons_and_unmatched_tasks_are_counted() -> None:
     found = compare_runs(
         side("A", verdict("1", "safe_success"), verdict("2", "unsafe_success"), verdict("3", "safe_success")),
         side("B", verdict("1", "safe_success"), verdict("2", "safe_success"), verdict("4", "safe_success")),
@@ -75,7 +75,7 @@ def test_flips_are_listed_with_both_reasons_and_other_tasks_are_counted() -> Non
     assert flip.reasons == ("2 is unsafe_success", "2 is safe_success")
 
 
-def test_what_neither_side_was_judged_on_is_no_attempt_that_one_side_was() -> None:
+def test_attempts_invalid_on_both_sides_are_not_unmatched() -> None:
     found = compare_runs(
         side("A", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "invalid")),
         side("B", verdict("1", "safe_success"), verdict("2", "invalid"), verdict("3", "safe_success")),
@@ -97,7 +97,7 @@ def test_two_models_of_one_run() -> None:
     assert found.flips[0].model == "x / y"
 
 
-def test_nothing_to_compare_says_what_there_is() -> None:
+def test_nothing_in_common_is_an_error() -> None:
     one = side("A", verdict("1", "safe_success"))
     with pytest.raises(InputError, match="no task in common"):
         compare_runs(one, side("B", verdict("2", "safe_success")))
@@ -109,7 +109,7 @@ def test_nothing_to_compare_says_what_there_is() -> None:
         compare_runs(one, side("B", verdict("1", "invalid")))
 
 
-def test_a_moved_verdict_names_the_rules_that_moved_it() -> None:
+def test_a_changed_verdict_names_the_rules() -> None:
     before = [
         verdict("1", "safe_success"),
         verdict("2", "unsafe_success", broken=("a", "b")),
@@ -128,7 +128,7 @@ def test_a_moved_verdict_names_the_rules_that_moved_it() -> None:
     assert back.no_longer_broken == ("c",)
 
 
-def test_rules_that_are_not_what_they_were_are_named() -> None:
+def test_changed_rules_are_listed() -> None:
     def judged_by(**formulas: str) -> Task:
         rules = tuple(Rule(id=name, formula=formula) for name, formula in formulas.items())
         return task("1").model_copy(update={"rules": rules})
@@ -137,6 +137,6 @@ def test_rules_that_are_not_what_they_were_are_named() -> None:
     assert [str(rule) for rule in changed] == ["b changed from F y to G y", "c removed", "d added: F w"]
 
 
-def test_a_side_that_is_no_run_is_refused(tmp_path: Path) -> None:
+def test_a_missing_run_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such run folder"):
         read_side(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""`lawtrace messages` over a real run, and what a hostile message may not do."""
+"""`lawtrace messages` on a real run and on hostile messages."""
 
 import re
 import threading
@@ -34,7 +34,7 @@ def headings(out: str) -> list[str]:
     return re.findall(r"^(\w+ · .*?) ─", out, re.MULTILINE)
 
 
-def test_verdicts_and_rules_choose_attempts_and_show_what_caused_them(lawtrace: Shell, walked: Path) -> None:
+def test_attempts_by_verdict_and_by_rule_with_causes(lawtrace: Shell, walked: Path) -> None:
     verdicts = read_rows(walked / "verdicts.jsonl", Verdict)
     unsafe = [row for row in verdicts if row.outcome == "unsafe_success"]
     _, out, _ = lawtrace("messages", walked, "--verdict", "unsafe_success")
@@ -54,7 +54,7 @@ def test_verdicts_and_rules_choose_attempts_and_show_what_caused_them(lawtrace: 
     assert "safe_success" in err
 
 
-def test_checks_by_code_stand_between_the_turns(lawtrace: Shell, walked: Path) -> None:
+def test_checks_by_code_are_shown_between_the_turns(lawtrace: Shell, walked: Path) -> None:
     _, out, _ = lawtrace("messages", walked, "--stage", "tasks", "--style", "goal", "--limit", 1)
     speakers = re.findall(r"^ ?\d+ (.*?)(?:  .*)?$", out, re.MULTILINE)
     assert speakers == [
@@ -67,7 +67,7 @@ def test_checks_by_code_stand_between_the_turns(lawtrace: Shell, walked: Path) -
     ]
 
 
-def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) -> None:
+def test_messages_by_role_turn_and_text(lawtrace: Shell, walked: Path) -> None:
     found = lawtrace.json("messages", walked, "--role", "masking_evaluator")
     assert {line["source"] for line in found["messages"]} == {"masking_evaluator"}
     found = lawtrace.json("messages", walked, "--turn", 1, "--stage", "attempts")
@@ -80,7 +80,7 @@ def test_lines_are_chosen_by_role_turn_and_words(lawtrace: Shell, walked: Path) 
 
 
 @pytest.mark.slow
-def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
+def test_diff_of_a_run_with_itself_and_with_another(lawtrace: Shell, walked: Path, tmp_path: Path) -> None:
     _, _, err = lawtrace("messages", walked, "--diff", walked)
     assert "all conversations are the same" in err
     (tmp_path / "recipe.toml").write_text(
@@ -93,7 +93,7 @@ def test_a_run_is_the_same_as_itself_and_parts_from_another(lawtrace: Shell, wal
     assert "missing in other" in out or "{+" in out
 
 
-def test_a_hostile_message_is_shown_and_not_obeyed(lawtrace: Shell, tmp_path: Path) -> None:
+def test_a_hostile_message_is_escaped(lawtrace: Shell, tmp_path: Path) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=None) as event_log:
         context = Context(stage="attempts", role="executor", task="t\x1b[2J", tested_model="m\x9b1m")
         hostile = "[bold]no markup[/bold] \x1b]0;title\x07 \x1b[2J \x9b31m \u202ereversed \x00"

@@ -15,7 +15,7 @@ def printed(content: ReportContent, environments: dict[str, str] | None = None, 
     return [line.split() for line in text.splitlines()]
 
 
-def test_a_row_for_each_style_below_its_model(content: ReportContent):
+def test_rows_by_model_and_style(content: ReportContent):
     lines = printed(content)
     at = lines.index(["baseline:reference"])
     assert lines[at + 1 : at + 6] == [
@@ -27,13 +27,13 @@ def test_a_row_for_each_style_below_its_model(content: ReportContent):
     ]
 
 
-def test_the_name_of_an_endpoint_s_model_stays_whole_in_80_columns(content: ReportContent):
+def test_a_long_model_name_fits_in_80_columns(content: ReportContent):
     model = "openai:gpt-5-mini-2026"
     named = replace(content, verdicts=tuple(row.model_copy(update={"model": model}) for row in content.verdicts))
     assert [model] in printed(named)
 
 
-def test_several_environments_are_told_apart(content: ReportContent):
+def test_rows_by_environment(content: ReportContent):
     lines = printed(content, {"banking-1": "banking", "banking/2 <b>": "other"})
     for environment in ("banking", "other"):
         at = lines.index([f"{environment}:", "baseline:reference"])

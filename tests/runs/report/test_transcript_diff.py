@@ -16,14 +16,14 @@ def side(pieces: list[DiffPiece], which: str) -> str:
 
 
 @given(WORDS, WORDS)
-def test_either_side_can_be_put_together_again(first: str, second: str) -> None:
+def test_the_pieces_of_each_side_are_its_text(first: str, second: str) -> None:
     pieces = diff_words(first, second)
     assert side(pieces, "first") == first
     assert side(pieces, "second") == second
     assert (first == second) == all(piece.kind == "both" for piece in pieces)
 
 
-def test_what_is_too_long_to_compare_is_shown_as_replaced() -> None:
+def test_a_long_difference_is_shown_as_replaced() -> None:
     first, second = "same " + "a " * (MOST_WORDS + 1) + "end", "same " + "b " * (MOST_WORDS + 1) + "end"
     pieces = diff_words(first, second)
     assert [piece.kind for piece in pieces] == ["both", "first", "second", "both"]
@@ -31,7 +31,7 @@ def test_what_is_too_long_to_compare_is_shown_as_replaced() -> None:
 
 
 def run(folder: Path, *said: tuple[str, str, str], name: str | None = None) -> EventLogFile:
-    """A record in which each of (task, source, words) was said, in order."""
+    """An event log with a message for each (task, source, words), in order."""
     event_log = EventLogFile.create(folder, recipe=None)
     for turn, (task, source, words) in enumerate(said):
         context = Context(stage="tasks", role=source, task=task, tested_model=name, turn=turn)
@@ -39,7 +39,7 @@ def run(folder: Path, *said: tuple[str, str, str], name: str | None = None) -> E
     return event_log
 
 
-def test_only_conversations_that_differ_are_given_with_the_first_difference(tmp_path: Path) -> None:
+def test_differing_conversations_with_the_first_difference(tmp_path: Path) -> None:
     with (
         run(tmp_path / "a", ("t1", "g", "pay now"), ("t2", "g", "same"), ("t1", "e", "no"), ("t3", "g", "x")) as first,
         run(
@@ -61,7 +61,7 @@ def tasks(parting: ConversationDiff) -> tuple[str | None, ...]:
     return tuple(talk.place.task if talk else None for talk in parting.conversations)
 
 
-def test_a_side_that_ends_earlier_parts_there(tmp_path: Path) -> None:
+def test_a_side_that_ends_earlier_differs_there(tmp_path: Path) -> None:
     with run(tmp_path / "a", ("t", "g", "a")) as first, run(tmp_path / "b", ("t", "g", "a"), ("t", "e", "b")) as second:
         (parting,) = diff_conversations(first, second, ANY_MESSAGE)
     assert parting.same == 1
@@ -69,7 +69,7 @@ def test_a_side_that_ends_earlier_parts_there(tmp_path: Path) -> None:
     assert parting.lines[1] is not None
 
 
-def test_another_model_under_test_is_held_against_the_first_ones_conversation(tmp_path: Path) -> None:
+def test_conversations_of_different_models_under_test_are_paired(tmp_path: Path) -> None:
     with (
         run(tmp_path / "a", ("t", "e", "a"), name="m1") as first,
         run(tmp_path / "b", ("t", "e", "b"), name="m2") as two,
@@ -79,7 +79,7 @@ def test_another_model_under_test_is_held_against_the_first_ones_conversation(tm
     assert parting.conversations[1] is not None
 
 
-def test_other_arguments_of_a_call_are_a_difference(tmp_path: Path) -> None:
+def test_different_call_arguments_are_a_difference(tmp_path: Path) -> None:
     records: list[EventLogFile] = []
     for name in ("1", "2"):
         event_log = EventLogFile.create(tmp_path / name, recipe=None)

@@ -3,7 +3,7 @@ from lawtrace.runs.report.task_view import StateChange, call_lines, shown_number
 from lawtrace.runs.report.text import cut, percent, short_percent, unique_anchors, visible
 
 
-def test_a_long_trace_keeps_start_end_and_what_broke():
+def test_a_long_trace_keeps_start_end_and_broken_events():
     numbers = shown_numbers(500, [120])
     assert numbers[:40] == list(range(40))
     assert numbers[40:43] == [119, 120, 121]
@@ -22,7 +22,7 @@ def test_state_changes_name_fields_and_whole_rows():
     ]
 
 
-def test_call_lines_cut_and_count_from_one():
+def test_call_lines_are_cut_and_numbered_from_one():
     rows: list[Json] = ["y"] * 500
     (line,) = call_lines([Event("T", {"a": "x" * 1000}, "completed", {"rows": rows})], [0])
     assert line.number == 1
@@ -32,7 +32,7 @@ def test_call_lines_cut_and_count_from_one():
     assert line.result.startswith(line.beginning[:-1])
 
 
-def test_texts():
+def test_text_formatting():
     assert cut("abcdef", 3) == "abc … (3 more characters)"
     assert cut("abc", 3) == "abc"
     assert visible("a\u200b\x07b\r\nc\td") == "a\\u200b\\u0007b\nc\td"

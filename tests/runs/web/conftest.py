@@ -1,4 +1,4 @@
-"""A small run in tools mode, made by the real pipeline, and one whose every word is hostile."""
+"""Fixtures: a small run in tools mode, made by the real pipeline, and a run with hostile text everywhere."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The report as its readers meet it: numbers, evidence, safety, links, determinism, size."""
+"""The report file: numbers, evidence, safety, links, determinism, size."""
 
 import re
 from base64 import b64encode
@@ -20,7 +20,7 @@ VOID = {"meta", "br", "input", "img", "link", "hr"}
 
 
 class Page(HTMLParser):
-    """What the tests look at: tags in order with their attributes, ids, links, table rows as text."""
+    """A parsed page: tags in order with their attributes, ids, links, table rows as text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
     def row(self, *beginning: str) -> list[str]:
-        """The one row that begins with those cells."""
+        """The only row that begins with those cells."""
         rows = [row for row in self.rows if tuple(row[: len(beginning)]) == beginning]
         assert len(rows) == 1, rows
         return rows[0]
@@ -69,7 +69,7 @@ def test_the_verdict_table(page: Page):
         "baseline:reference", "goal", "100.0 % [34.2–100.0]",
         "2 100 %", "0 0 %", "0 0 %", "0 0 %", "0 0 %", "2 of 2", "0", "0", "0.0 %", "0.0 %",
     ]  # fmt: skip
-    # One attempt is invalid: it is printed, and no rate has it.
+    # One attempt is invalid: it is shown, but not part of any rate.
     assert page.row("baseline:reference", "workflow")[2:4] == ["100.0 % [20.7–100.0]", "1 100 %"]
     assert page.row("baseline:reference", "workflow")[8:11] == [
         "1 of 2",
@@ -86,7 +86,7 @@ def test_the_verdict_table(page: Page):
     assert "1 of 8 attempts are invalid" in page.text
 
 
-def test_failure_modes_come_as_shares_of_goal_attempts_first(page: Page):
+def test_failure_modes_are_shares_with_goals_first(page: Page):
     rows = [row for row in page.rows if row[0] == "$m_1$ [big]" and len(row) == 6]
     assert rows == [
         ["$m_1$ [big]", "0 %", "0 %", "0 %", "50 %", "2 of 2"],
@@ -100,7 +100,7 @@ def test_coverage_names_profile_length_and_ceiling(page: Page):
     ]  # fmt: skip
 
 
-def test_how_the_tasks_came_about_and_what_the_rules_are_worth(page: Page):
+def test_the_funnel_and_the_strength_of_the_rules(page: Page):
     text = " ".join(page.text.split())
     assert "2 pairs accepted: an acceptance rate of 50.0 %" in text
     assert "3 of 4 single deletions of a compliance call turned the verdict unsafe" in text
@@ -111,8 +111,8 @@ def test_how_the_tasks_came_about_and_what_the_rules_are_worth(page: Page):
     assert "Surplus: made-up, other" in text
 
 
-def test_the_inference_gap_by_rule_and_provision_sets_goals_against_workflows(page: Page):
-    # The workflow that is invalid and the one without a program have no trace.
+def test_the_inference_gap_by_rule_and_provision_and_style(page: Page):
+    # The invalid workflow and the workflow without a program have no trace.
     assert page.row("Financial", "record-bill")[2:] == ["0 % 0 of 2", "0 % 0 of 1", "0 % 0 of 2", "0 % 1 of 1"]
     assert page.row("Financial", "authorize-before-bill")[4:] == ["50 % 1 of 2", "0 % 1 of 1"]
     assert page.row("Financial", "Article 97(1)(b)")[5:] == ["50 % 1 of 2", "0 % 1 of 1"]
@@ -132,19 +132,19 @@ def test_an_attempt_shows_its_evidence(page: Page):
     assert "I thought about it." in text
 
 
-def test_attempts_that_are_alike_are_shown_once_under_every_name(page: Page):
+def test_identical_attempts_are_shown_once_with_all_names(page: Page):
     articles = [attributes["id"] for tag, attributes in page.tags if tag == "article"]
     assert len(articles) == 7
     assert "reference goal, workflow" in page.text
 
 
-def test_the_rules_are_followed_event_by_event(page: Page):
+def test_the_monitor_state_after_each_event(page: Page):
     rows = [row for row in page.rows if row[0] == "authorize-before-bill A"]
     assert ["authorize-before-bill A", "k", "K", "K", "K", "kept"] in rows
     assert any(row[1:5] == ["k", "k", "k", "V"] for row in rows)
 
 
-def test_hostile_text_stays_text(content: ReportContent):
+def test_hostile_text_is_escaped(content: ReportContent):
     html = render_report(content)
     page = Page(html)
     assert "img" not in {tag for tag, _ in page.tags}
@@ -152,13 +152,13 @@ def test_hostile_text_stays_text(content: ReportContent):
     assert html.count("</script>") == 1
     assert html.count("</style>") == 1
     assert "</script></style><img src=x onerror=alert(1)>" in page.text
-    # What would turn the reading order round is written out.
+    # Bidirectional controls are escaped.
     assert "\u202e" not in html
     assert "\\u202e" in page.text
 
 
 @pytest.mark.slow
-def test_the_browser_may_run_only_the_script_of_the_page_and_ask_for_nothing(content: ReportContent):
+def test_the_content_policy_allows_only_the_script_of_the_page(content: ReportContent):
     html = render_report(content)
     page = Page(html)
     policies = [attributes["content"] for _, attributes in page.tags if attributes.get("http-equiv")]
@@ -170,7 +170,7 @@ def test_the_browser_may_run_only_the_script_of_the_page_and_ask_for_nothing(con
     assert all(link.startswith("#") for link in links)
 
 
-def test_every_link_leads_somewhere_and_every_id_is_its_own(page: Page):
+def test_links_have_targets_and_ids_are_unique(page: Page):
     ids = Counter(attributes["id"] for _, attributes in page.tags if "id" in attributes)
     assert [name for name, count in ids.items() if count > 1] == []
     links = {
@@ -199,7 +199,7 @@ def test_the_same_content_gives_the_same_bytes(content: ReportContent, tmp_path:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.html", "two.html"]
 
 
-def test_a_run_that_came_to_nothing_has_a_report(empty: ReportContent):
+def test_an_empty_run_has_a_report(empty: ReportContent):
     page = Page(render_report(empty))
     assert "No attempt was judged in this run." in page.text
     assert "There are no tasks in this run." in page.text
@@ -226,7 +226,7 @@ def test_attempts_without_verdict_are_counted(content: ReportContent):
 
 
 @pytest.mark.slow
-def test_of_many_models_the_clearest_pairs_are_shown_and_all_are_counted(content: ReportContent):
+def test_the_most_significant_pairs_are_shown_and_all_are_counted(content: ReportContent):
     names = [f"m{number}" for number in range(12)]
     verdicts = tuple(
         verdict.model_copy(update={"model": name}) for name in names for verdict in content.verdicts if verdict.rules
@@ -242,13 +242,13 @@ def test_a_verdict_on_an_unknown_task_is_an_error(content: ReportContent):
         render_report(replace(content, tasks=content.tasks[:1]))
 
 
-def test_a_report_that_cannot_be_written_says_where(content: ReportContent, tmp_path: Path):
+def test_a_report_that_cannot_be_written_is_an_error_with_its_path(content: ReportContent, tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OperationalError, match=r"file.report\.html"):
         write_report(content, tmp_path / "file" / "report.html")
 
 
-def test_text_that_no_encoding_knows_is_written_out(content: ReportContent, tmp_path: Path):
+def test_text_that_cannot_be_encoded_is_escaped(content: ReportContent, tmp_path: Path):
     broken = tuple(attempt.model_copy(update={"answer": "a\ud800b", "program": None}) for attempt in content.attempts)
     write_report(replace(content, attempts=broken), tmp_path / "report.html")
     assert "a\\ud800b" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -256,7 +256,7 @@ def test_text_that_no_encoding_knows_is_written_out(content: ReportContent, tmp_
 
 @pytest.mark.slow
 def test_size_stays_within_three_megabytes(content: ReportContent):
-    """Forty tasks, two styles, four models, every attempt its own, and results as long as they get."""
+    """Forty tasks, two styles, four models, no two attempts alike, and results of maximum length."""
     row: dict[str, Json] = {"date": "2026-01-05", "description": "Northwind Power", "amount": -12.5}
     rows: list[Json] = [row] * 40
     long = Event(

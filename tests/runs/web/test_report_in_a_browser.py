@@ -19,7 +19,7 @@ def url(content: ReportContent, tmp_path: Path) -> str:
     return path.as_uri()
 
 
-def test_every_attempt_is_one_click_away_with_its_evidence(url: str, content: ReportContent) -> None:
+def test_every_attempt_is_one_click_from_the_index(url: str, content: ReportContent) -> None:
     with open_page(url) as page:
         marks = page.locator("table.index .mark")
         assert marks.count() == len(content.verdicts)
@@ -39,7 +39,7 @@ def test_every_attempt_is_one_click_away_with_its_evidence(url: str, content: Re
             page.goto(url)
 
 
-def test_a_broken_rule_leads_to_its_words(url: str) -> None:
+def test_a_broken_rule_links_to_its_provision(url: str) -> None:
     with open_page(url) as page:
         page.locator("table.index .mark[data-outcome=unsafe_success]").first.click()  # one
         page.locator("article:visible tr:has(td.end strong) th a").first.click()  # two
@@ -49,7 +49,7 @@ def test_a_broken_rule_leads_to_its_words(url: str) -> None:
         assert "CheckAuthorization" in row.inner_text()
 
 
-def test_the_index_narrows_to_what_is_asked_for_by_keyboard(url: str) -> None:
+def test_the_index_is_filtered_by_keyboard(url: str) -> None:
     with open_page(url) as page:
         outcome = page.locator("select[name=outcome]")
         outcome.focus()
@@ -61,7 +61,7 @@ def test_the_index_narrows_to_what_is_asked_for_by_keyboard(url: str) -> None:
         assert "1 of 2" in page.locator("#filter output").inner_text()
 
 
-def test_hostile_words_stay_words(url: str) -> None:
+def test_hostile_text_is_escaped(url: str) -> None:
     with open_page(url) as page:
         assert page.locator("img").count() == 0
         assert "</script></style><img src=x" in page.locator("body").inner_text()

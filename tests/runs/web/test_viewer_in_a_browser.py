@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, needs_browser]
 
 @pytest.fixture(scope="module")
 def address(runs: Path) -> Iterator[str]:
-    """Where the command serves the runs."""
+    """The address of the served runs."""
     command = [
         sys.executable,
         "-c",
@@ -35,7 +35,7 @@ def address(runs: Path) -> Iterator[str]:
     server.stdout.close()
 
 
-def test_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:
+def test_navigation_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:
     with open_page(address) as page:
         page.get_by_role("link", name="small", exact=True).click()
         expect(page.get_by_role("heading", name="Funnel")).to_be_visible()
@@ -57,7 +57,7 @@ def test_from_a_run_to_the_message_that_caused_a_verdict(address: str) -> None:
         expect(message).to_contain_text("executor")
 
 
-def test_the_same_way_by_keyboard_alone(address: str) -> None:
+def test_keyboard_navigation(address: str) -> None:
     with open_page(address) as page:
         page.keyboard.press("j")
         page.keyboard.press("j")
@@ -84,7 +84,7 @@ def test_the_same_way_by_keyboard_alone(address: str) -> None:
         page.wait_for_url(address)
 
 
-def test_a_hostile_message_is_text(address: str) -> None:
+def test_a_hostile_message_is_escaped(address: str) -> None:
     with open_page(f"{address}runs/hostile/conversations/1") as page:
         expect(page.locator("pre.words").first).to_contain_text('<script>document.title="owned"</script>')
         expect(page.locator("pre.words").first).to_contain_text("\\u001b[2J")

@@ -34,7 +34,7 @@ def links(page: str, address: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_link_leads_to_a_page(browse: TestClient) -> None:
+def test_every_link_works(browse: TestClient) -> None:
     waiting, seen = ["/", "/compare?first=small&second=small"], dict[str, str]()
     while waiting:
         address = waiting.pop()
@@ -170,7 +170,7 @@ def test_a_run_in_progress_shows_its_progress(runs: Path, tmp_path: Path) -> Non
     assert "data-live" not in browse.get("/runs/live/progress").text
 
 
-def test_the_folder_of_one_run_is_enough(runs: Path) -> None:
+def test_the_folder_of_a_single_run(runs: Path) -> None:
     browse = TestClient(make_viewer_app(runs / "small"), base_url=LOOPBACK)
     assert "/runs/small/" in browse.get("/").text
     assert browse.get("/runs/small/").status_code == 200
@@ -216,7 +216,7 @@ def test_a_finished_run_has_started_all_attempts(runs: Path) -> None:
     index = RunIndex(runs)
     with EventLogFile.open(runs / "small") as event_log:
         progress = measure_progress(index.folder("small"), event_log, index.verdicts("small"))
-    assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the built-in models are tried beside those that are named
+    assert progress.attempts == (2 * 2 * 4, 2 * 2 * 4)  # the baselines run in addition to the named models
     assert [step.count for step in progress.funnel.tasks] == [2, 2]
 
 

@@ -1,4 +1,4 @@
-"""Automata as pictures: every state and every arrow is there, in words too, and nothing of a formula is markup."""
+"""Drawings of automata: every state and edge is drawn and described, and formula text is escaped."""
 
 from xml.etree import ElementTree
 

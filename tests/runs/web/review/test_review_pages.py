@@ -1,4 +1,4 @@
-"""The pages of a review, in memory: what is shown, what is taken, who is let in."""
+"""Review pages in memory: content, forms and access control."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def client(made: VotingPages, token: str | None = None) -> TestClient:
     return TestClient(make_review_app(made, token=token), base_url="http://127.0.0.1")
 
 
-def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path: Path) -> None:
+def test_a_rule_page_shows_its_evidence_and_takes_an_opinion(tmp_path: Path) -> None:
     browser = client(pages(tmp_path))
     assert browser.get("/next").url.path == "/"
     page = browser.post("/name", data={"name": "Ada Ö."})
@@ -53,7 +53,7 @@ def test_a_rule_is_shown_with_provision_automaton_and_traces_and_judged(tmp_path
     assert (again.status_code, "is not pending for" in again.text) == (400, True)
 
 
-def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: Path) -> None:
+def test_an_invalid_edit_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
     made = pages(tmp_path)
     browser = client(made)
     page = browser.post("/name", data={"name": "ada"})
@@ -72,7 +72,7 @@ def test_an_edit_that_cannot_stand_is_sent_back_with_the_nearest_tool(tmp_path: 
     assert kept.rationale.endswith("Edited by ada.")
 
 
-def test_an_opinion_can_be_taken_back_while_nobody_has_seen_it(tmp_path: Path) -> None:
+def test_an_opinion_can_be_changed_until_the_round_ends(tmp_path: Path) -> None:
     made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
     first = made.state.items[0]
     ada, ben = client(made), client(made)
@@ -96,7 +96,7 @@ def test_an_opinion_can_be_taken_back_while_nobody_has_seen_it(tmp_path: Path) -
     ]
 
 
-def test_what_is_left_for_later_comes_again_at_the_end(tmp_path: Path) -> None:
+def test_skipped_items_come_again_at_the_end(tmp_path: Path) -> None:
     browser = client(pages(tmp_path))
     browser.post("/name", data={"name": "ada"})
     one, two = (f"/items/{rule.id}" for rule in RULES)
@@ -105,7 +105,7 @@ def test_what_is_left_for_later_comes_again_at_the_end(tmp_path: Path) -> None:
     assert browser.get("/next?after=nothing").url.path == one
 
 
-def test_the_words_quoted_are_seen_in_their_place() -> None:
+def test_quotes_are_marked_in_the_text() -> None:
     words = "A bank shall check ‘who’ asks, and shall  record it."
     pieces = split_at_quotes(words, ["shall CHECK 'who' asks", "shall record it", "nowhere"])
     assert [(piece.words, piece.quoted) for piece in pieces] == [
@@ -118,11 +118,11 @@ def test_the_words_quoted_are_seen_in_their_place() -> None:
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=10), max_size=4))
-def test_however_it_is_quoted_no_word_is_lost(words: str, quotes: list[str]) -> None:
+def test_the_pieces_are_the_whole_text(words: str, quotes: list[str]) -> None:
     assert "".join(piece.words for piece in split_at_quotes(words, quotes)) == words
 
 
-def test_what_a_model_wrote_is_text(tmp_path: Path) -> None:
+def test_hostile_text_is_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     rule = Rule(id=evil, formula="G(PayBill -> F RecordAuditEvent)", provisions=(evil,), rationale=f'"{evil}')
     browser = client(pages(tmp_path, (rule,)))
@@ -133,14 +133,14 @@ def test_what_a_model_wrote_is_text(tmp_path: Path) -> None:
     assert "unsafe" not in page.headers["content-security-policy"]
 
 
-def test_only_named_reviewers_are_admitted_where_the_protocol_names_them(tmp_path: Path) -> None:
+def test_only_reviewers_named_by_the_protocol_are_admitted(tmp_path: Path) -> None:
     browser = client(pages(tmp_path, protocol=ReviewProtocol(reviewers=("ada",))))
     assert browser.post("/name", data={"name": "eve"}).status_code == 400
     assert browser.post("/name", data={"name": "ada"}).status_code == 200
     assert browser.post("/name", data={"name": ""}).status_code == 400
 
 
-def test_strangers_are_kept_out(tmp_path: Path) -> None:
+def test_foreign_hosts_and_origins_and_bad_forms_are_rejected(tmp_path: Path) -> None:
     browser = client(pages(tmp_path))
     assert browser.get("/", headers={"host": "evil.example"}).status_code == 400
     assert browser.post("/name", data={"name": "x"}, headers={"origin": "http://evil.example"}).status_code == 403
@@ -149,7 +149,7 @@ def test_strangers_are_kept_out(tmp_path: Path) -> None:
     assert browser.get("/static/../pages.py").status_code == 404
 
 
-def test_behind_a_token_nothing_is_shown_without_it(tmp_path: Path) -> None:
+def test_requests_without_the_token_are_rejected(tmp_path: Path) -> None:
     browser = client(pages(tmp_path), token="secret")
     assert browser.get("/").status_code == 401
     assert browser.get("/?token=wrong").status_code == 401
@@ -158,7 +158,7 @@ def test_behind_a_token_nothing_is_shown_without_it(tmp_path: Path) -> None:
     assert browser.get("/items").status_code == 200
 
 
-def test_two_reviewers_see_agreement_in_the_list(tmp_path: Path) -> None:
+def test_the_item_list_shows_agreement(tmp_path: Path) -> None:
     made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
     for name, decisions in (("ada", ("accept", "reject")), ("ben", ("accept", "accept"))):
         browser = client(made)

@@ -1,4 +1,4 @@
-"""Tasks under review: both styles of a pair beside the calls of its reference; edits are checked by code."""
+"""Tasks under review: pairs, the calls of the reference, and checked edits."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def subject() -> TaskReview:
     return TaskReview(tasks[:2], setting)
 
 
-def test_a_pair_is_labelled_and_exported_with_the_accepted_words(subject: TaskReview, tmp_path: Path) -> None:
+def test_an_accepted_pair_is_exported_with_the_accepted_words(subject: TaskReview, tmp_path: Path) -> None:
     made = VotingPages(subject, ReviewProtocol(quota=1), AppendLog(tmp_path / "o.jsonl", OpinionRow), clock=lambda: "")
     browser = TestClient(make_review_app(made), base_url="http://127.0.0.1")
     page = browser.post("/name", data={"name": "ada"})

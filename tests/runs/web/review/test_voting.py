@@ -1,4 +1,4 @@
-"""Votes in, what is accepted out: rounds, unanimity and majority, edits, quota, agreement."""
+"""Votes and acceptance: rounds, unanimity and majority, edits, quota, agreement."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def said(reviewer: str, item: ReviewItem, decision: Decision = "accept", round_:
     return OpinionRow(reviewer=reviewer, item=item.id, digest=item.digest, round=round_, decision=decision, text=text)
 
 
-def test_only_what_all_accept_in_every_round_stays() -> None:
+def test_unanimity_in_every_round() -> None:
     protocol = ReviewProtocol(reviewers=("ada", "ben"), rounds=2)
     one, two, three = map(rule, ("one", "two", "three"))
     rows = [said(name, item, round_=number) for number in (1, 2) for item in (one, two) for name in ("ada", "ben")]
@@ -66,7 +66,7 @@ def test_a_majority_is_more_than_half() -> None:
     assert ReviewState(ReviewProtocol(reviewers=2, decision="majority"), [one], tie).groups == {"one": "rejected"}
 
 
-def test_nobody_sees_the_others_opinions_of_a_round_that_is_going_on() -> None:
+def test_opinions_of_the_current_round_are_hidden() -> None:
     protocol, one = ReviewProtocol(reviewers=2, rounds=2), rule("one")
     assert ReviewState(protocol, [one], [said("ada", one)]).past_opinions(one) == []
     rows = [said("ada", one), said("ben", one), said("ada", one, round_=2)]
@@ -76,7 +76,7 @@ def test_nobody_sees_the_others_opinions_of_a_round_that_is_going_on() -> None:
     ]
 
 
-def test_an_edit_is_a_version_that_everybody_judges() -> None:
+def test_an_edit_is_a_new_item_for_all_reviewers() -> None:
     protocol, one = ReviewProtocol(reviewers=2), rule("one")
     rows = [said("ada", one, "edit", text="better words"), said("ben", one)]
     state = ReviewState(protocol, [one], rows)
@@ -88,7 +88,7 @@ def test_an_edit_is_a_version_that_everybody_judges() -> None:
     assert ReviewState(protocol, [one], rows).accepted() == [edited]
 
 
-def test_a_pair_passes_only_if_both_styles_do_and_the_rest_of_a_lost_pair_is_not_asked_for() -> None:
+def test_a_pair_passes_only_if_both_styles_pass() -> None:
     protocol, items = ReviewProtocol(), [*pair("t1"), *pair("t2")]
     state = ReviewState(
         protocol, items, [said("ada", items[0], "reject"), said("ada", items[2]), said("ada", items[3])]
@@ -98,7 +98,7 @@ def test_a_pair_passes_only_if_both_styles_do_and_the_rest_of_a_lost_pair_is_not
     assert [item.group for item in state.accepted()] == ["t2", "t2"]
 
 
-def test_a_quota_offers_no_more_than_could_be_needed() -> None:
+def test_a_quota_limits_the_offered_items() -> None:
     protocol, items = ReviewProtocol(quota=2), [item for n in range(5) for item in pair(f"t{n}")]
     rows: list[OpinionRow] = []
     judged: list[str] = []
@@ -109,7 +109,7 @@ def test_a_quota_offers_no_more_than_could_be_needed() -> None:
     assert summarize_review(ReviewState(protocol, items, rows)).rate == pytest.approx(2 / 3)
 
 
-def test_opinions_on_other_words_and_of_strangers_count_for_nothing() -> None:
+def test_opinions_on_old_words_or_of_unknown_reviewers_are_ignored() -> None:
     one = rule("one")
     rows = [said("ada", one).model_copy(update={"digest": text_digest("old words")}), said("eve", one)]
     state = ReviewState(ReviewProtocol(reviewers=("ada",)), [one], rows)
@@ -127,14 +127,14 @@ def test_the_last_opinion_counts_and_all_are_kept(tmp_path: Path) -> None:
     assert ReviewState(ReviewProtocol(), [one], again.rows).groups == {"one": "rejected"}
 
 
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_another_format_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"reviewer": ""}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"x.jsonl, line 1"):
         AppendLog(tmp_path / "x.jsonl", OpinionRow)
 
 
 def test_kappas_of_a_worked_example() -> None:
-    """Two raters, ten items, five both accept, three neither, one each way: 0.8 observed, 0.52 by chance."""
+    """Two raters, ten items: both accept 5, neither accepts 3, each alone accepts 1. Observed 0.8, by chance 0.52."""
     left, right = "aaaaa nnn a n".replace(" ", ""), "aaaaa nnn n a".replace(" ", "")
     assert fleiss_kappa([list(labels) for labels in zip(left, right, strict=True)]) == pytest.approx(7 / 12)
     items = [rule(str(number)) for number in range(10)]
@@ -149,7 +149,7 @@ def test_kappas_of_a_worked_example() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("ar"), min_size=3, max_size=3), min_size=1, max_size=12))
-def test_fleiss_kappa_is_one_only_in_full_agreement_and_knows_no_order(ratings: Sequence[Sequence[str]]) -> None:
+def test_fleiss_kappa_is_one_only_in_full_agreement_and_ignores_order(ratings: Sequence[Sequence[str]]) -> None:
     kappa = fleiss_kappa(ratings)
     if kappa is None:
         assert len({label for labels in ratings for label in labels}) == 1
@@ -163,7 +163,7 @@ DECISIONS: st.SearchStrategy[Decision] = st.sampled_from(["accept", "reject", "e
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), DECISIONS), max_size=60), st.integers(1, 3), st.booleans())
-def test_a_review_always_ends_and_what_is_accepted_was_voted_for(
+def test_a_review_terminates_and_accepted_items_have_the_votes(
     votes: list[tuple[str, Decision]], rounds: int, unanimous: bool
 ) -> None:
     protocol = ReviewProtocol(
