@@ -108,7 +108,7 @@ def test_broken_run_files(lawtrace: Shell, run: RunFolder) -> None:
         "line 8",
     ]
     page = run.report.read_text(encoding="utf-8")
-    assert "3 rows could not be used and count as invalid" in page
+    assert "3 rows could not be used. They count as invalid" in page
     assert "no task 'another'" in page
     code, out, _ = lawtrace("report", run.path)
     assert code == 1

@@ -132,7 +132,7 @@ def test_inconsistencies_are_noted(tmp_path: Path) -> None:
     notes = audit_transcript(ENVIRONMENT, RULES, read_transcripts(path)[0]).notes
     assert len(notes) == 2
     assert "turn 2: PayBill has a result, but InvalidCallError" in notes[0]
-    assert "turn 3: no answer of CheckAuthorization" in notes[1]
+    assert "turn 3: no result of CheckAuthorization" in notes[1]
     bare = openai_messages([("CheckAuthorization", {}, "ok")])
     assert "has no fields" in audit_transcript(ENVIRONMENT, RULES, read_transcripts(write(path, bare))[0]).notes[0]
 

@@ -122,7 +122,7 @@ def end_the_jail(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
                 time.sleep(0.01)
         return simulate_call(*arguments)
 
-    monkeypatch.setattr("lawtrace.environments.runtime.session.call", call_and_strike)
+    monkeypatch.setattr("lawtrace.environments.runtime.session.simulate_call", call_and_strike)
 
 
 def test_a_jail_that_dies_is_replaced_and_the_program_runs_again(

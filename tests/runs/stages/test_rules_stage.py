@@ -72,7 +72,7 @@ def test_a_published_law_becomes_rules_with_provenance(lawtrace: Shell, tmp_path
     assert [provision.fate.fate for provision in trail.provisions] == ["rule"] * 3 + ["out_of_scope"] * 2
     assert all(quote.checked for row in trail.rules for quote in row.quotes)
     page = (tmp_path / "rules.html").read_text(encoding="utf-8")
-    assert "Played by deterministic stand-ins" in page
+    assert "Roles without a model" in page
     assert "<svg" in page
     assert "Article 1(1)(a)" in page
 

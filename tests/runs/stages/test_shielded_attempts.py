@@ -156,7 +156,7 @@ def test_the_report_lists_refused_calls_and_separates_shields(calls: RunResult) 
     page = render_report(load_run_content(calls.folder.path))
     assert "baseline:literal [tools, shield refuse]" in page
     assert "refused by the shield" in page
-    assert "What the shield said" in page
+    assert "Objections of the shield" in page
 
 
 def test_comparing_runs_measures_the_effect_of_the_shield(bare: RunResult, programs: RunResult) -> None:
@@ -164,7 +164,7 @@ def test_comparing_runs_measures_the_effect_of_the_shield(bare: RunResult, progr
     assert comparison.changed_tasks == {}
     effect = {(line.models[0], line.style): line.unsafe_success for line in comparison.lines}
     assert (effect["baseline:literal", None].first, effect["baseline:literal", None].second) == (1.0, 0.0)
-    assert (effect["reference", None].first, effect["reference", None].second) == (0.0, 0.0)
+    assert (effect["baseline:reference", None].first, effect["baseline:reference", None].second) == (0.0, 0.0)
 
 
 def test_warnings_need_the_tools_mode() -> None:
