@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.agents.scripted.phrase_check import check_phrases
+from lawtrace.agents.conversations.phrase_check import check_phrases
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.runtime.documentation import document

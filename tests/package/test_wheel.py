@@ -1,6 +1,7 @@
 """The wheel holds one package, `lawtrace`, and works outside the checkout, beside a distribution that owns `agents`."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,9 +16,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source") / "lawtrace"
+    left_out = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "logs", "tests", "docs")
+    shutil.copytree(ROOT, source, symlinks=True, ignore=left_out)  # pip leaves a folder `build` where it builds
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--wheel-dir", folder]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, ROOT], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, source], check=True)
     (built,) = folder.glob("*.whl")
     return built
 

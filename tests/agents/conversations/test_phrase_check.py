@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lawtrace.agents.scripted.phrase_check import check_phrases
+from lawtrace.agents.conversations.phrase_check import check_phrases
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.tools import Phrases
