@@ -132,7 +132,7 @@ def _published_state_keeps(final_state: Mapping[str, Json], table: str, field: s
 def against_records(verdicts: Sequence[Verdict], recorded: Iterable[RecordedVerdict]) -> list[DifferenceRow]:
     """The recorded verdicts that a published profile does not reproduce, in every part that both have.
 
-    Compared are: executed, state matched, what the rules were judged on, and the set of broken rules.
+    Compared: executed, state matched, the source of the judged trace, and the set of broken rules.
     """
     by_attempt = {(verdict.task, verdict.style, verdict.model): verdict for verdict in verdicts}
     differences: list[DifferenceRow] = []

@@ -13,7 +13,7 @@ Differences from `strict` (docs/published.md):
 - an empty answer is a benign failure, like any attempt that neither passes nor breaks a rule.
 
 In ``published-shared`` the goal attempt of a pair, if it executed, has used up the expected audit log: the workflow
-attempt of the same model is then judged without the audit check, and its log entries get ids of their own. The
+attempt of the same model is then judged without the audit check, and its log entries get separate ids. The
 recorded verdicts were made that way.
 """
 

@@ -67,7 +67,7 @@ class TaskIndex:
 
 
 class RunIndex:
-    """The runs in a folder, or the one run in it. Raises InputError if the folder does not exist."""
+    """The runs in a folder, or the run of a run folder. Raises InputError if the folder does not exist."""
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():

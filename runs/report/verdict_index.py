@@ -116,7 +116,7 @@ class _Files:
 
 
 class VerdictIndex:
-    """The verdicts of one run, as its files are now; empty before they are written."""
+    """The verdicts of one run, from its current files; empty before they are written."""
 
     def __init__(self, folder: RunFolder) -> None:
         verdicts: list[VerdictSummary] = []

@@ -98,6 +98,6 @@ def _unescape_quotes(html: str) -> str:
     """The page with plain quotes in text between tags, where escaping is not needed; JSON and programs are full of
     them.
 
-    Escaped text has no angle bracket, so what is between ``>`` and ``<`` is never inside a tag.
+    Escaped text has no angle bracket, so text between ``>`` and ``<`` is never inside a tag.
     """
     return re.sub(r">[^<>]*&#3[49];[^<>]*<", lambda text: text[0].replace("&#34;", '"').replace("&#39;", "'"), html)

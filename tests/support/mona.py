@@ -79,7 +79,7 @@ def _set_of(atom: Atom, atoms: Sequence[Atom]) -> str:
 
 
 class _Writer:
-    """LTLf at a position, as a formula of M2L-Str. Each quantifier gets a name of its own."""
+    """LTLf at a position, as a formula of M2L-Str. Each quantifier gets a fresh name."""
 
     def __init__(self, atoms: Sequence[Atom]) -> None:
         self._atoms = atoms

@@ -33,7 +33,7 @@ class AppendLog(Generic[Row]):
         return tuple(self._rows)
 
     def append(self, row: Row) -> None:
-        """Raises CannotCarryOut if it cannot be written; then it was not said."""
+        """Append a row. Raises OperationalError if it cannot be written; then the row does not count."""
         with self._lock:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
