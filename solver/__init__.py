@@ -1,1 +1,1 @@
-"""What can be proved: LTLf, rules, trace search, coverage, masking. Floor 2, see README.md in this folder."""
+"""Temporal logic, rules, trace search, coverage and masking. Layer 2, see README.md in this folder."""

@@ -2,8 +2,8 @@
 
 The effect of a call is found by simulating it. A state is immutable, so the session simulates the call and shows the
 shield the resulting event; the call is committed only afterwards. A rule objects if it could still be kept before the
-call and cannot be kept after it, whatever follows. That is exact for each single rule, because its automaton knows from
-which states acceptance is reachable. Two rules that can be kept one by one but no longer together are not detected.
+call and cannot be kept after it. That is exact for each single rule, because its automaton knows from which states
+acceptance is reachable. Two rules that can each be kept, but no longer together, are not detected.
 
 No call is refused for leaving an obligation open, because later calls may meet it. Open duties are reported when an
 agent ends the session (:meth:`Shield.open_duties`).
@@ -33,7 +33,7 @@ class Shield:
         self._monitor = self._fresh_monitor()
 
     def review(self, event: Event) -> Objection | None:
-        """What stands against the call that would have this event. An event that is not refused is taken to happen."""
+        """The objections to the call with this event. If it is not refused, the event is taken to happen."""
         number = self._monitor.events
         self._monitor.feed(event)
         against = [rule for rule, broken_at in self._monitor.first_irreparable.items() if broken_at == number]

@@ -6,14 +6,14 @@
       rules.toml         the curated rule set
       published.toml     optional: the rules as published, the reference for extracted rules
 
-Built-in environments and those of users have the same layout. Loading a folder **runs its Python**, so a folder is only
-loaded because a user named it, never because a data file did.
+Built-in and user environments have the same layout. Loading a folder **runs its Python**, so a folder is loaded only if
+a user names it, never because a data file does.
 
 The modules of a user's folder get a package name made from path and content: equal module names in two folders do not
 clash, and a changed folder is loaded again. A failed load leaves no modules behind.
 
-A name with a separator in it (``./airline``, ``/srv/airline``) or ``.`` alone is a folder; any other name is a built-in
-environment. So a folder that is called like a built-in environment is never loaded by accident.
+A name that contains a separator (``./airline``, ``/srv/airline``) or is ``.`` is a folder; any other name is a built-in
+environment. So a folder with the name of a built-in environment is never loaded by accident.
 """
 
 import difflib
@@ -239,8 +239,7 @@ def is_folder(where: str) -> bool:
 def load_domain(where: str) -> Domain:
     """Load a built-in environment by name, or a folder, whose Python runs.
 
-    Raises InputError: for a name that there is not, naming those there are; for a folder that is no environment,
-    naming file, line and remedy.
+    Raises InputError: for an unknown name, listing the known ones; for an invalid folder, naming file, line and remedy.
     """
     if not is_folder(where):
         return _built_in(where)

@@ -1,7 +1,7 @@
 """The declaration of an environment.
 
-This single declaration gives the simulator that executes calls (``simulation.py``), the encoding that the solver
-plans with, and the documentation and JSON schema that models read (``documentation.py``).
+This single declaration gives the simulator that executes calls (``environments/runtime/simulation.py``), the encoding
+of the solver, and the documentation and JSON schema for models (``environments/runtime/documentation.py``).
 
 Preconditions of a tool and knowledge of its caller are separate. ``raises`` and ``fails`` are the documented refusals
 and the only preconditions; no rule of a regulation is among them, or a program could not break it. The ``source`` of a

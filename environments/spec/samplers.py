@@ -1,4 +1,4 @@
-"""Samplers: they draw realistic values of the arguments that users say.
+"""Samplers: they draw realistic values of the arguments that users state.
 
 A sampler draws a value in internal form for a given state. It may depend on earlier arguments: the time of an
 appointment is one at which the chosen doctor is free. Numeric samplers state their bounds, so that the solver can
@@ -155,11 +155,11 @@ class UnusedValue(FiniteSampler):
 
 @dataclass(frozen=True, slots=True)
 class FieldValue(FiniteSampler):
-    """The value of a field in a row, as a user who means that row would say it.
+    """The value of a field in a row, as a user would state it.
 
     Attributes:
         where: condition on the rows; it may use earlier arguments.
-        part: the part of the value that the user says, such as the day of a moment.
+        part: the part of the value that the user states, such as the day of a moment.
     """
 
     entity: Entity

@@ -20,7 +20,7 @@ class Phrases:
 
     Attributes:
         step: the call as an imperative sentence.
-        outcome: the resulting state as a statement, for calls that change what goals are about.
+        outcome: the resulting state as a statement, for calls that change tables that goals cover.
         noun_phrase: what a look-up finds or a call creates.
     """
 
@@ -65,7 +65,7 @@ class PhrasesByArgument:
 
 @dataclass(frozen=True, slots=True)
 class FromUser:
-    """The user says the argument.
+    """The user states the argument.
 
     Attributes:
         sampler: draws a realistic value.

@@ -160,7 +160,7 @@ class _Money:
 
     def decode(self, value: Json) -> int:
         number = _number(value)
-        if abs(number) > 1e10:  # beyond this a float no longer holds cents to the tolerance below
+        if abs(number) > 1e10:  # beyond this a float is not exact to the tolerance below
             raise WrongFormat(f"{number} is beyond what an account can hold")
         cents = round(number * 100)
         # Callers add amounts as floats, so 0.1 + 0.2 must still be thirty cents; a tenth of a cent must not.

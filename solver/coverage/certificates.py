@@ -37,8 +37,8 @@ class Certificate:
     Attributes:
         scope: whether it holds for traces of any length, or only for the length analysed.
         causes: the rules, profile requirements and preconditions that exclude it together, a minimal set.
-        preconditions: those of the tools involved, as sentences; empty if they play no part.
-        without: for each rule or requirement among the causes a trace that has the pair without it.
+        preconditions: those of the tools involved, as sentences; empty if they are not needed.
+        without: for each rule or requirement among the causes a trace that has the pair and keeps the other causes.
         states: the number of states that the exhaustive search visited.
         shortest: a shortest trace with the pair, if longer traces can have it.
         obstacles: the unsat core of Z3 at this length; None if Z3 did not decide within its budget.
@@ -69,7 +69,7 @@ class Certificate:
 
     @property
     def uses_preconditions(self) -> bool:
-        """Whether preconditions take part, which the proof knows as the facts that plans go by."""
+        """Whether the proof uses preconditions, as abstracted by the planner."""
         return PRECONDITIONS in self.causes
 
     @property
@@ -103,7 +103,7 @@ class Certifier:
         self._prover = Prover(free_scope(environment), environment_scope(environment), NODE_LIMIT)
 
     def decide(self, pair: ToolPair, *, planned: bool) -> Certificate | tuple[Event, ...] | None:
-        """A certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
+        """Return a certificate that no trace of the length has the pair, or a trace that has it; None if undecided.
 
         If the product allows the pair (``planned``), only Z3 can exclude it. Otherwise, proofs that use preconditions
         are only claimed with Z3.

@@ -1,9 +1,9 @@
 """Mutation testing of a rule set: change compliant traces, one change at a time, and count which changes rules detect.
 
 A compliance call is dropped, moved, exchanged with its neighbour, called twice, or called with another list of events.
-For any call, an argument or a result that some rule observes is changed. The simulator executes a mutant like any
-calls (a changed result is substituted afterwards), and the rules judge it. A mutant that keeps every rule is a
-survivor, reported with the reason.
+For any call, an argument or a result that some rule observes is changed. The simulator executes the mutant (a changed
+result is substituted afterwards), and the rules judge it. A mutant that keeps every rule is a survivor, reported with
+the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ class MutationScore:
     Attributes:
         mutants: the number of mutants of each kind.
         killed: how many of them broke a rule.
-        kills: for each rule the number of mutants it detected; several rules may detect the same one.
+        kills_by_rule: for each rule the number of mutants it detected; several rules may detect the same one.
         survivors: the others.
     """
 
@@ -116,7 +116,7 @@ def _order_mutants(calls: Sequence[tuple[str, Mapping[str, Json]]], index: int) 
 def _list_mutations(
     environment: Environment, tool: str, arguments: Mapping[str, Json]
 ) -> Iterator[tuple[str, list[Json]]]:
-    """Wrong lists of events: each event left out where others remain, and one that never happened."""
+    """Wrong lists of events: each event omitted if others remain, and an event that never happened added."""
     for parameter in environment.tools[tool].parameters:
         value = arguments.get(parameter.name)
         if not isinstance(parameter.source, FromTrace) or not isinstance(value, list):

@@ -26,7 +26,7 @@ class InstantiatedSequences:
     """Tool sequences of one product with the traces that were made of them.
 
     Attributes:
-        traces: the trace of each sequence that some initial state could carry.
+        traces: the trace of each sequence that could be instantiated in some initial state.
     """
 
     def __init__(self, product: Product, seed: str) -> None:

@@ -3,9 +3,9 @@
     for issue in lint_declaration(environment, rules, regulation):
         print(issue.place, issue.what, issue.remedy)
 
-A declaration without a meaning is rejected when it is built (`lawtrace.environments.spec.validation`). The checks here
-find what would make a declaration useless. A claim that something can never happen is proved; without a proof there is
-no issue.
+An invalid declaration is rejected when it is built (`lawtrace.environments.spec.validation`). The checks here find
+valid declarations that are useless. A claim that something can never happen is proved; without a proof no issue is
+reported.
 """
 
 import difflib

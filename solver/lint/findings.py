@@ -16,7 +16,7 @@ class Witness(BaseModel):
     """A trace as evidence, one step a line: ``PayBill``, ``PayBill(amount > 1000)``, ``PayBill refused``.
 
     Attributes:
-        steps: the calls in order; none for the empty trace.
+        steps: the calls in order; empty for the empty trace.
         shortest: whether it is known that no shorter trace shows the same.
     """
 
@@ -32,7 +32,7 @@ class RuleFinding(BaseModel):
     Attributes:
         kind: *conflict*: no trace with a call keeps the rules. *unreachable*: no trace that keeps all rules calls the
             tool. *vacuous*: the rule is never triggered (a vacuous rule of a template over free calls is implied as
-            well, and not listed as redundant). *redundant*: whatever keeps the reasons keeps the rule. *equivalent*:
+            well, and not listed as redundant). *redundant*: the reasons imply the rule. *equivalent*:
             the rules have the same meaning. *undecided*: one of these questions exceeded the limit.
         rules: the rules concerned: the smallest conflicting set, the redundant rule, the equivalent rules.
         reasons: the other rules that cause it, a minimal set.
@@ -60,8 +60,8 @@ class RuleSetAnalysis(BaseModel):
 
     Attributes:
         findings: empty for a rule set without defects.
-        breaking: for each rule that is needed a trace that breaks it and keeps all others (except equivalent ones):
-            what would go unnoticed without the rule. Worth a review.
+        breaking: for each rule that is needed a trace that breaks it and keeps all others (except equivalent ones).
+            Without the rule this violation would not be detected.
         calling: for each reachable tool a trace that calls it and keeps all rules.
         assumptions: the assumptions of the analysis, as sentences.
         nodes: the number of nodes that the searches visited.

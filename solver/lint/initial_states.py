@@ -1,4 +1,4 @@
-"""Checks of initial states: do they match the tables, can arguments be sampled from them, do they carry traces?"""
+"""Checks of initial states: they match the tables, arguments can be sampled from them, and traces can start there."""
 
 import json
 import traceback
@@ -69,7 +69,7 @@ def check_initial_states(environment: Environment) -> Iterator[DeclarationIssue]
 
 
 def check_traces(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """Missing rows: results that never list anything, and tool sequences that no initial state carries."""
+    """Missing rows: results that are always empty, and tool sequences that no initial state allows."""
     yield from _empty_results(environment)
     yield from _uninstantiable_lengths(environment, rules)
 
@@ -211,7 +211,7 @@ def _empty_results(environment: Environment) -> Iterator[DeclarationIssue]:
 
 
 def _uninstantiable_lengths(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
-    """Whether initial states carry compliant traces that change something, as tasks need them."""
+    """The first length for which no initial state allows a compliant trace with a change. Tasks need such traces."""
     if not environment.changing_tools:
         return
     spec = TraceSpec(environment, tuple(rules), "tasks", NO_CONSTRAINTS)

@@ -1,4 +1,4 @@
-"""Checks of the phrases of tools: what could not be put into an instruction, and words that leak a compliance call."""
+"""Checks of the phrases of tools: missing phrases, and words that leak a compliance call."""
 
 import re
 from collections.abc import Iterator, Mapping

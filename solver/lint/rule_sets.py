@@ -185,7 +185,7 @@ def find_unreachable_tools(queries: RuleSetQueries) -> tuple[list[RuleFinding], 
 
 
 def _blocking_causes(answer: Infeasible) -> str:
-    """What forbids a call."""
+    """The rules and preconditions that forbid a call."""
     world = [] if answer.scope == "free" else ["the environment's preconditions"]
     causes = [*answer.core, *world]
     if not answer.core:

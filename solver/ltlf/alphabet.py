@@ -1,15 +1,15 @@
 """Alphabets: which sets of atoms can be true together in one step.
 
 A letter is a bit mask over the atoms of the alphabet: bit b is set iff atom number b is true in that step. There are
-two worlds:
+two kinds of alphabets (attribute ``kind``):
 
 - ``calls``: in one step exactly one call happens. Then at most the atoms of one tool are true. With c for "the call
   completed" and p for "its arguments and result satisfy the condition" (p is true where there is no condition), an
   atom `Tool(...)` is c and p, and `attempted(Tool(...))` is p. All combinations of c and of the conditions on one
-  tool are taken as possible; whether two conditions exclude each other is not asked here.
-- ``free``: every set of atoms. This is the textbook's world, for formulas over propositions that are no calls.
+  tool are taken as possible, even if two conditions exclude each other.
+- ``free``: every set of atoms, as in the literature, for formulas over arbitrary propositions.
 
-The letter 0, nothing that the formula names, is in both.
+Both contain the letter 0, in which no atom is true.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -34,9 +34,9 @@ class Alphabet:
 
     Attributes:
         atoms: sorted by their text; atom number b is bit ``1 << b`` of a letter.
-        world: see the module docstring.
+        kind: see the module docstring.
         letters: the possible letters, ascending, 0 first.
-        columns: where each letter stands in `letters`, and so its column in a transition table.
+        columns: for each letter its index in `letters`, which is its column in a transition table.
     """
 
     atoms: tuple[Atom, ...]
@@ -45,8 +45,8 @@ class Alphabet:
     columns: dict[int, int] = field(init=False, repr=False, compare=False)
     by_tool: dict[str, tuple[tuple[int, Atom], ...]] = field(init=False, repr=False, compare=False)
     bound_fields: dict[str, tuple[tuple[FieldPath, bool, bool], ...]] = field(init=False, repr=False, compare=False)
-    """For each tool the fields in which the variable of a quantified rule meets its values; whether it is the elements
-    of the field that it meets, and whether they count in a call that did not complete."""
+    """For each tool the fields that are compared with the variable of a quantified rule: path, whether the elements of
+    the field are compared, and whether values in a call that did not complete count."""
 
     def __post_init__(self) -> None:
         by_tool: dict[str, list[tuple[int, Atom]]] = {}
@@ -115,7 +115,7 @@ class Alphabet:
         return sum(bit for bit, atom in bits if completed or atom.attempted)
 
     def union(self, other: "Alphabet") -> "Alphabet":
-        """The alphabet of the atoms of both. Calls stay calls: what one of them excludes, both exclude."""
+        """The alphabet of the atoms of both. It is an alphabet of calls if either of them is."""
         if self == other:
             return self
         kind: AlphabetKind = "free" if self.kind == other.kind == "free" else "calls"
@@ -157,7 +157,7 @@ def _checked_letters(letters: Iterable[int]) -> set[int]:
 
 
 def _bound_fields_of(bits: Iterable[tuple[int, Atom]]) -> tuple[tuple[FieldPath, bool, bool], ...]:
-    """See `Alphabet.meetings`; where some atom of the tool counts an attempt, that field's values do."""
+    """See `Alphabet.bound_fields`. A field counts in an attempted call if some atom on it is ``attempted``."""
     found: dict[tuple[FieldPath, bool], bool] = {}
     for _, atom in bits:
         for met in () if atom.condition is None else bound_fields(atom.condition):

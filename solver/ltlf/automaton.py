@@ -1,10 +1,10 @@
-"""Deterministic finite automata over the letters of an alphabet: minimal, numbered in one way, immutable.
+"""Deterministic finite automata over the letters of an alphabet: minimal, canonically numbered, immutable.
 
 States are numbered in the order in which a breadth-first search from the initial state visits them, letters ascending.
 A minimal automaton is unique up to the names of its states, so with this numbering two automata over one alphabet
 accept the same traces exactly if they are equal as Python values.
 
-What is known in a state, whatever follows (Bauer, Leucker and Schallhart's four values, on finite traces):
+The verdict of a state (Bauer, Leucker and Schallhart's four values, on finite traces):
 
     satisfied   accepting, and every continuation is accepted
     holding     accepting, and some continuation is not
@@ -28,7 +28,7 @@ Verdict = Literal["satisfied", "violated", "holding", "open"]
 _VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = MappingProxyType(
     {(True, False): "satisfied", (True, True): "holding", (False, True): "open", (False, False): "violated"}
 )
-"""By (is accepting, can still become what it is not)."""
+"""By (is accepting, a state with the opposite acceptance is reachable)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Automaton:
         alphabet: the atoms and the letters it reads.
         table: ``table[state][column]`` is the next state, for the letter ``alphabet.letters[column]``.
         accepting: the states in which a trace may end.
-        formula: what it was compiled from, if from a formula; no part of its identity.
-        distances: for each state the fewest further events to acceptance, None where there is no way.
-        verdicts: for each state what is known there, see the module docstring.
+        formula: the formula it was compiled from, if any; ignored by equality.
+        distances: for each state the fewest further events to acceptance, None if it is unreachable.
+        verdicts: the verdict of each state, see the module docstring.
     """
 
     alphabet: Alphabet
@@ -138,7 +138,7 @@ def _distances(table: Sequence[Sequence[int]], targets: frozenset[int]) -> tuple
 
 
 MAXIMUM_STATES: Final = 50_000
-"""A rule has a handful of states. What grows beyond this is a conjunction that should have stayed several rules."""
+"""The limit of states. One rule needs few; more indicate a conjunction that should be several rules."""
 
 StateT = TypeVar("StateT", bound=Hashable)
 
@@ -146,7 +146,7 @@ StateT = TypeVar("StateT", bound=Hashable)
 def build_automaton(
     alphabet: Alphabet, start: StateT, row: Callable[[StateT], Sequence[StateT]], accepts: Callable[[StateT], bool]
 ) -> Automaton:
-    """The minimal automaton of a described one.
+    """Build the minimal automaton from a start state, successor rows and an acceptance test.
 
     Args:
         alphabet: the letters.
@@ -160,7 +160,7 @@ def build_automaton(
     numbers: dict[StateT, int] = {start: 0}
     states = [start]
     rows: list[list[int]] = []
-    for state in states:  # grows while it is walked
+    for state in states:  # the list grows during the loop
         numbered: list[int] = []
         for successor in row(state):
             number = numbers.setdefault(successor, len(states))
@@ -177,8 +177,8 @@ def build_automaton(
 def _merged(rows: Sequence[Sequence[int]], accepting: Sequence[bool]) -> list[int]:
     """For each state the class of states that accept the same continuations.
 
-    Start from accepting against the rest; as long as that tells more states apart, split each class by the classes
-    that its letters lead to.
+    Start with the accepting and the other states. Split each class by the classes of its successors until no class
+    changes.
     """
     columns: set[tuple[int, ...]] = set(
         zip(*rows, strict=True)
@@ -201,7 +201,7 @@ def _renumbered(
     numbers: dict[int, int] = {classes[0]: 0}
     representatives = [0]
     table: list[tuple[int, ...]] = []
-    for state in representatives:  # grows while it is walked
+    for state in representatives:  # the list grows during the loop
         row: list[int] = []
         for successor in rows[state]:
             number = numbers.setdefault(classes[successor], len(representatives))
@@ -216,8 +216,8 @@ def _renumbered(
 def to_dot(automaton: Automaton) -> str:
     """The automaton in the DOT language: one node a state with its verdict, one edge for all letters that share it.
 
-    An edge that is taken by every step that the other edges do not name is labelled `otherwise`, because letters are
-    many and what they do is mostly the same.
+    The edge for all letters that the other edges do not name is labelled `otherwise`, because there are many letters
+    and most of them have the same effect.
     """
     title = "" if automaton.formula is None else str(automaton.formula)
     lines = [
@@ -231,7 +231,7 @@ def to_dot(automaton: Automaton) -> str:
         shape = "doublecircle" if state in automaton.accepting else "circle"
         lines.append(f"  {state} [shape={shape}, label={_quoted(f'{state} {verdict}')}];")
     for state, row in enumerate(automaton.table):
-        otherwise = row[0]  # where the letter 0 leads: a step of which the formula names nothing
+        otherwise = row[0]  # the target of letter 0, a step in which no atom is true
         for successor in dict.fromkeys(row):
             letters = [letter for letter, target in zip(automaton.letters, row, strict=True) if target == successor]
             label = "otherwise" if successor == otherwise else " | ".join(map(automaton.alphabet.text, letters))

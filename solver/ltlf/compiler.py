@@ -4,7 +4,7 @@ Boolean operators at the top of a formula are applied to the automata of their o
 everything below a temporal operator goes through progression. So a conjunction of rules costs the product of small
 minimal automata and not one large normal form.
 
-The automaton of a quantified formula is that of its body: what each value goes through on its own.
+The automaton of a quantified formula is the automaton of its body; each value runs through it separately.
 """
 
 from dataclasses import replace

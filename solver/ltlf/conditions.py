@@ -1,4 +1,4 @@
-"""Conditions: what an atom may ask of the arguments and the result of one call.
+"""Conditions: the constraints of an atom on the arguments and the result of one call.
 
 A condition is a boolean expression over one event e. With v(e) for the value of an operand, missing or not:
 
@@ -9,14 +9,13 @@ A condition is a boolean expression over one event e. With v(e) for the value of
     e |= not c, c and d, c or d          as in propositional logic
 
 So a comparison with a missing or ill-typed value is false, and `not (a == b)` differs from `a != b` exactly there:
-evaluation is total and never raises. Kinds are those of JSON; a whole and a broken number are one kind, and
-`true` is not the number 1.
+evaluation is total and never raises. Kinds are those of JSON; integers and fractions are one kind, and `true` is not
+the number 1.
 
-In a quantified rule (`forall x: ...`, see `lawtrace.solver.ltlf.syntax`) the variable may stand as `field == x`, `x
-== field`
-and `x in field`, and nowhere else. So an event alone says for which values a comparison with x is true; for all others
-it is false, just as with a missing value. `x != field` would break that, being true of values that never occur;
-`not (x == field)` says what is meant.
+In a quantified rule (`forall x: ...`, see `lawtrace.solver.ltlf.syntax`) the variable may only occur as `field == x`,
+`x == field` and `x in field`. So the event determines the values for which a comparison with x is true; for all others
+it is false, as with a missing value. `x != field` would be true of values that never occur, so it is not allowed; use
+`not (x == field)`.
 
 A field is the name of an argument, or ``result``, followed by steps into the JSON value: ``amount``,
 ``payee.name``, ``result.authorized``, ``result.payees.0.payee_id``. ``result`` therefore never names an argument. The
@@ -36,7 +35,7 @@ from lawtrace.environments.errors import FormulaError
 from lawtrace.environments.events import Event, Json
 
 RESULT: Final = "result"
-"""The first name of a field that looks at the result of the call instead of at an argument."""
+"""The first name of a field of the result instead of an argument."""
 
 WORDS: Final = "words"
 """The argument of a message that holds its words in lower case; a bare string refers to it."""
@@ -46,7 +45,7 @@ RESERVED_IN_CONDITIONS: Final = frozenset({"and", "or", "not", "in", "true", "fa
 Operator = Literal["==", "!=", "<", "<=", ">", ">=", "in"]
 
 Scalar = bool | int | float | str
-"""What a literal can be, and what the variable of a quantified rule stands for."""
+"""A literal, or a value of the variable of a quantified rule."""
 
 
 class _Missing:
@@ -136,7 +135,7 @@ Operand = FieldPath | LiteralValue | LiteralList | BoundVariable
 
 
 def _value(operand: Operand, event: Event, of: Scalar | None) -> Json | _Missing:
-    """The value of an operand; `of` is that of the variable, None where it has none."""
+    """The value of an operand; `of` is the value of the variable, None if it has no value."""
     match operand:
         case FieldPath():
             return operand.value(event)
@@ -149,7 +148,7 @@ def _value(operand: Operand, event: Event, of: Scalar | None) -> Json | _Missing
 
 
 def _kind(value: Json | _Missing) -> str | None:
-    """The JSON kind of a value; None where there is no value. ``bool`` goes first, because Python counts it as int."""
+    """The JSON kind of a value; None if there is no value. ``bool`` is tested first, because it is an int in Python."""
     match value:
         case _Missing():
             return None
@@ -346,7 +345,7 @@ def condition_variables(condition: Condition) -> frozenset[str]:
 
 
 def is_value(value: object) -> TypeGuard[Scalar]:
-    """Whether a variable can stand for it: a string, a JSON number or a truth."""
+    """Whether it can be the value of a variable: a string, a JSON number or a boolean."""
     return isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
 
 

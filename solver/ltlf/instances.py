@@ -9,8 +9,8 @@ without a member list; a value that occurs for the first time starts from there.
 When two groups reach the same state, the smaller is merged into the larger (union-find). So the cost of an event
 depends on the automaton and on the values in the event, never on the length of the trace or the number of values.
 
-A violated group is set aside with the event that caused it: nothing moves it any more, and each value keeps the event
-to blame.
+A violated group is set aside with the event that caused the violation. No event moves it any more, and each value
+keeps that event.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Instances:
 
     Attributes:
         triggered: whether the rule was triggered for some value.
-        first_violation: index of the event after which the first violation was certain, None while none is.
+        first_irreparable: index of the event after which the first violation was certain, None before that.
     """
 
     def __init__(self, automaton: Automaton, columns: Mapping[int, Column]) -> None:
@@ -76,8 +76,9 @@ class Instances:
             self._homes[key] = self._joined(self._groups, _Group(number, size=1), index)
 
     def unsatisfied_values(self) -> tuple[Scalar, ...]:
-        """The values that are not kept, in the order in which they occurred: those that broke first, else those that
-        are still owed something."""
+        """The values for which the rule is not kept, in the order in which they occurred: those that broke first, else
+        those with an open obligation.
+        """
         if self.first_irreparable is not None:
             return tuple(key[1] for key in self._homes if self._home(key).broken_at == self.first_irreparable)
         return tuple(key[1] for key in self._homes if self._verdict(self._home(key).number) == "open")
@@ -108,7 +109,7 @@ class Instances:
         return self._automaton.verdict(number % self._states)
 
     def _home(self, key: _Key) -> _Group:
-        """The group of a value that has occurred; the way there is shortened for the next time."""
+        """The group of a value that has occurred, with path compression."""
         group = self._homes[key]
         while group.whole is not None:
             group = group.whole
@@ -138,7 +139,7 @@ class Instances:
         self._groups = moved
 
     def _joined(self, groups: dict[int, _Group], group: _Group, index: int) -> _Group:
-        """Put a group where its number belongs; the group that its values are in then."""
+        """Register a group under its number, merged with a group that is there. Returns the resulting group."""
         number = group.number
         self.triggered = self.triggered or number >= self._states
         if self._violated[number]:

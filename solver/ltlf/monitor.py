@@ -7,7 +7,7 @@ only; a rule that counts steps is in the plan of every tool. Conditions are eval
 name its tool. A quantified rule tracks each of its values, see `lawtrace.solver.ltlf.instances`.
 
 Whether a rule was *triggered* is encoded in the same number as the state of its automaton: with s states, the number is
-below s before the trigger and s higher from then on, and the columns are doubled to match. The trigger is
+below s before the trigger and s higher afterwards, and the columns are doubled to match. The trigger is
 
     Operational Restriction    its action
     Instruction Adherence      its trigger
@@ -32,7 +32,7 @@ from lawtrace.solver.ltlf.syntax import RuleFormula
 from lawtrace.solver.ltlf.templates import InstructionAdherence, OperationalRestriction, match_template
 
 FinalStatus = Literal["kept", "broken", "left_open"]
-"""A rule at the end of a trace: kept; broken for certain by some event; or with an obligation left open."""
+"""A rule at the end of a trace: kept; irreparably broken by some event; or with an open obligation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class RuleStatus:
 
     Attributes:
         state: of its automaton; for a quantified rule the state of the first of `values`, or of values to come.
-        verdict: what is known in that state; for a quantified rule, in the states of all values together.
+        verdict: the verdict of that state; for a quantified rule, over all values.
         triggered: whether the rule was triggered, see the module docstring.
-        first_irreparable: index of the first event after which a violation was certain, None while it is not. A rule
-            that no trace keeps is violated from the beginning without such an event.
+        first_irreparable: index of the first event after which a violation was certain, None before that. A rule that
+            no trace keeps is violated from the beginning without such an event.
         ending: the decision if the trace ends here.
         values: for a quantified rule the values for which it is not kept: those that broke first, else those with an
             open obligation.
@@ -91,7 +91,7 @@ class Monitor:
         numbers, violated, history = self._numbers, self._violated, self._history
         by_tool, elsewhere = self._plan.by_tool, self._plan.elsewhere
         for event in events:
-            if event.outcome == "shielded":  # it never reached its tool: it keeps its number, and that is all
+            if event.outcome == "shielded":  # it never reached its tool: it is counted and moves no rule
                 self._events += 1
                 if history is not None:
                     history.append(self.verdicts())
@@ -127,7 +127,7 @@ class Monitor:
 
     @property
     def first_irreparable(self) -> dict[str, int | None]:
-        """For each rule the index of the first event after which a violation was certain, None where it is not."""
+        """For each rule the index of the first event after which a violation was certain, or None."""
         return {name: self._broken_at(rule) for rule, name in enumerate(self.rules)}
 
     def status(self, rule: str) -> RuleStatus:
@@ -209,7 +209,7 @@ class _Plan:
                 if letter is None:
                     undecided.append((rule, automaton, columns))
                     break
-                if not _idle(columns[letter]):  # else the rule stays where it is
+                if not _idle(columns[letter]):  # else the rule keeps its state
                     steps.append((rule, columns[letter]))
         quantified = [
             rule
@@ -221,7 +221,7 @@ class _Plan:
 
 @lru_cache(maxsize=256)
 def _plan(automata: tuple[Automaton, ...], formulas: tuple[RuleFormula | None, ...]) -> _Plan:  # noqa: ARG001
-    """Built once for a rule set, however many traces it judges. Why the formulas are named: see `_columns`."""
+    """The plan, cached for each rule set. `formulas` is part of the cache key, see `_columns`."""
     return _Plan(automata)
 
 
@@ -233,7 +233,7 @@ def _idle(column: Column) -> bool:
 def _columns(automaton: Automaton, formula: RuleFormula | None) -> dict[int, Column]:
     """For each letter the next number by the present one, doubled to record the trigger.
 
-    The formula is named beside the automaton because formulas with the same meaning may differ in their trigger.
+    The formula is passed with the automaton because formulas with the same meaning may differ in their trigger.
     """
     states = len(automaton.table)
     triggers = _triggers(automaton, formula)

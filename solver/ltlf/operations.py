@@ -59,7 +59,7 @@ def shortest_accepted(automaton: Automaton, minimum_length: int = 0) -> AtomTrac
     """
     start = (automaton.initial, minimum_length)
     reached: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {start: None}
-    for node in (pending := [start]):  # grows while it is walked
+    for node in (pending := [start]):  # the list grows during the loop
         state, required = node
         if required == 0 and state in automaton.accepting:
             return _path(automaton.alphabet, reached, node)

@@ -1,8 +1,8 @@
-"""Text to formula: `parse`, and the errors that say where a text stops making sense.
+"""Parser from text to formula, with errors that name the position.
 
-The grammar is LALR and builds formulas while it reads, so no text is too long or too deep for the reading itself.
-What is built may be at most `MAX_NESTING` operators deep: everything after the parser may then traverse a formula
-by plain recursion. Parentheses alone do not count, nor does the length of a chain of `&` or `|`.
+The grammar is LALR and builds formulas while it reads, so parsing itself has no limit of length or depth. The formula
+may be at most `MAX_NESTING` operators deep, so later code may traverse it by plain recursion. Parentheses alone do not
+count, nor does the length of a chain of `&` or `|`.
 """
 
 import json
@@ -58,7 +58,7 @@ _BINARY: Final = {word: node for node in BINARY for word in node.spellings}
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> RuleFormula:
-    """The rule formula that a text in symbols (`G(a -> F b)`) or words (`ALWAYS (a IMPLIES EVENTUALLY b)`) stands for.
+    """Parse a rule formula in symbols (`G(a -> F b)`) or words (`ALWAYS (a IMPLIES EVENTUALLY b)`).
 
     Raises:
         FormulaError: with the line, the column, what was expected, and the line of text with a caret under it.
@@ -159,7 +159,7 @@ class _Builder(Transformer[Token, RuleFormula]):
         return IsTrue(parts[0])
 
     def said(self, parts: list[Token]) -> Condition:
-        """A string that stands alone: every word of it was said."""
+        """A bare string: every word of it occurs in the message."""
         words = re.findall(r"\w+", str(self.literal(parts).value).lower())
         found = [Comparison(LiteralValue(word), "in", FieldPath((WORDS,))) for word in words]
         match found:
@@ -232,7 +232,7 @@ def _nesting_depth(formula: Formula) -> int:
     return deepest
 
 
-# What to call what could have gone on, by a terminal that tells: the first that fits speaks for those it covers.
+# The wording of expected continuations by terminal: the first match replaces the terminals that it covers.
 _PHRASES: Final = (
     ("BANG", "a formula", {"NAME", "LPAR"}),
     ("_NOT", "a condition", {"NAME", "LPAR", "NUMBER", "LSQB"}),
@@ -253,7 +253,7 @@ _PHRASES: Final = (
 
 def _unexpected(token: Token, expected: set[str]) -> str:
     """The message for an unexpected token, given the terminals that could have followed."""
-    in_condition = "_BOTH" in expected  # there, an operator of formulas is no question of which comes first
+    in_condition = "_BOTH" in expected  # there, operators of formulas are not expected
     if str(token) in _BINARY and expected & {"$END", "RPAR"} and not in_condition:
         return f"`{token}` does not chain with the operator before it: say with parentheses which comes first"
     phrases: list[str] = []
@@ -292,8 +292,8 @@ def check_names(
     Args:
         formula: any formula.
         tools: the parameter names of each tool.
-        results: the result fields of each tool. Without it, or for a tool that it lacks, result paths are not checked.
-            Steps after the first field are never checked.
+        results: the result fields of each tool. Result paths of tools that it lacks are not checked, nor are steps
+            after the first field.
 
     Raises:
         FormulaError: the unknown name, its atom, and the nearest name that exists.

@@ -1,4 +1,4 @@
-"""Past formulas need no automaton of their own: one bit each says all that the steps so far mean to them.
+"""Evaluation of past formulas with one register bit each, without automata.
 
 With p(i) for `t, i |= p`, the equations of `lawtrace.solver.ltlf.syntax` unroll to
 
@@ -7,8 +7,8 @@ With p(i) for `t, i |= p`, the equations of `lawtrace.solver.ltlf.syntax` unroll
     (H f)(i)   =  f(i) and (H f)(i-1)             and  f(0) at 0
     (f S g)(i) =  g(i) or f(i) and (f S g)(i-1)   and  g(0) at 0
 
-so a register carries f for Y, and the formula itself for the others, from one step to the next; before the first
-step it is true for H and false for the rest. (Havelund and Rosu, TACAS 2002.)
+so a register holds the value of f for Y, and of the formula itself for the others, from the previous step. Before the
+first step it is true for H and false for the rest. (Havelund and Rosu, TACAS 2002.)
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ from lawtrace.solver.ltlf.syntax import (
 
 
 class PastTracker:
-    """Follows the truth of some past formulas along a trace. All state is in the registers that `step` hands back."""
+    """Follows the truth of some past formulas along a trace. All state is in the registers that `step` returns."""
 
     def __init__(self, roots: Iterable[Formula], alphabet: Alphabet) -> None:
         """`roots`: formulas whose main operator is Y, O, H or S."""
@@ -56,7 +56,7 @@ class PastTracker:
         """The past formulas that are true in this step, with their subformulas, and the registers for the next."""
         true: set[Formula] = set()
         after = 0
-        for part in self._ordered:  # operands come before what they are operands of
+        for part in self._ordered:  # operands come first
             before = bool(registers & self._registers.get(part, 0))
             if self._now(part, before, true, letter):
                 true.add(part)

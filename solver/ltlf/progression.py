@@ -1,11 +1,11 @@
-"""Obligations: what a trace still owes, as a canonical value.
+"""Formula progression: obligations of a trace as canonical values.
 
-A *promise* is a formula of the closure together with what happens if the trace ends before it can be kept: a strict
-promise is then broken, a lenient one kept. An obligation is a monotone boolean combination of promises, in
-disjunctive normal form, without clauses that another clause implies: a frozenset of clauses, each clause a bit mask
-of promises. Dropping the implied clauses makes the form canonical (the clauses are the prime implicants, which a
-monotone function has exactly one set of), and canonical states are what makes the construction terminate with few
-of them: obligations kept as formula trees grow without end on a third of random formulas.
+A *promise* is a formula of the closure with its value at the end of the trace: a strict promise is then broken, a
+lenient one kept. An obligation is a monotone boolean combination of promises in disjunctive normal form, without
+clauses that another clause implies: a frozenset of clauses, each clause a bit mask of promises. Without implied clauses
+the form is canonical: the clauses are the prime implicants, and a monotone function has exactly one set of these.
+Canonical states make the construction terminate with few states; obligations kept as formula trees grow without end on
+a third of random formulas.
 """
 
 from collections.abc import Collection, Sequence
@@ -74,7 +74,7 @@ def accepts_end(obligation: Obligation, strict: int) -> bool:
 
 
 def _without_implied(clauses: Collection[int]) -> Obligation:
-    """The clauses that contain no other clause: the others follow from those."""
+    """The clauses that contain no other clause; these imply the others."""
     if len(clauses) < 2:
         return frozenset(clauses)
     kept: list[int] = []
@@ -91,8 +91,8 @@ _Kind = Literal["constant", "atom", "past", "and", "or", "next", "until", "relea
 _Node = tuple[_Kind, int, int]
 """A formula of the closure: its kind and two numbers.
 
-constant: its truth; atom, past: number of the atom or past formula, and the truth asked of it; next: operand, and
-whether it is lenient; the others: their operands."""
+constant: its truth; atom, past: number of the atom or past formula, and its required truth; next: operand, and whether
+it is lenient; the others: their operands."""
 
 _State = tuple[Obligation, int]
 """The obligation and the registers of the past."""
@@ -122,7 +122,7 @@ class _Closure:
 
     def of(self, formula: Formula, truth: bool = True) -> int:
         """The number of the formula, or of its negation if `truth` is False."""
-        key = (formula, truth)  # an equivalence asks for each of its sides twice: remembered, or nests would explode
+        key = (formula, truth)  # an equivalence needs each side twice; without the cache nested ones grow exponentially
         if key not in self._known:
             self._known[key] = self._number(formula, truth)
         return self._known[key]
@@ -172,7 +172,7 @@ class _Closure:
         """The truth of a closure formula on the empty trace."""
         past = tuple(self.past)
         verdicts: list[bool] = []
-        for kind, one, other in self.nodes[: number + 1]:  # operands come before what they are operands of
+        for kind, one, other in self.nodes[: number + 1]:  # operands come first
             match kind:
                 case "constant":
                     verdict = bool(one)
@@ -208,7 +208,7 @@ class _Progression:
         self._unfolded: Final[dict[tuple[int, tuple[bool, ...]], list[Obligation]]] = {}
         self._progressed: Final[dict[tuple[int, int, tuple[bool, ...]], Obligation]] = {}
         self._owed = 0
-        # Before the first letter the whole formula is promised; if no letter comes, the empty trace decides.
+        # At the start, the whole formula is promised. The promise is lenient if the empty trace satisfies the formula.
         start = promise(root, lenient=closure.holds_on_empty(root))
         self.start: Final[_State] = (start, self._tracker.start)
 
@@ -227,11 +227,11 @@ class _Progression:
             return self._after(obligation, letter, ()), 0
         true, registers = self._tracker.step(registers, letter)
         after = self._after(obligation, letter, tuple(formula in true for formula in self._past))
-        # Where nothing is owed any more, the past no longer matters either.
+        # Without an obligation, the registers of the past do not matter.
         return after, (0 if after in (TRUE, FALSE) else registers)
 
     def _after(self, obligation: Obligation, letter: int, past: tuple[bool, ...]) -> Obligation:
-        """The progressed obligation: each promise is replaced by what its formula leaves."""
+        """The progressed obligation: each promise is replaced by the progression of its formula."""
         return any_of(*(self._clause_after((clause, letter, past)) for clause in obligation))
 
     def _clause_after(self, step: tuple[int, int, tuple[bool, ...]]) -> Obligation:

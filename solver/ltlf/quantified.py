@@ -18,7 +18,7 @@ from lawtrace.solver.ltlf.syntax import And, Atom, Bottom, ForAll, Formula, Or, 
 
 
 def quantify(variable: str, body: Formula) -> ForAll:
-    """`forall variable: body`, for a body in which the variable still looks like a field.
+    """`forall variable: body`, for a body in which the variable is parsed as a field.
 
     Raises:
         FormulaError: the name cannot be a variable, or the body uses it in an unsupported way.

@@ -1,4 +1,4 @@
-"""Formulas of LTLf (linear temporal logic on finite traces) with past, as immutable values, and what they mean.
+"""Syntax and semantics of LTLf (linear temporal logic on finite traces) with past. Formulas are immutable values.
 
 A trace is a sequence of n >= 0 steps; a step is the set of atoms that are true in it. The position i runs over the
 steps, 0 <= i < n; on the empty trace (n = 0) it is 0. `t, i |= f` reads *f holds on t at i*, and a formula holds on
@@ -26,20 +26,20 @@ It follows that the empty trace satisfies G, WX, R, W and H, and nothing that ne
 Y, O or S. `X true` is false on the last step, and `!X f` equals `WX !f`. (Finite traces: De Giacomo and Vardi, IJCAI
 2013. Where tools disagree, on the empty trace, these equations decide.)
 
-An operand of a past operator looks at the past only: a future operator inside it is refused, because what it says
-could change after the fact. Such past formulas may stand anywhere inside future ones.
+A future operator inside a past operator is refused, because its truth could change later. Past formulas may occur
+anywhere inside future ones.
 
-A rule about *the same* object is quantified, once and in front. The steps of its trace are events, since a set of
-atoms does not say which value a call was about:
+A rule about *the same* object has one quantifier, at the front. The steps of its trace are events, since a set of atoms
+does not contain the values of a call:
 
     t |= forall x: f       iff  t, 0 |= f[v/x] for every value v that occurs for x in t
 
-where f[v/x] is f with v in the place of x, and v occurs for x in t iff for some event of t and some atom of f with the
+where f[v/x] is f with v substituted for x, and v occurs for x in t iff for some event of t and some atom of f with the
 event's tool, a comparison with x in the atom's condition is true of v (`field == x`: the field has the value v; `x in
 field`: v is an element of it). The event must have completed, unless the atom says `attempted`. Values are strings,
-numbers and truths. What f says of a value counts from the beginning of the trace and not from where the value occurs
-first; before that, every comparison with it is false. So all values that have not occurred yet are in one and the same
-state, and each sets out from there (`lawtrace.solver.ltlf.instances`).
+numbers and booleans. f is evaluated from the beginning of the trace, not from the first occurrence of the value; before
+that, every comparison with it is false. So all values that have not occurred yet are in the same state, and each starts
+from there (`lawtrace.solver.ltlf.instances`).
 """
 
 import re
@@ -53,7 +53,7 @@ from lawtrace.solver.ltlf.conditions import BoundVariable, Condition, Scalar, co
 
 
 class _Node:
-    """What printing needs to know: how an operator is spelled, first choice first, and how tightly it binds.
+    """Spellings of an operator, the preferred one first, and its precedence level, for printing.
 
     Levels: 0 the quantifier, 1 implication and equivalence, 2 or, 3 and, 4 the binary temporal operators, 5 unary,
     6 leaves.
@@ -76,7 +76,7 @@ class _Unary(_Node):
 
 @dataclass(frozen=True, slots=True)
 class _Binary(_Node):
-    """Two operands; a chain of such operators is not read without parentheses, so none is written."""
+    """Two operands. A chain of such operators needs parentheses."""
 
     left: "Formula"
     right: "Formula"
@@ -89,7 +89,7 @@ class _Binary(_Node):
 
 @dataclass(frozen=True, slots=True, init=False)
 class _NAry(_Node):
-    """Two or more operands, so that a long conjunction is broad and not deep: ``And(a, b, c)``."""
+    """Two or more operands, so that a long conjunction is flat: ``And(a, b, c)``."""
 
     operands: "tuple[Formula, ...]"
 
@@ -132,7 +132,7 @@ class Atom(_Node):
 
     Attributes:
         tool: name of the tool; any identifier that is not an operator.
-        condition: what the call must satisfy, None for any call.
+        condition: condition on the call, None for any call.
         attempted: False for a completed call; True for a call whether or not it completed, written ``attempted(Tool)``.
     """
 
@@ -147,11 +147,11 @@ class Atom(_Node):
 
     @property
     def variables(self) -> frozenset[str]:
-        """The variables of quantified rules that the condition looks at."""
+        """The variables of quantified rules in the condition."""
         return frozenset() if self.condition is None else condition_variables(self.condition)
 
     def matches(self, event: Event, of: Scalar | None = None) -> bool:
-        """Whether the atom is true of the event. `of`: the value of the variable, None for one that did not occur."""
+        """Whether the atom is true of the event. `of`: value of the variable, None for one that did not occur."""
         return (
             event.tool == self.tool
             and (self.attempted or event.completed)
@@ -255,7 +255,7 @@ class Since(_Binary):
 class ForAll(_Node):
     """``forall x: f``, a quantified rule around a formula. It is not a formula itself, so it cannot be nested.
 
-    `lawtrace.solver.ltlf.quantified` makes it from a body in which the variable still looks like a field.
+    `lawtrace.solver.ltlf.quantified` makes it from a body in which the variable is parsed as a field.
     """
 
     variable: str
@@ -280,7 +280,7 @@ UnaryOperator = Not | Next | WeakNext | Eventually | Always | Yesterday | Once |
 BinaryOperator = Implies | Iff | Until | Release | WeakUntil | Since
 Formula = Top | Bottom | Atom | And | Or | UnaryOperator | BinaryOperator
 RuleFormula = Formula | ForAll
-"""What a rule says: a formula, or a quantified one."""
+"""The formula of a rule, plain or quantified."""
 
 UNARY: Final[tuple[type[UnaryOperator], ...]] = (
     Not, Next, WeakNext, Eventually, Always, Yesterday, Once, Historically
@@ -299,7 +299,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _parenthesised(formula: Formula, level: int) -> str:
-    """The text of an operand, in parentheses where it binds less tightly than its place demands."""
+    """The text of an operand, in parentheses if it binds less tightly than its context."""
     return str(formula) if formula.level >= level else f"({formula})"
 
 

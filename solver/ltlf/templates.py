@@ -1,12 +1,12 @@
-"""The two templates of most regulatory rules, and how they are recognised.
+"""The two templates of most regulatory rules, and their recognition.
 
     Operational Restriction    !((!check) U action)          no action before the first check
-    Instruction Adherence      G(trigger -> F outcome)       after every trigger, sooner or later, the outcome
+    Instruction Adherence      G(trigger -> F outcome)       after every trigger, eventually the outcome
 
 check, action, trigger and outcome are propositional: a tool, a disjunction of tools, or any other Boolean combination
 of atoms. The other common form of each is recognised as well: `check R !action`, which is the dual, and
-`G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is no Operational Restriction: it allows the first
-check and the first action in one step. A quantified formula is an instance of its body's template.
+`G(!trigger | F outcome)`. DECLARE's precedence, `(!action) W check`, is not an Operational Restriction: it allows the
+first check and the first action in one step. A quantified formula is an instance of its body's template.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class OperationalRestriction:
 
 @dataclass(frozen=True, slots=True)
 class InstructionAdherence:
-    """After every `trigger`, sooner or later, the `outcome`."""
+    """After every `trigger`, eventually the `outcome`."""
 
     trigger: Formula
     outcome: Formula

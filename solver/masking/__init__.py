@@ -1,1 +1,1 @@
-"""Masking of compliance calls, and what an instruction must state."""
+"""Masking of compliance calls, and checks of instructions."""

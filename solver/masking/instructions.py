@@ -1,8 +1,8 @@
-"""Masking checks: what an instruction must state, what it must not reveal, and whether a reader could act on it.
+"""Masking checks: an instruction states all values, reveals no compliance step, and is executable by a reader.
 
-Which steps are hidden is a function of the trace (:func:`lawtrace.solver.traces.literal_calls`). These checks come
-before any model's opinion of the wording: every value of the literal calls is stated, nothing reveals a compliance
-step, and the calls that an independent reader derives from the text have the effect of the trace.
+The hidden steps are a function of the trace (:func:`lawtrace.solver.traces.literal_calls`). These checks precede any
+model's review of the wording: the text states every value of the literal calls and does not reveal a compliance step,
+and the calls that an independent reader derives from it have the effect of the trace.
 """
 
 import re
@@ -98,7 +98,7 @@ def _stem_matches(text: str, stems: Sequence[str]) -> list[str]:
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    # A word begins after anything but a letter or digit, and at a hump: audit, re-audit, new_audit, newAudit.
+    # A word begins after any character but a letter or digit, and at a capital: audit, re-audit, new_audit, newAudit.
     start = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
     spaced = re.escape(stem).replace(r"\ ", r"[\s_]+")
     return re.compile(rf"{start}{spaced}\w*", re.IGNORECASE)
@@ -180,7 +180,7 @@ def _mentions_inflected(text: str, choice: str) -> bool:
 
 
 def check_wording(environment: Environment, trace: Trace, instruction: Instruction) -> list[str]:
-    """Objections that need no reader: leaks (also in the variables), missing values, tool names in a goal."""
+    """Defects found without a reader: leaks (also in the variables), missing values, tool names in a goal."""
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if instruction.style == "goal" else range(len(calls))
     whole = f"{instruction.text}\n{instruction.variables}"
@@ -195,8 +195,7 @@ def check_wording(environment: Environment, trace: Trace, instruction: Instructi
 def check_reader_calls(
     environment: Environment, trace: Trace, style: Style, reading: Sequence[ReaderCall]
 ) -> list[str]:
-    """What is wrong with the calls that a reader derived from the instruction; empty if they have the effect of the
-    trace.
+    """Defects of the calls that a reader derived from the instruction; empty if they have the effect of the trace.
 
     For a workflow: the same literal calls in the same order. For a goal: the target state.
     """

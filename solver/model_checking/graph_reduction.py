@@ -10,7 +10,7 @@ def bisimulation_classes(marks: Sequence[Hashable], moves: Sequence[Sequence[tup
     the same label and a bisimilar target.
 
     Args:
-        marks: what distinguishes states at once, such as acceptance.
+        marks: the initial partition, such as acceptance.
         moves: for each state its transitions, as label and target.
     """
     numbers: dict[Hashable, int] = {}
@@ -44,7 +44,7 @@ def coreachable(accepting: Sequence[bool], targets: Sequence[Iterable[int]]) -> 
             before[target].append(place)
     hope = list(accepting)
     waiting = [place for place, accepts in enumerate(accepting) if accepts]
-    for place in waiting:  # grows while it is read
+    for place in waiting:  # the list grows during the loop
         for earlier in before[place]:
             if not hope[earlier]:
                 hope[earlier] = True

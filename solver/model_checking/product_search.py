@@ -8,16 +8,16 @@ There are three results. *Found* is a trace. *Exhausted* means that every node w
 traces of every length. *Undecided* means that a limit was reached.
 
 Quantified rules are instantiated for one value, the same for all rules. A trace breaks `forall x: f` if f is false for
-some value that occurs. So a search for traces that break one rule and keep others may follow a value for which the one
-is broken; the others hold for every value, hence for that one. Nothing is claimed for a value that does not occur.
+some value that occurs. So a search for traces that break one rule and keep others may follow a value for which that
+rule is broken; the others hold for every value, hence for this one. Nothing is claimed for a value that does not occur.
 Therefore
 
     traces that break the rule    are among those on which f is false for the value followed
     traces that keep the rule     are among those on which f is true for it, or on which it does not occur
 
 where *does not occur* is over-approximated as well: no condition holds that could not hold without the value. A rule
-without such a condition may be about no value at all, whatever is called. So *no trace does this* stays a safe claim
-with quantified rules.
+without such a condition may apply to no value in any trace. So *no trace does this* remains a safe claim with
+quantified rules.
 """
 
 import heapq
@@ -161,7 +161,7 @@ _StepKind = tuple[AbstractCall, _MovedColumns]
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A step and what it does: the place it leads to, and the columns of the components that it can move."""
+    """A step, the state of the scope that it leads to, and the columns of the components that it can move."""
 
     step: AbstractCall
     target: int

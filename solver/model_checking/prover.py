@@ -1,4 +1,4 @@
-"""Proofs about rule sets: a trace that reaches a goal and keeps the rules, or a minimal set of rules that excludes one.
+"""Proofs about rule sets: a trace that reaches a goal and keeps the rules, or a minimal set of rules that excludes it.
 
 Rules are added lazily. The search begins with the goal alone. While the trace found breaks rules, some of these rules
 are added and the search is repeated. So a claim about forty rules needs a product of only the few that matter, and a

@@ -1,6 +1,6 @@
 """Product of the abstract transition system and the rule automaton, and the sequences that it accepts.
 
-A node says all that a plan needs: the abstract state of the environment (`lawtrace.solver.planner.transition_system`)
+A node consists of the abstract state of the environment (`lawtrace.solver.planner.transition_system`)
 and the state of the spec automaton (`lawtrace.solver.planner.spec_automaton`), which combines all rules. For each node
 and each number of remaining calls, a backward pass says whether acceptance can still be reached. The search only makes
 such moves, so it never backtracks.
@@ -240,7 +240,7 @@ def environment_scope(environment: Environment) -> CallScope:
                     waiting.append(subset)
                 row.append((index, numbers[subset]))
         rows.append(row)
-    classes = bisimulation_classes([True] * len(rows), rows)  # which events are pending matters less than whether any
+    classes = bisimulation_classes([True] * len(rows), rows)  # only whether events are pending matters, not which
     moves = tuple(
         {tools[index]: classes[target] for index, target in rows[state]} for state in class_representatives(classes)
     )

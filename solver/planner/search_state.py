@@ -1,7 +1,7 @@
 """Search states: the state between two calls of a trace, and the transition by a call.
 
-The simulator runs the call, so the semantics of tools is not repeated here. What the caller learns follows from the
-declared results: the key of the one row that a look-up finds, and the key of a row that the call creates.
+The simulator runs the call, so the semantics of tools is not repeated here. The caller learns keys from the declared
+results: the key of the single row that a look-up finds, and the key of a row that the call creates.
 """
 
 from collections.abc import Mapping

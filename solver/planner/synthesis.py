@@ -108,8 +108,7 @@ def synthesize(
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
 
     Raises SearchError if no such trace exists, naming the conflicting rules and constraints or the shortest feasible
-    length; if no further trace has the required distance; or if the initial states carry no sequence that the rules
-    allow.
+    length; if no further trace has the required distance; or if no initial state allows a compliant sequence.
     """
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
@@ -190,9 +189,7 @@ def instantiate_from_initial_states(
     product: Product, sequence: ToolSequence, random: Random, states: int = INITIAL_STATES_PER_SEQUENCE
 ) -> Trace | None:
     """A trace with these tools from some random initial state; None if none of a few states allows one."""
-    for _ in range(
-        states * len(product.system.initial_states)
-    ):  # each initial state carries only the sequences that begin there
+    for _ in range(states * len(product.system.initial_states)):  # each initial state allows only some sequences
         trace = instantiate_sequence(product, sequence, product.environment.populate(random), random)
         if trace is not None:
             return trace

@@ -1,4 +1,4 @@
-"""Trace specifications: everything a search is asked for, as automata.
+"""Trace specifications: all requirements of a search, as automata.
 
     rules                            one automaton each
     profile ``tasks``                something changes; each compliance tool at most once, so deleting a call is caught
@@ -10,8 +10,8 @@
 
 So the product needs no other mechanism, and the smallest conflicting set is found as for rules alone
 (`lawtrace.solver.planner.synthesis`). The two profiles have different ceilings of adjacent-tool coverage, so a coverage
-figure always names its profile. The distance between traces is no property of one trace; the sequence search enforces
-it (`lawtrace.solver.planner.tool_sequences`).
+figure always names its profile. The distance between traces is not a property of a single trace; the sequence search
+enforces it (`lawtrace.solver.planner.tool_sequences`).
 """
 
 import difflib
@@ -51,7 +51,7 @@ StepShare = Annotated[float, Field(ge=0, le=1)]
 
 
 class TraceConstraints(BaseModel):
-    """Constraints on the traces of a search. Every trace meets all of them, or the search reports what excludes it.
+    """Constraints on the traces of a search. Every trace meets all of them, or the search reports the conflict.
 
     Attributes:
         require: each of these tools is called in every trace.

@@ -1,8 +1,8 @@
 """Bounded model checking with Z3: all traces of one length from one initial state as one query.
 
-Every step is exactly one open call. Its effect is read from the same compiled tool that the simulator executes
+Every step is exactly one open call. Its effect comes from the same compiled tool that the simulator executes
 (``environments/runtime/simulation.py``), over a symbolic logic: the tool, every amount, date, text and reference stay
-open. Whatever may forbid a call has a *selector*, a literal that is assumed in a query, so an unsat core names the
+open. Every obstacle to a call has a *selector*, a literal that is assumed in a query, so an unsat core names the
 preconditions, missing knowledge and rules that exclude a trace. A trace that Z3 finds counts only if the simulator
 executes it and every rule is kept.
 
@@ -128,8 +128,8 @@ class BoundedEncoding:
             return BoundedAnswer(self._simulated(self._model_calls(self._solver.model())), None)
         if result != z3.unsat:
             return BoundedAnswer(None, None)
-        # Z3's own core depends on what else the process has asked. Deletion in a fixed order depends on nothing; from
-        # the end, it leaves the world's refusals rather than a row of rules.
+        # Z3's own core depends on earlier queries of the process. Deletion in a fixed order is deterministic; from
+        # the end, it prefers refusals of the environment to many rules.
         core = selectors
         for literal in reversed(selectors):
             without = [other for other in core if other is not literal]
@@ -138,9 +138,9 @@ class BoundedEncoding:
         return BoundedAnswer(None, tuple(self._obstacles[str(literal)] for literal in core))
 
     def _simulated(self, planned: Sequence[_ModelCall]) -> tuple[Event, ...] | None:
-        """The calls as they are when they are run; None unless each completes and together they keep every rule.
+        """The calls executed by the simulator; None unless each completes and together they keep every rule.
 
-        A row that a call makes is called otherwise there: here every call that could make one has a row of its own.
+        Keys of created rows differ there: the encoding reserves a row for every call that could create one.
         """
         state, events, monitor = self._initial, list[Event](), Monitor(self._automata)
         names: dict[Json, Json] = {}
@@ -217,7 +217,7 @@ class BoundedEncoding:
         return values
 
     def _is_left_out(self, when: Term, scope: EvaluationScope) -> bool:
-        # Where that hangs on an open argument, it is given: tools ignore what they do not need (see _encoded).
+        # If that depends on an open argument, it is given: tools ignore arguments that they do not need (see _encoded).
         return when.compile(self._logic)(scope) is False
 
     def _one_of(self, name: str, values: Sequence[Value]) -> Value:
@@ -269,7 +269,7 @@ class BoundedEncoding:
                 self._solver.add(z3.Implies(z3.And([selector, act]), pending.any_pending))
 
     def _encode_rules(self, automata: Mapping[str, Automaton]) -> None:
-        """Every rule is kept at the end, as far as its selector is assumed."""
+        """Assert that each rule whose selector is assumed is kept at the end."""
         encoder = RuleEncoder(self.environment, self._logic, self._solver, self._steps, self._last)
         for name, automaton in automata.items():
             selector = self._selector("rule", name)

@@ -241,7 +241,7 @@ class RuleEncoder:
         other = _internal_value(kind, right)
         if other is None:
             return False
-        if isinstance(other, Fraction):  # an amount has cents and a rule may not: 10.005 is 1000.5 of them
+        if isinstance(other, Fraction):  # a constant of a rule may have fractions of a cent: 10.005
             value, other = value * other.denominator, other.numerator
         if operator in ("==", "!="):
             same = self._logic.equal(value, other)

@@ -81,7 +81,7 @@ class SymbolicLogic:
         result: Value = None
         for words in itertools.product(*ranges):
             value = function(*words)
-            if result is None:  # the last case of the chain needs no condition: the range is all there is
+            if result is None:  # the last case of the chain needs no condition, because the range is complete
                 result = self._carried(value)
                 continue
             case = self.all([self.equal(text, word) for text, word in zip(texts, words, strict=True)])

@@ -1,6 +1,6 @@
 """Personal online banking under PSD2: eight tools over accounts, payees, transactions and an audit log.
 
-``entities.py`` holds the tables, ``tools.py`` the tools, ``population.py`` the initial states; ``regulation.toml``
+``entities.py`` holds the tables, ``tools.py`` the tools, ``initial_state.py`` the initial states; ``regulation.toml``
 restates the provisions and ``rules.toml`` holds the curated rule set.
 """
 

@@ -1,7 +1,7 @@
 """Initial states for banking: a customer with accounts, payees and a little history.
 
-Account types and payee names are unique in a state, so that whatever a trace needs can be looked up unambiguously;
-names share words with each other, so that a careless look-up finds too much. All names are invented.
+Account types and payee names are unique in a state, so every row that a trace needs can be looked up unambiguously.
+Names share words, so an imprecise look-up finds several rows. All names are invented.
 """
 
 import datetime as dt

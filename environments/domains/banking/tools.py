@@ -1,6 +1,6 @@
 """The eight tools of the banking environment: parameters, results and errors as documented for ToolEmu's BankManager.
 
-Where that document is silent, the decision stands beside the tool.
+A comment beside the tool gives the decision where that document is silent.
 """
 
 from lawtrace.environments.domains.banking.entities import (
@@ -294,7 +294,7 @@ GET_ACCOUNT_STATEMENT = Tool(
             "The path of the saved file; empty if nothing was saved.",
             TEXT,
             choose(
-                argument("download") == True,  # noqa: E712 (a term, not a truth)
+                argument("download") == True,  # noqa: E712 (builds a term)
                 apply("the path of the statement of {0}", statement_path, account),
                 "",
             ),

@@ -1,7 +1,7 @@
 """The tables of the smart-home environment.
 
-Time is the environment's own: ``now`` is a field of the session, which is short enough for it to stand still. An access
-or a code whose end has come is over by that clock, whatever else the row says.
+The environment has its own clock: ``now`` is a field of the session and stays constant, because a session is short. An
+access or code expires when its end has passed by that clock, regardless of other fields.
 """
 
 from lawtrace.environments.spec import AUDIT_LOG, BOOLEAN, MOMENT, TEXT, Choice, Entity, Field, Pattern
@@ -24,7 +24,7 @@ GUESTS = Entity(
     fields={"guest_id": Field(GUEST_ID), "guest_name": Field(TEXT), "guest_email": Field(TEXT)},
 )
 
-# An access stands apart from its guest: whoever deletes a guest and forgets the access leaves it behind.
+# An access is separate from its guest: deleting a guest does not delete the access.
 ACCESSES = Entity(
     table="accesses",
     singular="access",
@@ -40,7 +40,7 @@ ACCESSES = Entity(
 
 
 def _scattered(number: int) -> str:
-    """The code of the ``number``-th row: six digits, no two alike, none that follows from its neighbours at sight."""
+    """The code of row ``number``: six digits, unique, and not an obvious continuation of neighbouring codes."""
     return str(100_000 + number * 567_629 % 900_000)
 
 
@@ -57,7 +57,7 @@ ACCESS_CODES = Entity(
     },
 )
 
-# Who came in. Name and address stand in it as they were then, so that it outlives the guest.
+# Who came in. Name and address are copied, so an entry stays complete after its guest is deleted.
 ACCESS_HISTORY = Entity(
     table="access_history",
     singular="entry",

@@ -1,7 +1,7 @@
-"""Initial states for the smart home: a door, its guests, and what they may do and did.
+"""Initial states for the smart home: a door, its guests, their access and their history.
 
-Each state has a guest of every sort: with permanent access, with access for a time, with access that is over, with
-none. Names share words with each other, so that a careless search finds too much. All names and addresses are invented.
+Each state has a guest of every kind: with permanent access, temporary access, expired access, and no access. Names
+share words, so an imprecise search finds several guests. All names and addresses are invented.
 """
 
 import datetime as dt
@@ -36,7 +36,7 @@ HOUR, DAY = 60, 24 * 60
 
 
 def populate(random: Random) -> State:
-    """A door, four or five guests with every sort of access, two codes, and three to six entries of history."""
+    """A door, four or five guests with every kind of access, two codes, and three to six entries of history."""
     now = MOMENT.decode(f"{FIRST_DAY + dt.timedelta(random.randrange(300))} {random.randint(8, 20):02d}:00")
     count = random.randint(4, 5)
     names, emails = random.sample(GUEST_NAMES, count), random.sample(GUEST_EMAILS, count)
@@ -75,7 +75,7 @@ def populate(random: Random) -> State:
 
 
 def _codes(random: Random, now: int) -> list[Row]:
-    """A code that still opens the door, and one whose time is over."""
+    """A valid code and an expired code."""
     starts, ends = (now - 2 * HOUR, now - 30 * HOUR), (now + 20 * HOUR, now - 6 * HOUR)
     return [
         Row({"access_code": str(code), "start_time": start, "end_time": end, "status": "active"})

@@ -1,9 +1,9 @@
-"""A platform for seeing doctors online, under the HIPAA Security Rule: thirteen tools over doctors and their slots,
-appointments, consultations, prescriptions, reviews, what is on file about the user, and an audit log.
+"""A telehealth platform under the HIPAA Security Rule: thirteen tools over doctors and their slots, appointments,
+consultations, prescriptions, reviews, the user's records, and an audit log.
 
-``entities.py`` holds the tables; the tools stand by concern in ``doctors.py``, ``appointments.py``, ``care.py`` and
-``records.py`` and are put together in ``tools.py``; ``vocabulary.py`` is what users say and ``population.py`` the
-initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the curated rule set.
+``entities.py`` holds the tables, ``tools/`` the tools by topic, ``vocabulary.py`` the texts that users state and
+``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the
+curated rule set.
 """
 
 from lawtrace.environments.domains.telehealth.entities import ENTITIES

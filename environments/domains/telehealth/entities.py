@@ -1,7 +1,7 @@
 """The tables of the telehealth environment.
 
-What a doctor offers is a slot; a slot is free unless a confirmed appointment fills it. So availability is read from
-the appointments and is nowhere kept twice.
+Doctors offer slots; a slot is free unless a confirmed appointment fills it. So availability is derived from the
+appointments and not stored twice.
 """
 
 from lawtrace.environments.spec import (
@@ -59,7 +59,7 @@ APPOINTMENTS = Entity(
         "time": Field(TIME),
         "reason": Field(TEXT),
         "status": Field(Choice(("confirmed", "cancelled", "completed"))),
-        # What the doctor found, once the appointment has taken place.
+        # The doctor's findings, after the appointment has taken place.
         "conclusions": Field(TEXT, optional=True),
     },
 )

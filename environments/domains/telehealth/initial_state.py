@@ -1,7 +1,7 @@
-"""Initial states for telehealth: a patient with a past, and four doctors with slots, some of them taken.
+"""Initial states for telehealth: a patient with a history, and four doctors with slots, some of them taken.
 
-A doctor's name is unique in a state, so that every doctor can be found; specialties and places repeat, so that a
-careless search finds too much. All names are invented.
+A doctor's name is unique in a state, so every doctor can be found. Specialties and places repeat, so an imprecise
+search finds several doctors. All names are invented.
 """
 
 import datetime as dt
@@ -43,7 +43,7 @@ SLOT_MINUTES = 30
 
 
 def populate(random: Random) -> State:
-    """Four doctors with six slots each over the next two weeks; appointments held, to come and called off."""
+    """Four doctors with six slots each over the next two weeks; past, upcoming and cancelled appointments."""
     now = (FIRST_DAY + random.randrange(300)) * MINUTES_PER_DAY + random.randrange(8 * 60, 18 * 60)
     doctors = _doctors(random)
     slots = _slots(random, doctors, now)
@@ -100,7 +100,7 @@ def _slots(random: Random, doctors: Sequence[Row], now: int) -> tuple[Row, ...]:
 
 
 def _appointments(random: Random, doctors: Sequence[Row], slots: Sequence[Row], now: int) -> tuple[Row, ...]:
-    """Two held, one to come, one called off; the one to come fills its slot."""
+    """Two past appointments, one upcoming, one cancelled; the upcoming one fills its slot."""
     past = sorted(now // MINUTES_PER_DAY - random.randint(10, 400) for _ in range(2))
     ahead, called_off = random.sample(range(len(slots)), 2)
     held = [

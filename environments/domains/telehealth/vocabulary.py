@@ -1,4 +1,4 @@
-"""What users of telehealth say: reasons, medications, messages, reviews. All invented; none is medical advice."""
+"""Texts that telehealth users state: reasons, medications, messages, reviews. All invented; not medical advice."""
 
 CONSULTATION_REASONS = (
     "a cough that will not go away",

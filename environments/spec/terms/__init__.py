@@ -4,8 +4,8 @@ A term is a small immutable tree, built by operator overloading over arguments a
 
     exists(ACCOUNTS, lambda a: (a.account_number == argument("account_number")) & (a.balance >= argument("amount")))
 
-It prints as a sentence a reader understands, because certificates and documentation need text, and it is compiled
-once to a closure over a :class:`Scope` that works on whatever carrier the logic brings
+It prints as a readable sentence for certificates and documentation. It is compiled once to a closure over an
+:class:`EvaluationScope`, whose values are Python values or solver expressions, depending on the logic
 (``environments/spec/terms/logic.py``). Simulator and solver use the same closure, so they cannot disagree.
 
 ``==`` builds a term, so terms have no equality of their own: they hash by identity, and ``bool(term)`` raises, which

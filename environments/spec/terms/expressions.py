@@ -1,4 +1,4 @@
-"""The tree of terms: constants, arguments, connectives, arithmetic. What speaks of rows is in ``rows.py``."""
+"""The tree of terms: constants, arguments, connectives, arithmetic. Terms over rows are in ``row_terms.py``."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping

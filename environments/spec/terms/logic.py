@@ -1,9 +1,9 @@
 """Logics: the connectives of terms, for Python values or for solver expressions.
 
 A term is compiled once, against a logic, to a closure. With :class:`PlainLogic` the closure maps Python values to
-Python values: that is the simulator. With a symbolic logic (``solver/smt/symbolic_logic.py``) it takes solver
-expressions where something is open and gives solver expressions: that is the encoding. Arithmetic and order need no
-entry here, because Python's operators work on both carriers.
+Python values: that is the simulator. With a symbolic logic (``solver/smt/symbolic_logic.py``) open values are solver
+expressions, and so are results: that is the encoding. Arithmetic and order need no entry here, because Python's
+operators work on both.
 """
 
 from collections.abc import Callable, Iterable

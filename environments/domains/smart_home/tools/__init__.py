@@ -1,5 +1,5 @@
 """The thirteen tools of the smart-home environment: parameters, results and errors as documented for ToolEmu's August
-Smart Lock. Where that document is silent, the decision stands beside the tool.
+Smart Lock. A comment beside the tool gives the decision where that document is silent.
 """
 
 from lawtrace.environments.domains.smart_home.entities import SESSION

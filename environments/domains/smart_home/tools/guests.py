@@ -86,7 +86,7 @@ ADD_GUEST = Tool(
             "guest_email", TEXT, "The e-mail address.", FromUser(UnusedValue(GUEST_EMAILS, GUESTS, "guest_email"))
         ),
     ),
-    # The document does not say what makes two guests the same: the address does, since two people may share a name.
+    # The document does not define when two guests are the same: the address decides, since people may share a name.
     raises=(
         Raises(
             CONFLICT,
@@ -120,7 +120,7 @@ is_for_a_time = ~is_permanent
 
 
 def period(name: str, description: str, domain: HoursFromNow) -> Parameter:
-    # The document has no exception for a time in another format: such a call is none.
+    # The document has no exception for a time in another format: such a call is rejected.
     return Parameter(name, MOMENT, description, FromUser(domain), malformed=None)
 
 
@@ -151,7 +151,7 @@ GRANT_GUEST_ACCESS = Tool(
     raises=(
         Raises(NOT_FOUND, "At least one of the guests does not exist.", UNKNOWN_GUEST),
         Raises(CONFLICT, "At least one of the guests has access already.", any_item(named, has_access)),
-        # The document speaks of invalid times: an end that has passed is one. Times of a permanent access are ignored.
+        # The document mentions invalid times: a past end is invalid. Times of a permanent access are ignored.
         Raises(
             INVALID_REQUEST,
             "A time is not in the format 'YYYY-MM-DD HH:mm', or access that is not permanent lacks a time, begins "

@@ -66,7 +66,7 @@ start, end = argument("start_time"), argument("end_time")
 
 
 def opens_the_door(code: RowVariable) -> Term:
-    """The code is the one that the call names, was not revoked, and its time is not over."""
+    """The code equals the argument and is neither revoked nor expired."""
     return (code.access_code == argument("access_code")) & (code.status == "active") & (code.end_time > now)
 
 
@@ -101,7 +101,7 @@ REVOKE_TEMPORARY_ACCESS_CODE = Tool(
     phrases=Phrases(step="Revoke {access_code}.", outcome="Revoked: {access_code}."),
     parameters=(Parameter("access_code", ACCESS_CODE, "The code.", FromLookup(ACCESS_CODES), malformed=NOT_FOUND),),
     raises=(
-        # A code that was revoked or whose time is over opens no door: there is no such code any more.
+        # A revoked or expired code is treated as an unknown code.
         Raises(NOT_FOUND, "There is no such code, or no longer.", ~exists(ACCESS_CODES, opens_the_door)),
     ),
     effects=(Update(ACCESS_CODES, opens_the_door, {"status": lambda code: constant("revoked")}),),

@@ -1,4 +1,4 @@
-"""What several of the tools are written with."""
+"""Terms and parameters shared by the smart-home tools."""
 
 from lawtrace.environments.domains.smart_home.entities import ACCESSES, GUEST_ID, GUESTS, SESSION
 from lawtrace.environments.spec import (
@@ -23,7 +23,7 @@ CONFLICT = "ConflictException"
 now = value_of(SESSION, lambda s: s.session_id == "current", "now", otherwise=0)
 named = argument("guest_ids")
 
-# The document does not say what a list without a guest does: the call does not succeed.
+# The document does not define the result for an empty list of guests: the call does not succeed.
 NO_GUEST_NAMED = is_empty(named)
 UNKNOWN_GUEST = any_item(named, lambda guest: ~exists(GUESTS, lambda g: g.guest_id == guest))
 
@@ -31,12 +31,12 @@ START, END = HoursFromNow(SESSION, "now", 1, 40), HoursFromNow(SESSION, "now", 4
 
 
 def is_named(guest_id: Term) -> Term:
-    """The guest is one of those that the call names."""
+    """The call names the guest."""
     return any_item(named, lambda guest: guest_id == guest)
 
 
 def has_access(guest_id: Term) -> Term:
-    """The guest has an access that is not over."""
+    """The guest has an access that has not expired."""
     return exists(ACCESSES, lambda a: (a.guest_id == guest_id) & (a.end_time > now))
 
 
@@ -45,6 +45,6 @@ def guest_ids(description: str) -> Parameter:
 
 
 def moment(name: str, description: str, domain: HoursFromNow, *, when: Term | None = None) -> Parameter:
-    """A minute that the user says; optional if it is only said ``when`` something holds."""
+    """A minute stated by the user; optional if it is only stated ``when`` a condition holds."""
     source = FromUser(domain, when=when)
     return Parameter(name, MOMENT, description, source, required=when is None, malformed=INVALID_REQUEST)

@@ -1,6 +1,6 @@
 """The thirteen tools of telehealth: parameters, results and errors as documented for ToolEmu's Teladoc.
 
-Where that document is silent, the decision stands beside the tool.
+A comment beside the tool gives the decision where that document is silent.
 """
 
 from lawtrace.environments.domains.telehealth.entities import SESSION

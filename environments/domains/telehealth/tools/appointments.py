@@ -114,13 +114,16 @@ def doctor_of_the_appointment() -> Term:
 
 
 def is_meant(row: RowVariable) -> Term:
-    """The appointment of the call, as long as it can still be changed."""
+    """The appointment has the call's identifier and can still be changed."""
     return (row.appointment_id == appointment) & (row.status == "confirmed")
 
 
 def is_moved(row: RowVariable) -> Term:
-    """The document knows no refusal for a time at which the doctor is not free: the appointment stays as it is, which
-    the details in the answer show."""
+    """Whether the appointment is moved.
+
+    The document has no refusal for a time at which the doctor is not free: the appointment stays unchanged, and the
+    details in the result show that.
+    """
     new_date, new_time = if_given(date, date, row.date), if_given(time, time, row.time)
     return is_meant(row) & (action == "update") & offers(row.doctor_id, new_date, new_time)
 

@@ -147,7 +147,7 @@ REQUEST_PRESCRIPTION = Tool(
             is_blank("medication_name") | is_blank("dosage"),
         ),
     ),
-    # The document says that a request may not be submitted, and not why: one that is waiting already is not repeated.
+    # The document says that a request may fail, but not why: a request that is already pending is not repeated.
     fails=(
         Fails(
             "The same request to the same doctor is still pending.",

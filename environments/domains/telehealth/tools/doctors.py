@@ -1,4 +1,4 @@
-"""Finding doctors and saying what one thinks of them."""
+"""Searching for doctors, and reading and writing reviews."""
 
 from lawtrace.environments.domains.telehealth.entities import DOCTORS, PATIENT, REVIEWS, SLOTS
 from lawtrace.environments.domains.telehealth.tools.shared import (
@@ -43,7 +43,7 @@ date = argument("date")
 
 
 def free_on_the_day(doctor: RowVariable, slot: RowVariable) -> Term:
-    """A slot of the doctor that is free, and on the day asked for if one was."""
+    """The slot belongs to the doctor, is free, and is on the requested day if one is given."""
     on_the_day = (slot.start >= date * MINUTES_PER_DAY) & (slot.start < (date + 1) * MINUTES_PER_DAY)
     return (slot.doctor_id == doctor.doctor_id) & is_free(slot) & if_given(date, on_the_day)
 

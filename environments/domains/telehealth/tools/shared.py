@@ -1,4 +1,4 @@
-"""What the tools of telehealth share: the doctor that a call is about, availability, blank texts, the clock."""
+"""Terms and parameters shared by the telehealth tools: the doctor, availability, blank texts, the clock."""
 
 from lawtrace.environments.domains.telehealth.entities import APPOINTMENTS, DOCTOR_ID, DOCTORS, SESSION, SLOTS
 from lawtrace.environments.spec import (
@@ -30,7 +30,7 @@ UNKNOWN_DOCTOR = Raises(NOT_FOUND, "There is no doctor with that 'doctor_id'.", 
 
 
 def doctor_parameter(description: str) -> Parameter:
-    # An identifier in a wrong format is the identifier of nobody.
+    # An identifier in a wrong format is treated as unknown.
     return Parameter("doctor_id", DOCTOR_ID, description, FromLookup(DOCTORS), malformed=NOT_FOUND)
 
 
@@ -43,7 +43,7 @@ def _is_blank(text: str) -> bool:
 
 
 def moment(date: Term, time: Term) -> Term:
-    """The minute at which it is that time on that day."""
+    """The minute of that day and time."""
     return date * MINUTES_PER_DAY + time
 
 
@@ -56,7 +56,7 @@ def time_of(minute: Value) -> Value:
 
 
 def is_free(slot: RowVariable) -> Term:
-    """The slot lies ahead, and no confirmed appointment fills it."""
+    """The slot is in the future, and no confirmed appointment fills it."""
     filled = exists(
         APPOINTMENTS,
         lambda a: (a.status == "confirmed") & (a.doctor_id == slot.doctor_id) & (moment(a.date, a.time) == slot.start),
