@@ -1,4 +1,4 @@
-"""What a recipe would ask of models, before anything is asked: calls by role and model, and a ceiling."""
+"""The planned model calls of a recipe by role and model, and their maximum cost."""
 
 import json
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ from lawtrace.runs.variants import variants_of
 
 CHARACTERS_PER_TOKEN = 3
 MAX_TRIES = 2
-"""An unusable answer is asked for once more."""
+"""An unusable answer is requested once more."""
 
 
 class PlannedCalls(BaseModel):
-    """Calls of one model in one role: if every answer pleases at once, and at most."""
+    """Calls of one model in one role: expected if every answer is accepted at once, and at most."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -33,17 +33,17 @@ class PlannedCalls(BaseModel):
     expected: int
     most: int
     ceiling: float | None
-    """The most money that these calls can cost; None without a price, or without parameters.max_tokens."""
+    """The maximum cost of these calls; None without a price or without parameters.max_tokens."""
 
 
 class CallPlan(BaseModel):
-    """The calls of a whole run, of whatever kind."""
+    """The calls of a whole run of any kind."""
 
     model_config = ConfigDict(frozen=True)
 
     calls: tuple[PlannedCalls, ...]
     budget: dict[str, float]
-    """The recipe's own limits."""
+    """The limits of the recipe."""
 
     @property
     def expected(self) -> int:
@@ -55,7 +55,7 @@ class CallPlan(BaseModel):
 
     @property
     def ceiling(self) -> float | None:
-        """The most money that the run can cost: its budget, or what its calls come to at most; None: not known."""
+        """The maximum cost of the run, by its budget or its calls; None if unknown."""
         known = [line.ceiling for line in self.calls if line.ceiling is not None]
         whole = sum(known) if len(known) == len(self.calls) else None
         limits = [limit for limit in (whole, self.budget.get("money")) if limit is not None]
@@ -63,28 +63,29 @@ class CallPlan(BaseModel):
 
 
 class RunPlan(CallPlan):
-    """The calls of a run over all its variants; what variants share is counted once, as far as their inputs show it
-    beforehand. Variants whose stages come to the same files share more."""
+    """The calls of a run over all its variants. Stages with the same inputs are counted once.
+
+    A run may share more: variants whose earlier stages produce the same files share later stages too.
+    """
 
     schema_version: Literal["lawtrace.plan/1"] = "lawtrace.plan/1"
     variants: int
 
 
 RoleAndModel = tuple[str, str]
-"""A role and the model that plays it."""
+"""A role and its model."""
 
 
 class CallTally:
-    """Calls added up by seat while a plan is made. Offline roles and built-in models are no calls; a replay costs
-    nothing."""
+    """Calls by role and model. Offline roles and built-in models make no calls; a replay costs nothing."""
 
     def __init__(self, recipe: CallOptions) -> None:
         self._budget = recipe.call_settings().budget
         self._lines: dict[RoleAndModel, PlannedCalls] = {}
 
     def add(self, seat: RoleAndModel, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
-        """``prompts``: tokens of all prompts together if the most calls are made; ``answer``: of one answer at most,
-        None where nothing limits it."""
+        """Add calls. ``prompts``: total prompt tokens at the maximum number of calls; ``answer``: maximum tokens of one
+        answer, None if unlimited."""
         role, model = seat
         spec = ModelSpec.parse(model)
         if spec.is_scripted or not most:
@@ -111,12 +112,12 @@ class CallTally:
 
 
 def plan_of(recipe: Recipe) -> RunPlan:
-    """Count what is asked of endpoints and replays; offline roles and built-in models under test cost nothing."""
+    """Count the calls of endpoints and replays; offline roles and built-in models make none."""
     tally = CallTally(recipe)
     seen: set[str] = set()
     variants = variants_of(recipe)
     answer = recipe.parameters.max_tokens
-    # Whoever remembers, or acts in turns, sends its earlier answers along.
+    # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode == "tools" else recipe.conversation.rounds * MAX_TRIES
     prompt = max(_longest_prompt(variant.recipe) for variant in variants) + turns * (answer or 0)
     for variant in variants:
@@ -128,14 +129,14 @@ def plan_of(recipe: Recipe) -> RunPlan:
 
 
 def _longest_prompt(recipe: Recipe) -> int:
-    """Tokens of the longest prompt there can be, on the safe side: documentation, regulation, and as much again."""
+    """Upper estimate of the tokens of a prompt: twice the documentation and the regulation, plus 2,000."""
     setting = load_recipe_environment(recipe)
     documentation = json.dumps(document(setting.environment, hints=True), indent=1)
     return (len(documentation) + len(setting.regulation.text(readings=True))) * 2 // CHARACTERS_PER_TOKEN + 2_000
 
 
 def _planned_stages(recipe: Recipe) -> Iterator[tuple[str, RoleAndModel, int, int]]:
-    """For each role at each stage: the stage's key, the seat, the calls expected, and the most there can be."""
+    """For each role at each stage: stage key, role and model, expected calls, maximum calls."""
     tasks, talk, models = recipe.tasks, recipe.conversation, recipe.models
     world = recipe.model_dump_json(include={"environment", "tools", "rules", "parameters"})
     specs = models.specs()
@@ -146,12 +147,12 @@ def _planned_stages(recipe: Recipe) -> Iterator[tuple[str, RoleAndModel, int, in
         pieces = ceil(len(load_recipe_environment(recipe).regulation.provisions) / BATCH_SIZE)
         for role, model, _ in seats:
             yield f"rules {rules}", (role, model), pieces, pieces * talk.rounds * MAX_TRIES
-    # Curated rules are the same whoever extracts others.
+    # Curated rules do not depend on the extraction roles.
     basis = rules if recipe.rules.source == "extracted" else world
     made = f"{basis} {recipe.seed} {tasks.model_dump_json()}"
     if models.trace_writer is not None:
         key = f"baseline {made} {models.trace_writer} {recipe.prompts.trace_writer}"
-        # At worst each answer brings one program, and as many as are borne fail before it.
+        # Worst case: one program per usable answer, after the maximum number of unusable ones.
         most = tasks.count * (1 + MAX_UNUSABLE_ANSWERS) * MAX_TRIES
         yield key, ("trace_writer", models.trace_writer), ceil(tasks.count / PROGRAMS_PER_REQUEST), most
     writing = ["instruction_generator", "independent_reader", *(["masking_evaluator"] if talk.evaluator else [])]

@@ -1,4 +1,4 @@
-"""Recipes: the file that describes a run. File, flags and the record's copy are one typed model.
+"""Recipes: the description of a run. File, flags and the copy in the event log share one typed model.
 
     environment = "banking"
     seed = 1
@@ -16,7 +16,7 @@
     [ablation]
     "attempts.shield" = ["off", "refuse"]
 
-Unknown keys are errors. What a recipe does not mention has the default below, which needs no key and no network.
+Unknown keys are errors. Missing keys have the defaults below, which need no API key and no network.
 """
 
 from collections.abc import Mapping
@@ -91,21 +91,21 @@ class RecipePart(BaseModel):
 
 
 class RuleOptions(RecipePart):
-    """Where the rules come from. ``extract`` holds the conversation of extractor and critic, whichever set is used."""
+    """Where the rules come from. ``extract``: run the extraction, whichever rule set is used."""
 
     source: Literal["curated", "extracted"] = "curated"
     file: Path | None = None
-    """A rule file of the user's own; takes the place of the curated set."""
+    """The user's rule file; replaces the curated set."""
     sha256: str | None = None
     """The digest of that file. A recipe may pin it; the event log of a run always does."""
     extract: bool = True
 
 
 class TaskOptions(RecipePart):
-    """How many tasks, and from which traces. ``spare`` traces stand by for candidates that nobody accepts.
+    """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates.
 
-    ``wishes``: tools and pairs that traces are to have, the share of compliance steps, how much traces differ.
-    ``families``: ordinary tasks, denied sessions (their twins, in which authorization is refused), or both; ``count``
+    ``wishes``: constraints on traces: required tools and pairs, share of compliance steps, distance between traces.
+    ``families``: ordinary tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
     pairs of each.
     """
 
@@ -118,10 +118,11 @@ class TaskOptions(RecipePart):
 
 
 class ConversationOptions(RecipePart):
-    """``rounds``: the most drafts of an instruction, or proposals of rules. Three is the published number.
+    """Options of the conversations. ``rounds``: maximum drafts of an instruction, or proposals of rules; three as
+    published.
 
-    ``critic``: the LTL critic hears each proposal of rules. ``evaluator``: the masking evaluator hears each draft. What
-    code checks is checked all the same.
+    ``critic``: the LTL critic reviews each proposal of rules. ``evaluator``: the masking evaluator reviews each draft.
+    The checks by code run in any case.
     """
 
     rounds: int = Field(default=3, ge=1, le=20)
@@ -135,7 +136,7 @@ _DEFAULT_LIMITS = ToolConversationLimits()
 
 
 class ToolOptions(RecipePart):
-    """What one attempt in tools mode may use; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
+    """Limits of one attempt in tools mode; see `lawtrace.agents.conversations.attempts.ToolConversationLimits`."""
 
     turns: int = Field(default=_DEFAULT_LIMITS.turns, ge=1)
     calls: int = Field(default=_DEFAULT_LIMITS.calls, ge=1)
@@ -154,10 +155,11 @@ class AttemptOptions(RecipePart):
     """The models under test, how they act, and what they are told.
 
     ``baselines``: the baseline policies (`BASELINES`) are run as well.
-    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors in front
-    of the tools warn of a call after which a rule cannot be kept, or refuse it. ``hints``: the documentation says when
-    to call the compliance tools. ``target_state``: the goal prompt hands over the target state, as the published one
-    does. These three give help that users do not, and are off. ``regulation``: the prompt has the regulation's text.
+    ``mode``: each model writes one program, or calls tools turn by turn (docs/acting.md). ``shield``: monitors check
+    each call and warn of, or refuse, a call after which a rule cannot be kept. ``hints``: the documentation says when
+    to call the compliance tools. ``target_state``: the goal prompt contains the target state, as the published one
+    does. These three give help that users do not give, and are off. ``regulation``: the prompt contains the
+    regulation's text.
     """
 
     models: Annotated[tuple[ModelUnderTest, ...], Field(min_length=1), AfterValidator(distinct)] = BASELINES
@@ -170,12 +172,12 @@ class AttemptOptions(RecipePart):
     target_state: bool = False
     regulation: bool = True
     seconds: float = Field(default=10.0, gt=0, le=600)
-    """Wall-clock seconds that a program may run."""
+    """Wall-clock limit of a program, in seconds."""
     tools: ToolOptions = ToolOptions()
 
     @property
     def all_models(self) -> tuple[str, ...]:
-        """Everything that is put under test: the models named, then the baselines that are not among them."""
+        """All models under test: the named ones, then the remaining baselines."""
         return tuple(dict.fromkeys([*self.models, *(BASELINES if self.baselines else ())]))
 
     def briefing(self, prompts: Prompts = DEFAULT_PROMPTS) -> Briefing:
@@ -203,9 +205,8 @@ PREPARING_ROLES: tuple[RoleName, ...] = ("scope_aligner", "verifiability_refiner
 
 
 class RoleModelOptions(RecipePart):
-    """The model behind each role. The three that prepare provisions for the ``policy_extractor`` have its model unless
-    they are named. ``trace_writer`` writes the baseline beside the search (P Table 2); without a model
-    there is none."""
+    """The model of each role. The three roles that prepare provisions default to the model of the ``policy_extractor``.
+    ``trace_writer`` writes the model-written baseline (P Table 2); without a model there is no baseline."""
 
     scope_aligner: RoleModel | None = None
     verifiability_refiner: RoleModel | None = None
@@ -218,21 +219,21 @@ class RoleModelOptions(RecipePart):
     trace_writer: Annotated[str, AfterValidator(_check_model), AfterValidator(_check_trace_writer)] | None = None
 
     def spec(self, role: RoleName) -> ModelSpec:
-        """The model in that role."""
+        """The model of a role."""
         return self.specs()[role]
 
     def specs(self) -> dict[str, ModelSpec]:
-        """The model in each role; the trace writer only where one is named."""
+        """The model of each role; the trace writer only if it is set."""
         named: dict[str, str | None] = self.model_dump()
         named |= {role: named[role] or self.policy_extractor for role in PREPARING_ROLES}
         return {role: ModelSpec.parse(model) for role, model in named.items() if model is not None}
 
 
 class BudgetOptions(RecipePart):
-    """The most that a run may use of endpoints, all in all; what is not set is not limited.
+    """Limits on the use of endpoints by the whole run. None: no limit.
 
-    ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: of waiting for answers, added up over all
-    conversations. ``money``: by the recipe's prices. A run that reaches one stops once what is in flight has come back.
+    ``messages``: calls. ``tokens``: of prompts and answers. ``seconds``: waiting for answers, summed over all
+    conversations. ``money``: by the recipe's prices. A run that reaches a limit stops after the calls in flight.
     """
 
     messages: int | None = Field(default=None, ge=1)
@@ -242,14 +243,14 @@ class BudgetOptions(RecipePart):
 
 
 class PriceOptions(RecipePart):
-    """Money for a million tokens of prompts and of answers."""
+    """Price of a million tokens of prompts and of answers."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
 
 class CallOptions(RecipePart):
-    """What a recipe of any kind says about calling models. ``prices`` by the model's spec."""
+    """Options for calling models, in recipes of every kind. ``prices``: by model spec."""
 
     conversation: ConversationOptions = ConversationOptions()
     parameters: ModelParameters = ModelParameters()
@@ -267,12 +268,12 @@ class CallOptions(RecipePart):
 
 
 BUILT_IN_PROMPT = "ours"
-"""In place of a prompt file: the one that comes with lawtrace."""
+"""Value in place of a prompt file: the built-in prompt."""
 
 
 class PromptOptions(RecipePart):
-    """The words for each role: a prompt file of the user's own, relative to the recipe. It takes the same inputs and
-    asks for the same answer as ours, and has an id of its own. In a record, the whole text stands in place of the name.
+    """The prompt of each role: the built-in one or a file of the user, relative to the recipe. A file takes the same
+    inputs and asks for the same answer, and has its own id. The event log holds the text in place of the file name.
     """
 
     def prompts(self) -> Prompts:
@@ -280,7 +281,7 @@ class PromptOptions(RecipePart):
 
 
 class RolePromptOptions(PromptOptions):
-    """The words for the roles of a run over tasks."""
+    """The prompts of the roles of a run over tasks."""
 
     scope_aligner: str = BUILT_IN_PROMPT
     verifiability_refiner: str = BUILT_IN_PROMPT
@@ -302,11 +303,11 @@ class Recipe(CallOptions):
     schema_version: Literal["lawtrace.recipe/1"] = "lawtrace.recipe/1"
     name: str = Field(default="quickstart", pattern=r"^[\w-][\w.-]*$")
     environment: str = "banking"
-    """A built-in environment, or the folder of one of the user's own, relative to the recipe (``./airline``)."""
+    """A built-in environment, or the folder of another one, relative to the recipe (``./airline``)."""
     declaration: str | None = None
-    """The digest of the environment's folder. A recipe may pin it; the record of a run always does."""
+    """The digest of the environment's folder. A recipe may pin it; the event log of a run always does."""
     tools: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(distinct)] = "all"
-    """The tools of the environment that are offered, beside its compliance tools, which always are."""
+    """The tools that are offered; the compliance tools always are."""
     seed: int = 1
     sandbox: Annotated[str, AfterValidator(_check_sandbox)] = "bwrap"
     """Sandbox for programs: ``bwrap``, ``docker`` or ``docker:IMAGE``."""
@@ -316,4 +317,4 @@ class Recipe(CallOptions):
     prompts: RolePromptOptions = RolePromptOptions()
     attempts: AttemptOptions = AttemptOptions()
     ablation: Mapping[str, tuple[Json, ...]] = {}
-    """Key of this recipe (``attempts.shield``) -> the values that it takes in turn; see `lawtrace.runs.variants`."""
+    """Key of this recipe (``attempts.shield``) -> its values; see `lawtrace.runs.variants`."""

@@ -1,6 +1,6 @@
-"""Reading a recipe from its file: what is wrong with it is named with the key, and an unknown key with the nearest.
+"""Loading a recipe file. Errors name the key, and for an unknown key the nearest known one.
 
-The words of the user's own prompt files are read with it, so that a run can be repeated without them.
+The texts of the user's prompt files are loaded too, so that a run can be repeated without the files.
 """
 
 import difflib
@@ -21,7 +21,7 @@ Words = TypeVar("Words", bound=PromptOptions)
 
 
 def load_recipe(path: Path) -> Recipe:
-    """Read a recipe. Raises InputError naming the file, the key, and for an unknown key the nearest one there is."""
+    """Read a recipe. Raises InputError with the file, the key, and for an unknown key the nearest known one."""
     recipe = read_recipe(path, Recipe)
     recipe = _with_prompt_texts(recipe, path.resolve().parent)
     if not is_folder(recipe.environment):
@@ -35,7 +35,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def _with_prompt_texts(recipe: Recipe, folder: Path) -> Recipe:
-    """The recipe with the text of each prompt file in place of its name: it can be repeated without the file."""
+    """The recipe with the text of each prompt file in place of its name."""
     axes = {
         axis: tuple(_read_prompt_file(f"ablation: {axis}", name, folder) for name in values)
         if axis.startswith("prompts.")
@@ -63,7 +63,7 @@ def _read_prompt_file(place: str, name: Json, folder: Path) -> str:
 
 
 def read_recipe(path: Path, kind: type[Checked]) -> Checked:
-    """The recipe of that kind in the file, as it stands there. Raises InputError as `load_recipe` does."""
+    """The recipe of a kind, without resolving its files. Raises InputError as `load_recipe` does."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -74,7 +74,7 @@ def read_recipe(path: Path, kind: type[Checked]) -> Checked:
 
 
 def with_values(recipe: Checked, values: Mapping[str, object], place: str) -> Checked:
-    """The recipe with other values for some keys, written with dots (``attempts.shield``); None leaves a key as it is.
+    """The recipe with other values for some dotted keys (``attempts.shield``); None leaves a key unchanged.
 
     Raises InputError naming the place and the key.
     """
@@ -91,7 +91,7 @@ def with_values(recipe: Checked, values: Mapping[str, object], place: str) -> Ch
 
 
 def validate_options(options: type[Checked], raw: Mapping[str, object], place: str) -> Checked:
-    """The options that the values describe. Raises InputError naming place and key, with the nearest key there is."""
+    """The options from raw values. Raises InputError with place, key and the nearest known key."""
     try:
         return options.model_validate(raw)
     except ValidationError as error:
@@ -99,7 +99,7 @@ def validate_options(options: type[Checked], raw: Mapping[str, object], place: s
 
 
 def first_problem(error: ValidationError, options: type[BaseModel] | None = None) -> str:
-    """The first thing that is wrong, in words: the key and why; for an unknown key of the options, the nearest one."""
+    """The message of the first error: key and reason; for an unknown key, the nearest known one."""
     first = error.errors()[0]
     if first["type"] == "extra_forbidden" and options is not None:
         key = ".".join(str(part) for part in first["loc"])
@@ -113,7 +113,7 @@ def _nearest_key(key: str, recipe: type[BaseModel]) -> str:
 
 
 def _known_keys(options: type[BaseModel]) -> set[str]:
-    """The keys of the options, and of the parts within them."""
+    """The keys of the options and of their parts."""
     parts = [field.annotation for field in options.model_fields.values()]
     below = [_known_keys(part) for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
     return set(options.model_fields).union(*below)

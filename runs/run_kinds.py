@@ -1,4 +1,4 @@
-"""Kinds of runs that plug-ins add, as the core's commands and pages treat them."""
+"""Kinds of runs added by plug-ins: the interface that the core's commands and pages use."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,9 +18,9 @@ class GradedUnit:
     """One graded result of a run of another kind, such as the answer to a question in one configuration.
 
     Attributes:
-        task: what was asked, such as the id of a question; ``unit``: the configuration it was asked in.
-        outcome: one of the kind's outcomes; ``reason`` says why there is no grade, or is empty.
-        conversation: where the event log holds what was said.
+        task: the id of the task, such as a question; ``unit``: the configuration.
+        outcome: one of the kind's outcomes; ``reason``: why there is no grade; empty otherwise.
+        conversation: the key of its conversation in the event log.
     """
 
     task: str
@@ -32,11 +32,11 @@ class GradedUnit:
 
 
 class RunKind(Protocol):
-    """How the core's commands and pages treat runs of a plug-in.
+    """A kind of run of a plug-in.
 
     Attributes:
-        name: as messages and pages call it.
-        outcomes: every outcome that a `GradedUnit` can have, best first.
+        name: the name in messages and pages.
+        outcomes: all outcomes of a `GradedUnit`, best first.
         repeat_command: the command line that repeats a run; the folder of the run is appended.
     """
 
@@ -62,12 +62,12 @@ class RunKind(Protocol):
         ...
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
-        """All graded units, in the order of their file; none before they are written."""
+        """All graded units in file order; empty before they are written."""
         ...
 
 
 def find_run_kind(recipe: Json) -> RunKind | None:
-    """The kind of the run that has this recipe in its event log; None for a run of the core."""
+    """The kind of a run by the recipe in its event log; None for a run of the core."""
     schema = recipe.get("schema_version") if isinstance(recipe, dict) else None
     for plugin in plugins():
         if isinstance(schema, str) and schema in plugin.run_kinds:
@@ -78,7 +78,7 @@ def find_run_kind(recipe: Json) -> RunKind | None:
 
 
 def run_kind_of(folder: Path) -> RunKind | None:
-    """The kind of the run in the folder; None for a run of the core, and where there is no event log."""
+    """The kind of the run in a folder; None for a run of the core, or without an event log."""
     if not event_log_path(folder).exists():
         return None
     with EventLogFile.open(folder) as log:

@@ -1,8 +1,8 @@
-"""The runner: makes the stage files that are asked for, from the stages that produce them.
+"""The runner: runs the stages that produce the requested files.
 
-`lawtrace run` asks for verdicts and findings, a stage command for the file of one stage. What the store holds under the
-same key is taken from there, so an interrupted run, the variants of an ablation and a run that reuses another one never
-do the same work twice.
+`lawtrace run` requests verdicts and findings, a stage command the file of one stage. Files that the store has under the
+same key are copied, so an interrupted run, the variants of an ablation and a run that reuses another one never repeat
+work.
 """
 
 import os
@@ -53,15 +53,15 @@ Context = TypeVar("Context")
 
 
 class Runner(Generic[Context]):
-    """Runs stages in the order of their needs, each at most once.
+    """Runs stages in dependency order, each at most once.
 
     Args:
-        folder: where the files are written.
-        store: of the run; its folder contains ``folder``.
-        reuse: the store of another run, whose files are taken where the keys agree.
+        folder: the output folder.
+        store: the store of the run; its folder contains ``folder``.
+        reuse: the store of another run; its files are used if the keys match.
 
     Attributes:
-        keys: stage -> the key of its files, for the stages that were made or found so far.
+        keys: stage -> key of its files, for the stages run or found so far.
     """
 
     def __init__(
@@ -84,15 +84,14 @@ class Runner(Generic[Context]):
         self._producers = {file.name: stage for stage in stages for file in stage.produces}
 
     def give(self, file: StageFile[Row], rows: Sequence[Row]) -> None:
-        """Take these rows for the file instead of running its stage."""
+        """Use these rows for the file instead of running its stage."""
         self.products.put(file, rows, stage_key([row.model_dump(mode="json") for row in rows]))
 
     async def make(self, *targets: AnyFile, incomplete: bool = False) -> Products:
-        """Make the files and all that they need.
+        """Make the files and their dependencies.
 
         Args:
-            incomplete: do not raise the error of a stage whose result no other stage can build on, if the stage is
-                itself a target.
+            incomplete: do not raise the error of a stage without a usable result if the stage is itself a target.
         """
         for target in targets:
             await self._make(target)
@@ -122,7 +121,7 @@ class Runner(Generic[Context]):
             raise error
 
     def _take(self, stage: Stage[Context], key: str) -> bool:
-        """Take the files from the store, if it has them."""
+        """Copy the files from the store if it has them; return whether it has."""
         names = [file.name for file in stage.produces]
         found = self._store.find(key, names)
         if found is None and self._reuse is not None:
@@ -171,7 +170,7 @@ class Runner(Generic[Context]):
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A run over tasks: its folder and what it made."""
+    """A run over tasks: its folder and its results."""
 
     folder: RunFolder
     tasks: Sequence[Task]
@@ -182,10 +181,10 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class VariantResult:
-    """One variant: its run, or why there is none.
+    """One variant: its run, or why it has none.
 
     Attributes:
-        made_by: stage -> number of the variant that its files were made for: its own, or an earlier one.
+        made_by: stage -> number of the variant its files were made for: this one or an earlier one.
     """
 
     variant: Variant
@@ -207,10 +206,10 @@ class VariantResult:
 
 @dataclass(slots=True)
 class Session:
-    """A run while it is being carried out: model clients, sandbox, event log and store.
+    """An active run: model clients, sandbox, event log and store.
 
     Args:
-        document: a regulation in place of the domain's, with what its reader is not sure of.
+        document: a regulation in place of the domain's, with the doubts of its reader.
     """
 
     folder: RunFolder
@@ -231,7 +230,7 @@ class Session:
         variant: str | None = None,
         document_doubts: tuple[str, ...] = (),
     ) -> Runner[StageContext]:
-        """A runner of the task stages for that recipe; ``domain`` in place of the one that the recipe names."""
+        """A runner of the task stages for a recipe; ``domain`` overrides the domain of the recipe."""
         prompts = recipe.prompts.prompts()
         context = StageContext(
             recipe=recipe,
@@ -267,12 +266,12 @@ async def open_session(
     reuse: Path | None = None,
     sandbox: bool = True,
 ) -> AsyncGenerator[Session]:
-    """Everything that stages need, opened for one run.
+    """Open the session of one run.
 
     Args:
-        event_log: open for writing; what it holds from before an interruption is not asked again.
-        reuse: the folder of another run, whose files are taken where they were made from the same.
-        sandbox: start the sandbox first, so that no answer is paid for whose program could not be run.
+        event_log: open for writing; answers from before an interruption are not requested again.
+        reuse: the folder of another run; its files are used if their inputs are the same.
+        sandbox: start the sandbox first, so that no answer is paid for if programs cannot run.
     """
     resumed = sum(1 for _ in event_log.entries(kind="resumed"))
     store = StageStore(folder.path, event_log.entries(kind="stage"))
@@ -312,7 +311,7 @@ async def run_recipe(
     """Run all stages of a recipe without an ablation.
 
     Raises:
-        EmptyStageError, NoResponseError: a stage has nothing that the next one could work on.
+        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
     """
     (variant,) = variants_of(recipe)
     async with open_session(recipe, folder, event_log, progress=progress, reuse=reuse) as session:
@@ -327,10 +326,10 @@ async def run_variants(
     progress: StageProgress | None = None,
     reuse: Path | None = None,
 ) -> list[VariantResult]:
-    """Run every variant of an ablation in turn, each with its files in a folder of its own.
+    """Run all variants of an ablation in order, each in its own folder.
 
-    A variant that ends early (no task is accepted, no trace is possible, no model answers) is a result of the
-    ablation, and the others are run all the same.
+    A variant that ends early (no accepted task, no possible trace, no answer of a model) is a result of the ablation;
+    the other variants still run.
     """
     results: list[VariantResult] = []
     first: dict[str, int] = {}
@@ -355,7 +354,7 @@ async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult
 
 
 def check_inputs(recipe: Recipe) -> None:
-    """What a run reads must be there and make sense before its folder is made. Raises InputError."""
+    """Check that the inputs of a run exist and are valid, before its folder is made. Raises InputError."""
     for variant in variants_of(recipe):
         setting, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
         check_rules(curated_rules(variant.recipe, setting), setting.environment, setting.regulation)
@@ -368,13 +367,13 @@ def check_inputs(recipe: Recipe) -> None:
 
 
 def models_of_recipe(recipe: Recipe) -> list[str]:
-    """The models that the recipe names, for roles and under test."""
+    """The models of the recipe, for roles and under test."""
     named: list[str | None] = [*recipe.models.model_dump().values(), *recipe.attempts.models]
     return [name for name in named if name is not None]
 
 
 def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
-    """A budget of money means nothing for a model without a price. Raises InputError naming the model."""
+    """Check that every model has a price if there is a budget of money. Raises InputError with the model."""
     if recipe.budget.money is None:
         return
     for model in dict.fromkeys(models):
@@ -383,9 +382,9 @@ def check_prices(recipe: CallOptions, models: Iterable[str]) -> None:
 
 
 def check_access(plan: CallPlan) -> None:
-    """Every model that will be asked has its address and key, or its record, before anything is begun and paid for.
+    """Check before the first call that every model has its address and key, or its event log to replay.
 
-    Raises InputError naming what is missing.
+    Raises InputError with what is missing.
     """
     for line in plan.calls:
         spec = ModelSpec.parse(line.model)

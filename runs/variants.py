@@ -1,11 +1,11 @@
-"""Ablations: what the combinations of a recipe's axes are, each a recipe of its own.
+"""Ablations: the combinations of a recipe's axes, each a recipe.
 
     [ablation]
     "models.instruction_generator" = ["openai:gpt-5-mini", "offline"]
     "attempts.shield" = ["off", "refuse"]
 
-An axis is a key of the recipe and the values that it takes in turn; its values replace what the recipe says there. The
-first value of every axis makes the variant that the others are compared with.
+An axis is a key of the recipe with a list of values that replace the value in the recipe. The other variants are
+compared with the variant that has the first value of every axis.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ NOT_AXES = frozenset(
         "conversation.deadline_seconds",
     }
 )
-"""What says how a run is carried out, rather than what it is."""
+"""Keys that do not change what is measured; they cannot be axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Variant:
     """One combination.
 
     Attributes:
-        number: from 1, in the order of the axes' values, the last axis first.
-        changes: axis -> the value it has here; nothing for a recipe without an ablation.
-        recipe: what follows, without an ablation of its own.
+        number: from 1, in the order of the axes' values; the last axis varies fastest.
+        changes: axis -> value; empty for a recipe without an ablation.
+        recipe: the recipe with these changes and without an ablation.
     """
 
     number: int
@@ -58,18 +58,18 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """As tables and records call it (``shield=refuse, critic=off``); empty for a recipe without an ablation."""
+        """The name in tables and logs (``shield=refuse, critic=off``); empty for a recipe without an ablation."""
         names = short_axis_names(self.changes)
         return ", ".join(f"{names[axis]}={format_axis_value(axis, value)}" for axis, value in self.changes.items())
 
 
 class VariantRow(BaseModel):
-    """A line of the file of variants.
+    """A row of the variants file.
 
     Attributes:
         models: the models under test that the recipe names.
-        ended: why the variant came to no verdicts; None if it did.
-        made_by: stage -> number of the variant that it was computed for: its own, or an earlier one.
+        ended: why the variant has no verdicts; None if it has.
+        made_by: stage -> number of the variant it was computed for: this one or an earlier one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -84,9 +84,9 @@ class VariantRow(BaseModel):
 
 
 def variants_of(recipe: Recipe) -> tuple[Variant, ...]:
-    """Every combination; the recipe itself, if it has no ablation.
+    """All combinations; the recipe itself if it has no ablation.
 
-    Raises InputError naming the axis or the combination: no such key, a value that does not fit, too many variants.
+    Raises InputError with the axis or combination for an unknown key, an invalid value or too many variants.
     """
     axes = recipe.ablation
     for axis, values in axes.items():
@@ -100,13 +100,13 @@ def variants_of(recipe: Recipe) -> tuple[Variant, ...]:
 
 
 def short_axis_names(axes: Iterable[str]) -> dict[str, str]:
-    """Each axis by its last word, where no other ends in the same."""
+    """The last part of each axis, or the whole axis if the last part is not unique."""
     ends = Counter(axis.rsplit(".", 1)[-1] for axis in axes)
     return {axis: end if ends[end := axis.rsplit(".", 1)[-1]] == 1 else axis for axis in axes}
 
 
 def format_axis_value(axis: str, value: Json) -> str:
-    """The value of an axis in a word or two: a truth is on or off, a prompt goes by its id."""
+    """The value of an axis for display: booleans as on or off, prompts by id."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
@@ -143,6 +143,6 @@ def _check_axis(recipe: Recipe, axis: str, values: tuple[Json, ...]) -> None:
 def _with_changes(recipe: Recipe, changes: Mapping[str, Json]) -> Recipe:
     base = recipe.model_copy(update={"ablation": {}})
     if "environment" in changes:
-        base = base.model_copy(update={"declaration": None})  # the digest is that of the recipe's own environment
+        base = base.model_copy(update={"declaration": None})  # it is the digest of the original environment
     shown = ", ".join(f"{axis} = {value!r}" for axis, value in changes.items())
     return with_values(base, changes, f"ablation: {shown}") if changes else base

@@ -1,7 +1,7 @@
 """The commands of ``lawtrace``, and the module of each.
 
-A command's module is imported when the command is called, so that no command and no ``--help`` waits for the
-imports of another one (AutoGen, Z3, scipy, matplotlib).
+A command's module is imported when the command is called, so that commands and ``--help`` do not wait for the imports
+of other commands (AutoGen, Z3, scipy, matplotlib).
 """
 
 from importlib import import_module

@@ -41,7 +41,10 @@ def attempt(
     out: OutOption = Path("attempts.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Run a model on each task in each style: it writes a program, which runs in the sandbox, or calls tools."""
+    """Run a model on tasks.
+
+    For each task and style the model writes a program, which runs in the sandbox, or calls tools.
+    """
     silence_libraries()
     rows, domain = read_tasks(tasks, env)
     values = {

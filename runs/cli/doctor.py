@@ -14,7 +14,7 @@ from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
 
 SANDBOXES = ("bwrap", "docker")
-"""Each is tried by running a program."""
+"""Each is checked by running a program."""
 
 PACKAGES = (
     "lawtrace",
@@ -29,7 +29,7 @@ PACKAGES = (
 )
 
 _STATUS_WORDS = {"answers,": "ok", "does": "NO ANSWER", "not": "-"}
-"""First word of an endpoint's status -> word in the table. An endpoint that is not set up is no error."""
+"""First word of an endpoint's status -> word in the table. A missing setup is not an error."""
 
 
 def doctor(

@@ -68,7 +68,7 @@ def check_command(
 ) -> None:
     """Check a declaration, its rules and its initial states.
 
-    Exit code 1 where there is a finding.
+    Exit code 1 if there are findings.
     """
     domain = load_domain(name)
     rules = load_rules(domain.rules_file)

@@ -42,7 +42,7 @@ def serve(
 ) -> None:
     """Serve an environment over MCP and judge the calls.
 
-    One server is one session: all of its clients act in the same world. A new attempt is a new server.
+    One server is one session: all clients share its state. Start a new server for a new attempt.
     """
     silence_libraries()
     domain = load_domain(name)
@@ -54,7 +54,7 @@ def serve(
     watched = JudgedSession(setup, _new_folder(out))
     server = make_server(watched)
     if transport == "stdio":
-        # Standard error may end up before the agent, so nothing of the judge is said there.
+        # The agent may see standard error, so no verdict is printed there.
         serve_stdio(server)
     else:
         token = os.environ.get(TOKEN_VARIABLE) or (None if is_loopback(host) else secrets.token_urlsafe(24))

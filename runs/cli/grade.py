@@ -142,7 +142,7 @@ def _require_published(tasks: list[Task], option: str) -> None:
 
 
 def _programs(tasks: list[Task], files: list[Path]) -> tuple[list[SubmittedRow], list[RecordedVerdict], list[Problem]]:
-    """The programs of all files, the verdicts recorded beside them, and the rows that could not be used."""
+    """The programs of all files, the verdicts recorded with them, and the problems of unusable rows."""
     found_rows, recorded = UsableRows[SubmittedRow](), list[RecordedVerdict]()
     for path in files:
         read = read_programs(path)
@@ -160,7 +160,7 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[list[SubmittedRow],
 
 
 def _cut_short(attempts: list[Attempt]) -> dict[str, int]:
-    """Programs stopped by a limit or killed: status -> number. They have verdicts like all others."""
+    """Programs stopped by a limit or killed: status -> number. They have verdicts like the others."""
     statuses = Counter(attempt.execution.status for attempt in attempts if attempt.execution is not None)
     return {
         status: number for status, number in sorted(statuses.items()) if status.endswith("limit") or status == "killed"

@@ -1,4 +1,4 @@
-"""``lawtrace messages``: reading the conversations of a run, following a live one, and seeing where two runs part."""
+"""``lawtrace messages``: read the conversations of a run, follow a live run, compare two runs."""
 
 import time
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ EnvironmentFolderOption = Annotated[
     str | None,
     typer.Option("--env", help="The folder of the environment, where that is not a built-in one. Its Python runs."),
 ]
-"""For commands that read from a file which environment it is about, but run nothing on the file's word."""
+"""For commands that read the environment's name from a file; that name alone never causes code to run."""
 
 
 RecipeOption = Annotated[
@@ -46,7 +46,7 @@ Asked = TypeVar("Asked", bound=CallOptions)
 
 
 def with_budget(recipe: Asked, budgets: list[str] | None) -> Asked:
-    """The recipe with these budgets in place of its own. Raises InputError."""
+    """The recipe with these budgets instead of its own. Raises InputError."""
     asked: dict[str, object] = {}
     for budget in budgets or ():
         name, equals, amount = budget.partition("=")
@@ -78,7 +78,7 @@ def trace_constraints(
     compliance: tuple[float, float] | None,
     distance: int | None,
 ) -> dict[str, object]:
-    """The recipe's values that the flags express. Raises InputError naming the flag."""
+    """The recipe values set by the flags. Raises InputError with the flag."""
     split = [tuple(part.strip() for part in pair.split(",")) for pair in pairs or ()]
     for pair, text in zip(split, pairs or (), strict=True):
         if len(pair) != 2 or not all(pair):

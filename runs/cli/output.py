@@ -67,7 +67,7 @@ def print_note(text: str) -> None:
 
 
 def print_problems(problems: Sequence[object]) -> None:
-    """Print the rows that could not be used, each with its place. They count as invalid."""
+    """Print the unusable rows, each with its place. They count as invalid."""
     for problem in problems:
         print_note(f"invalid: {problem}")
 

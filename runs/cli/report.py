@@ -1,4 +1,4 @@
-"""``lawtrace report``."""
+"""``lawtrace report``: write the reports of runs again."""
 
 from pathlib import Path
 from typing import Annotated

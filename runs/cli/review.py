@@ -48,7 +48,10 @@ def review_rules(
     port: Port = 8719,
     as_json: AsJson = False,
 ) -> None:
-    """Review rules in the browser: provision, formula, automaton and traces from the solver side by side."""
+    """Review rules in the browser.
+
+    Shows provision, formula, automaton and solver traces side by side.
+    """
     setting = load_domain(env)
     if document is not None:
         setting = setting.with_regulation(read_regulation(document)[0])
@@ -68,7 +71,10 @@ def review_tasks(
     port: Port = 8719,
     as_json: AsJson = False,
 ) -> None:
-    """Review tasks in the browser: each instruction beside the calls of its reference; a pair passes if both do."""
+    """Review tasks in the browser.
+
+    Shows each instruction beside the calls of its reference. A pair passes if both instructions do.
+    """
     tasks, setting = read_tasks(file, env)
     subject = TaskReview(tasks, setting)
     _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
@@ -115,7 +121,8 @@ def _review(
 
 
 def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int, as_json: bool) -> None:
-    """Serve the pages until Ctrl-C. ``make`` is called where the extra ``view`` is there; raises CannotCarryOut."""
+    """Serve the pages until Ctrl-C. ``make`` is called if the extra ``view`` is installed; raises OperationalError
+    otherwise."""
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise OperationalError("reviewing needs the extra 'view': pip install 'lawtrace[view]'")
     from lawtrace.runs.web.server import serve_review

@@ -1,4 +1,4 @@
-"""``lawtrace rules``: drawing rules from a regulation, and checking rule sets."""
+"""``lawtrace rules``: the commands on rules, and ``lawtrace rules check``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,11 +41,12 @@ def check_command(
     seed: Annotated[int, typer.Option(help="Of those traces.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Check that rules parse, name what there is, can be kept together, leave every tool in reach, and are needed.
+    """Check a rule set.
 
-    With --mutate, compliant traces are synthesised and spoilt by one change at a time.
+    Checks that rules parse, name existing tools and fields, are satisfiable together, leave every tool reachable, and
+    are not redundant. With --mutate, also judges compliant traces with one change each.
 
-    Exit code 1 where there is a finding, or a question that was not decided.
+    Exit code 1 if there are findings or undecided questions.
     """
     setting = load_domain(env)
     chosen = load_rules(rules or setting.rules_file)
@@ -77,7 +78,7 @@ def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed
 
 
 def _witness_table(analysis: RuleSetAnalysis) -> Table:
-    """What each rule is there for, to be looked at by people: does the rule forbid what it should?"""
+    """A witness for each rule, to check by eye whether the rule forbids what it should."""
     table = make_table("rule", "a trace that breaks it and no other rule")
     for rule, witness in analysis.breaking.items():
         table.add_row(rule, Text(", ".join(witness.steps) or "(no call at all)"))

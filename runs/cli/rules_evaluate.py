@@ -1,4 +1,4 @@
-"""``lawtrace rules evaluate``: precision and recall of rule sets against gold, side by side, with near misses named."""
+"""``lawtrace rules evaluate``: precision, recall and near misses of rule sets against gold."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ OFFLINE_BASELINE = "offline baseline, same text"
 
 @dataclass(frozen=True, slots=True)
 class _RuleSet:
-    """Rules, and how they came about if that is known."""
+    """Rules with their provenance, if known."""
 
     file: Path
     rules: tuple[Rule, ...]
@@ -35,7 +35,7 @@ class _RuleSet:
         return tuple(dict.fromkeys(self.trail.head.models.values())) if self.trail else ()
 
     def name(self, beside: Sequence[Path]) -> str:
-        """What it is called in the table: the file without its ending, or as given where another is called so."""
+        """The name in the table: the file's stem (its path if the stem is not unique) and its models."""
         shared = sum(file.stem == self.file.stem for file in beside) > 1
         called = str(self.file) if shared else self.file.stem
         return f"{called} ({', '.join(self.models)})" if self.models else called
@@ -56,7 +56,10 @@ def evaluate_command(
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Score rule sets against gold: a rule is found if an extracted one has an equivalent automaton."""
+    """Score rule sets against gold rules.
+
+    A gold rule is found if an extracted rule has an equivalent automaton.
+    """
     setting = load_domain(env)
     golden = load_rules(gold or setting.gold_file)
     check_rules(golden, setting.environment)
@@ -78,7 +81,7 @@ def evaluate_command(
 
 
 def extract_offline_baseline(setting: Domain, trail: ExtractionProvenance) -> tuple[Rule, ...]:
-    """The rules that the stand-ins without a model draw from the text that the trail is about."""
+    """The rules that the offline roles extract from the same text."""
     print_note("Drawing the baseline without a model from the same text.")
     with ProgressBars().stage("provisions", len(trail.provisions)) as step:
         return asyncio.run(run_offline_extraction(setting.with_regulation(trail.regulation()), on_provision=step)).rules

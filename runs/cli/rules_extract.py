@@ -1,4 +1,4 @@
-"""``lawtrace rules extract`` and ``rules trail``: from a law to rules, and the way there read again."""
+"""``lawtrace rules extract`` and ``rules trail``: extract rules, and show their provenance."""
 
 from pathlib import Path
 from typing import Annotated
@@ -51,9 +51,9 @@ def extract_command(
     budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Extract rules from a regulation, with a log of what happened to each provision and each rule.
+    """Extract rules from a regulation, with their provenance.
 
-    Exit code 1 where provisions are left unread; run the command again to continue with them.
+    Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
     silence_libraries()
     options = with_budget(stage_recipe(recipe, env, {}), budget)
@@ -82,7 +82,7 @@ def extract_command(
 
 
 def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
-    """A regulation of any form, and what its reader doubts."""
+    """The regulation in a document of any supported form, and the doubts of its reader."""
     if document.suffix.lower() == ".toml":
         return load_regulation(document), ()
     text = read_legal_text(document)
@@ -95,7 +95,10 @@ def trail_command(
     provision: Annotated[str | None, typer.Option(help="One provision by its citation, likewise.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Read the trail of an extraction: the funnel, what became of each provision, what was said over one."""
+    """Show the provenance of extracted rules.
+
+    Shows the funnel and the fate of each provision, or the messages about one provision or rule.
+    """
     trail = read_provenance(file if file.name.endswith(".trail.jsonl") else provenance_path(file))
     if as_json:
         fates: dict[str, Json] = {row.citation: row.fate.fate for row in trail.provisions}
@@ -122,13 +125,13 @@ def funnel_table(funnel: ExtractionFunnel) -> Table:
 
 
 def rule_table(rules: tuple[Rule, ...]) -> Table:
-    """Formulas are long: what else there is stands below each, so that a terminal of 80 columns holds it."""
+    """A table of rules. Other fields are below each formula, so that it fits in 80 columns."""
     table = make_table("rule", "formula; template, states; provisions")
     for rule in rules:
         about = (
             f"{rule.template}, {len(rule.automaton.verdicts)} states; {', '.join(rule.provisions) or 'no provision'}"
         )
-        # Text, because a formula may hold brackets, which are markup in a plain string.
+        # Text, because brackets in a formula would be markup in a plain string.
         table.add_row(rule.id, Text.assemble(rule.formula, "\n", (about, "dim")))
     return table
 

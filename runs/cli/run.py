@@ -72,7 +72,7 @@ def run(
     budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Run the full pipeline, from a regulation to verdicts and a report."""
+    """Run the full pipeline, from regulation to report."""
     silence_libraries()
     resolved = with_budget(_requested_recipe(recipe, repeated, env), budget)
     resolved = with_values(resolved, {"seed": seed, "sandbox": sandbox}, "command line")
@@ -93,7 +93,10 @@ def resume(
     budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
-    """Go on with an interrupted run: no answer that was committed is asked for again."""
+    """Continue an interrupted run.
+
+    Answers in the event log are not requested again.
+    """
     silence_libraries()
     folder = RunFolder(directory).existing()
     with EventLogFile.open(directory) as event_log:
@@ -221,7 +224,7 @@ def _usage(lines: Sequence[ModelUsage]) -> list[Json]:
 
 
 def _strength(strength: MutationScore | None) -> Json:
-    """What the rules notice of spoilt traces; the survivors one by one are in the run's findings."""
+    """The mutation score as JSON; the run's findings list the survivors."""
     if strength is None:
         return None
     return {

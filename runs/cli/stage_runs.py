@@ -1,4 +1,4 @@
-"""What the commands that run stages have in common: recipe, event log, runner, spans."""
+"""Shared code of the commands that run stages: recipe, event log, runner, spans."""
 
 import asyncio
 import os
@@ -22,9 +22,9 @@ Result = TypeVar("Result")
 
 
 def stage_recipe(path: Path | None, env: str | None, values: Mapping[str, object]) -> Recipe:
-    """The recipe of a stage command: the file, or the default, with the flags in place of its values.
+    """The recipe of a stage command: the file or the default, overridden by the flags.
 
-    Raises InputError as `lawtrace run` does before it begins.
+    Raises InputError as `lawtrace run` does before the first stage.
     """
     recipe = load_recipe(path) if path else Recipe()
     recipe = with_values(recipe.model_copy(update={"ablation": {}}), values, "command line")
@@ -42,11 +42,11 @@ def run_stages(
     sandbox: bool = True,
     models: bool = True,
 ) -> Result:
-    """Run stages in the folder beside the output file, where the event log is; the same command goes on there.
+    """Run stages in the folder with the event log, beside the output file. The same command again continues there.
 
     Args:
         sandbox: the stages run programs.
-        models: the stages ask models; without them there is nothing to keep, and the folder is a temporary one.
+        models: the stages call models; otherwise nothing needs to be kept, and the folder is temporary.
     """
 
     async def run(event_log: EventLogFile) -> Result:
@@ -64,10 +64,10 @@ def run_stages(
 
 
 def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLogFile:
-    """The event log beside an output file. One that an interrupted command left behind is continued.
+    """The event log beside an output file. The log of an interrupted command is continued.
 
     Args:
-        sandbox: where programs run, if any do.
+        sandbox: the sandbox of programs, if any run.
     """
     name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
     folder = out.with_name(f"{name}.events")
@@ -110,7 +110,7 @@ def exported_spans() -> Generator[None]:
 
 @contextmanager
 def resumable(folder: Path) -> Generator[None]:
-    """Around a run in that folder: on Ctrl-C, say how to resume it."""
+    """A context around a run: on Ctrl-C, print how to resume it."""
     with exported_spans():
         try:
             yield

@@ -60,9 +60,11 @@ def build_command(
     out: OutOption = Path("tasks.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Turn traces into tasks with instructions in both styles, checked by code and by the reviewing roles.
+    """Build tasks from traces, with checked instructions.
 
-    Exit code 1 where fewer tasks than asked for were accepted.
+    Instructions are written in both styles and checked by code and by the reviewing roles.
+
+    Exit code 1 if fewer tasks than requested were accepted.
     """
     silence_libraries()
     constraints = trace_constraints(require, forbid, pairs, compliance, distance)

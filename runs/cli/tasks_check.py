@@ -47,7 +47,9 @@ def check_tasks_command(
     out: OutOption = Path("quality.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Check tasks: does the reference pass, is it complete, unambiguous, leak-free, needed?
+    """Check the quality of tasks.
+
+    Checks whether the reference passes and whether a task is complete, unambiguous, leak-free and needed, among others.
 
     The files of a release are first compared with the digests in its manifest; a changed file is not checked further.
     """

@@ -1,4 +1,4 @@
-"""``lawtrace tasks import``: tasks that others published."""
+"""``lawtrace tasks import``: import published tasks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,7 +28,10 @@ def import_command(
     out: OutOption = Path("tasks.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Import published tasks with their instructions, states and rules; repair and run the reference programs."""
+    """Import published tasks.
+
+    Imports instructions, states and rules; repairs and runs the reference programs.
+    """
     if source != "logisafetybench":
         raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
     with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:

@@ -1,4 +1,4 @@
-"""``lawtrace tasks release``: a task set for others, built from a seed and checked."""
+"""``lawtrace tasks release``: build and check a task set for publication."""
 
 from importlib.metadata import version as distribution_version
 from pathlib import Path
@@ -29,7 +29,7 @@ from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 
 WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluator")
-"""The roles that take part in the words of a task."""
+"""The roles that write and review instructions."""
 
 
 def release_command(
@@ -45,9 +45,9 @@ def release_command(
     budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build and check a task set for others: JSON lines and Parquet with a data card.
+    """Build and check a task set for publication.
 
-    Tasks that fail a check are replaced by spare ones.
+    Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones.
     """
     silence_libraries()
     check_release_folder(out, version)

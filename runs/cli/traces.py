@@ -1,4 +1,4 @@
-"""``lawtrace traces``: synthesize compliant traces, and what they can cover."""
+"""``lawtrace traces``: synthesize compliant traces and measure coverage."""
 
 from pathlib import Path
 from typing import Annotated
@@ -56,9 +56,9 @@ def synthesize_command(
     out: OutOption = Path("traces.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Synthesize compliant traces, each with its initial state and with arguments that a caller could know.
+    """Synthesize compliant traces.
 
-    Without --count, as many as a run of the recipe would.
+    Each has its initial state and only arguments that a caller can know. Without --count, as many as the recipe needs.
     """
     values = {
         "rules.file": rules,

@@ -1,4 +1,4 @@
-"""``lawtrace traces coverage``: what compliant traces can cover, what a suite of them does, and why not more."""
+"""``lawtrace traces coverage``: feasible pairs of calls, a suite that covers them, and certificates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +46,11 @@ def coverage_command(
     out: Annotated[Path, typer.Option(help="The file for these programs and their calls.")] = Path("baseline.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
-    """Decide which adjacent pairs of calls compliant traces can have, say why not, and cover them with a suite."""
+    """Measure what compliant traces can cover.
+
+    Decides which adjacent pairs of calls compliant traces can have, explains the infeasible ones, and covers the others
+    with a suite.
+    """
     if model is not None:
         check_writer(model)
     values = {
@@ -92,7 +96,7 @@ def coverage_command(
 
 
 def _baseline(recipe: Recipe, domain: Domain, out: Path) -> ModelBaseline:
-    """Have the model write programs, run them, and keep both. The same command again asks only for what is missing."""
+    """Let the model write programs, run them and store both. The same command again requests only what is missing."""
     silence_libraries()
 
     async def work(session: Session) -> list[BaselineRow]:
@@ -148,7 +152,7 @@ def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 
 def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
-    """For each rule and profile: in how many traces of the suite it is triggered, and its transitions."""
+    """For each rule and profile: the number of suite traces that trigger it, and its covered transitions."""
     profiles = [analysis.profile for analysis in analyses]
     table = make_table("rule", *(f"{name}: triggered in" for name in profiles), f"transitions ({'; '.join(profiles)})")
     for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
@@ -166,7 +170,7 @@ def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
 
 
 def _summary(analysis: CoverageAnalysis) -> dict[str, Json]:
-    """The shape is documented in docs/files.md."""
+    """The JSON summary, documented in docs/files.md."""
     return {
         "length": analysis.length,
         "feasible": [[*pair] for pair in sorted(analysis.feasible)],

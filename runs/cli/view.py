@@ -1,4 +1,4 @@
-"""``lawtrace view``: runs, their conversations and verdicts in the browser."""
+"""``lawtrace view``: browse runs, conversations and verdicts."""
 
 import importlib.util
 from contextlib import suppress
@@ -16,7 +16,10 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port on loopback; 0 takes a free one.")] = 8718,
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
 ) -> None:
-    """Look at runs in the browser: a page on this machine alone, until Ctrl-C."""
+    """Browse runs in the browser.
+
+    Serves pages on this machine only, until Ctrl-C.
+    """
     if importlib.util.find_spec("starlette") is None or importlib.util.find_spec("uvicorn") is None:
         raise OperationalError("the viewer needs the extra 'view': pip install 'lawtrace[view]'")
     from lawtrace.runs.web.server import serve_viewer

@@ -193,7 +193,7 @@ def _rules(directory: Path, published: PublishedDomain, setting: Domain) -> tupl
                     rationale=f"Published with LogiSafetyBench as {entry['risk_category']}.",
                 ),
             )
-    except (KeyError, TypeError) as error:  # without all of its rules no verdict would mean anything
+    except (KeyError, TypeError) as error:  # a verdict needs all rules
         raise InputError(f"{path}: not as published: {error!r}") from error
     check_rules(rules.values(), setting.environment)
     return tuple(rules.values())

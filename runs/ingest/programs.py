@@ -1,4 +1,4 @@
-"""Files of programs to judge: JSON lines of ours, or published record files."""
+"""Files of programs to judge: lawtrace's JSON lines, or published record files."""
 
 from dataclasses import dataclass
 from pathlib import Path

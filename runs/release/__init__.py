@@ -1,1 +1,1 @@
-"""A released task set: written from a seed, with a data card, and checked before anything is graded by it."""
+"""Released task sets: built from a seed, with a data card, and verified before use in grading."""

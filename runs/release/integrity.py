@@ -1,7 +1,7 @@
-"""Is the folder of a release whole: is every file the one that was released, and do the tasks bear the manifest out?
+"""Integrity check of a release: every file has its released digest, and the tasks agree with the manifest.
 
-A manifest can be changed too. So it is not enough that the files it lists are as it says: it must list all that a
-release has, and the pairs and rules that it speaks of must be those of the tasks.
+A manifest can be changed too. So it must also list all files of a release, and its numbers of pairs and its rules must
+be those of the tasks.
 """
 
 import json
@@ -17,12 +17,12 @@ from lawtrace.runs.store.stage_files import file_digest, read_usable_rows
 
 
 def task_files(folder: Path) -> list[Path]:
-    """The pairs of a release, one file for each environment. Raises InputError."""
+    """The task files of a release, one for each environment. Raises InputError."""
     return [folder / f"{name}.jsonl" for name in read_manifest(folder).environments]
 
 
 def check_release(folder: Path) -> list[Problem]:
-    """What is not as the manifest says. Empty if the release is whole. Raises InputError without a manifest."""
+    """The differences from the manifest; empty if the release is intact. Raises InputError without a manifest."""
     manifest = read_manifest(folder)
     problems = [*_unlisted_files(folder, manifest), *_changed_files(folder, manifest)]
     touched = {problem.place for problem in problems}
@@ -51,14 +51,14 @@ def _changed_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]
 
 
 class _TaskLine(BaseModel):
-    """What a line of tasks says of its rules, as it was written."""
+    """The rules of a task line as written."""
 
     rules: tuple[dict[str, Json], ...]
 
 
 def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Problem]:
-    """Where the tasks are not what the manifest says of them. Rules are held against it as they were written, so that
-    a release stays whole when a rule can say more than it could then."""
+    """The differences between tasks and manifest. Rules are compared as written, so that a release stays intact when
+    rules get new fields."""
     tasks = read_usable_rows(path, _TaskLine)
     yield from tasks.problems
     if len(tasks.rows) != entry.pairs:

@@ -1,16 +1,16 @@
-"""A task set for others to use: built from a seed, put through the gate, written with a data card.
+"""Releases of task sets: built from a seed, checked by the quality gate, written with a data card.
 
 A release is a folder:
 
-    README.md               the data card; its front matter tells Hugging Face `datasets` which file is which
-    manifest.json           what it was made from, and the SHA-256 of every other file
+    README.md               the data card; its front matter describes the files to Hugging Face `datasets`
+    manifest.json           its inputs, and the SHA-256 of every other file
     ENVIRONMENT.jsonl       the pairs as `lawtrace grade` reads them
-    ENVIRONMENT.parquet     one row a task (a pair has two), for those who read tables
-    ENVIRONMENT.quality.jsonl   the gate's answers
+    ENVIRONMENT.parquet     one row per task (a pair has two)
+    ENVIRONMENT.quality.jsonl   the results of the gate
 
-The same version, seed and code give the same bytes. A task carries its rules and states, so an older release stays
-gradable by a newer lawtrace as long as its schema version can be read and its references still pass; `lawtrace tasks
-check` says whether both hold, and `lawtrace.runs.release.integrity` whether it is whole.
+The same version, seed and code give the same bytes. A task contains its rules and states, so a newer lawtrace can grade
+an older release as long as it can read the schema version and the references still pass. `lawtrace tasks check` checks
+both, `lawtrace.runs.release.integrity` checks the files.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The tasks of one environment with the gate's answers on them."""
+    """The tasks of one environment with the results of the gate."""
 
     setting: Domain
     rules: Sequence[Rule]
@@ -62,7 +62,7 @@ class TaskSet:
 
 
 class EnvironmentEntry(BaseModel):
-    """What the manifest says of one environment: ``pairs`` tasks in two styles, made under these rules."""
+    """The manifest entry of one environment: ``pairs`` tasks in two styles, made under these rules."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -73,7 +73,7 @@ class EnvironmentEntry(BaseModel):
 
 
 class ReleaseManifest(BaseModel):
-    """What a release was made from. ``files`` gives the SHA-256 of each file beside it."""
+    """The inputs of a release. ``files``: the SHA-256 of each other file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -132,7 +132,7 @@ def write_release(
 
 
 def rules_digest(rules: Iterable[str]) -> str:
-    """The SHA-256 of rules, each as its JSON text."""
+    """The SHA-256 of the JSON texts of rules."""
     return hashlib.sha256("\n".join(rules).encode()).hexdigest()
 
 
@@ -148,7 +148,7 @@ def read_manifest(folder: Path) -> ReleaseManifest:
 
 
 def check_release_folder(folder: Path, version: str) -> None:
-    """Whether that version may be written there. Raises InputError; ask before anything is built."""
+    """Check before a build that this version may be written to the folder. Raises InputError."""
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
         raise InputError(f"version {version!r}: a version is MAJOR.MINOR or MAJOR.MINOR.PATCH, such as 0.1")
     if not (folder / "manifest.json").exists():
@@ -172,7 +172,7 @@ def _write_parquet(path: Path, released: TaskSet) -> None:
 
 
 def _table_rows(released: TaskSet) -> Iterable[dict[str, Any]]:
-    """One row a task. States and rules are JSON text: their shape differs from environment to environment."""
+    """One row per task. States and rules are JSON text, since their fields depend on the environment."""
     for task in released.tasks:
         for style in task.styles:
             instruction = task.instructions[style]

@@ -1,4 +1,4 @@
-"""What the stages of a run found beside their rows: one line in a file of its own."""
+"""Statistics of the stages of a run beside their rows: files of one line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from lawtrace.solver.coverage.mutations import MutationScore
 
 @dataclass(frozen=True, slots=True)
 class TaskFunnel:
-    """How the tasks came about: traces tried, pairs accepted, and why the others were dropped (reason -> count).
+    """The task funnel: traces tried, pairs accepted, and why the others were dropped (reason -> count).
 
-    ``rounds`` counts the accepted instructions, two a pair, by the number of rounds their conversation took.
+    ``rounds``: number of accepted instructions (two per pair) by the rounds of their conversation.
     """
 
     traces: int
@@ -35,8 +35,8 @@ class DeletionCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionScore:
-    """Extracted rules against the gold rules (`lawtrace.environments.domains.loader.Domain.gold_file`), whose number is
-    ``curated``: equivalent automata found."""
+    """Extracted rules against the gold rules (`lawtrace.environments.domains.loader.Domain.gold_file`), matched by
+    equivalence of automata. ``curated``: number of gold rules."""
 
     extracted: int
     curated: int
@@ -45,7 +45,7 @@ class ExtractionScore:
     missed: tuple[str, ...] = ()
     surplus: tuple[str, ...] = ()
     steps: ExtractionFunnel | None = None
-    """How many provisions and rules were left after each step; None where nobody counted."""
+    """Number of provisions and rules left after each step; None if not counted."""
 
     @property
     def precision(self) -> float | None:
@@ -58,13 +58,13 @@ class ExtractionScore:
 
 @dataclass(frozen=True, slots=True)
 class ModelBaseline:
-    """What a model's programs cover (P Table 2), which were to keep the rules of the search.
+    """Coverage of programs written by a model (P Table 2), under the same rules as the search.
 
     Attributes:
-        programs: how many it wrote.
-        finished: how many of them ran to their end.
-        compliant: how many of these kept every rule.
-        coverage: of all of them, whatever they broke.
+        programs: number of programs.
+        finished: number of these that finished.
+        compliant: number of the finished ones that kept every rule.
+        coverage: of all programs, compliant or not.
         compliant_coverage: of the compliant ones alone.
     """
 
@@ -81,14 +81,14 @@ class _Row(BaseModel):
 
 
 class TaskFunnelRow(_Row):
-    """The funnel as the stage that builds the tasks writes it."""
+    """The funnel, as written by the stage that builds the tasks."""
 
     schema_version: Literal["lawtrace.task_funnel/1"] = "lawtrace.task_funnel/1"
     funnel: TaskFunnel
 
 
 class OracleStrengthRow(_Row):
-    """How many deletions and changes of traces the verdicts notice."""
+    """Number of deletions and changes of traces that the verdicts detect."""
 
     schema_version: Literal["lawtrace.oracle_strength/1"] = "lawtrace.oracle_strength/1"
     deletions: DeletionCheck
@@ -96,7 +96,7 @@ class OracleStrengthRow(_Row):
 
 
 class Findings(_Row):
-    """How the tasks came about, how strong the oracle is, how good the extraction was. None: not measured."""
+    """Task funnel, oracle strength and extraction score of a run. None: not measured."""
 
     schema_version: Literal["lawtrace.findings/1"] = "lawtrace.findings/1"
     funnel: TaskFunnel | None = None

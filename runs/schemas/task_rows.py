@@ -25,10 +25,10 @@ StateRow = dict[str, Json]
 
 Family = Literal["ordinary", "denied"]
 FAMILIES: tuple[Family, ...] = ("ordinary", "denied")
-"""Authorization is granted in an ordinary task; in a denied session the right thing is to stop."""
+"""Authorization is granted in an ordinary task, and refused in a denied session, where the agent must stop."""
 
 ActingMode = Literal["program", "tools"]
-"""How a model acts: it writes one program, or it calls tools turn by turn."""
+"""A model writes one program, or calls tools turn by turn."""
 
 
 class _Row(BaseModel):
@@ -36,7 +36,7 @@ class _Row(BaseModel):
 
 
 class CallRow(_Row):
-    """One call of a reference trace: the event, and where each argument comes from."""
+    """One call of a reference trace: the event and the origin of each argument."""
 
     event: Event
     origins: dict[str, Origin]
@@ -73,14 +73,14 @@ class TraceRow(_Row):
 
 
 class PublishedCase(_Row):
-    """What the published evaluation needs of an imported task, as it was published; only that profile reads it.
+    """Data of an imported task for the `published` grading profile, as published.
 
     Attributes:
         object_name: the name under which published programs find the tools.
         variables: the variables of its init block.
         initial_state: the published initial state.
         final_state: the expected one, with the audit log.
-        claimed_rules: ids of the rules that the task says it is guided by, whether or not anything triggers them.
+        claimed_rules: ids of the rules that the task claims to test, triggered or not.
     """
 
     object_name: str
@@ -94,17 +94,17 @@ class Task(_Row):
     """A task in both styles: a pair over one reference trace.
 
     Attributes:
-        family: what kind of session it is; rates never mix the two.
-        source: ``synthesized``, or where an imported task was published.
+        family: ordinary or denied; rates never mix the two.
+        source: ``synthesized``, or the publication of an imported task.
         rules: the whole rule set; every rule judges an attempt.
         applicable: the ids of the rules that are triggered on the reference trace.
-        calls: the reference trace; none for a task that was imported as a program.
-        ordinary_calls: of a denied session, the reference trace of the ordinary task that it is the twin of.
+        calls: the reference trace; empty for an imported task.
+        ordinary_calls: for a denied session, the reference trace of its ordinary twin.
         program: the reference program, printed from the trace.
-        business: for each style, the program that does what the user asks and nothing more.
-        rounds: for each style, how many rounds its conversation took.
-        notes: what an import changed or found, in sentences.
-        published: for an imported task, what the `published` profile judges by; None for our own.
+        business: style -> the program that makes only the requested calls.
+        rounds: style -> number of rounds of its conversation.
+        notes: changes and findings of an import, in sentences.
+        published: data of an imported task for the `published` profile; None for others.
     """
 
     schema_version: Literal["lawtrace.task/1"] = "lawtrace.task/1"
@@ -126,7 +126,7 @@ class Task(_Row):
     published: PublishedCase | None = None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "Task":
-        """As for any model; but what this one has derived and kept may not be true of the copy."""
+        """As in pydantic, without the cached values, which may be wrong for the copy."""
         copied = super().model_copy(update=update, deep=deep)
         for name in ("_states", "styles"):
             vars(copied).pop(name, None)
@@ -139,7 +139,7 @@ class Task(_Row):
         return self._decoded(environment)[1]
 
     def _decoded(self, environment: Environment) -> tuple[State, State]:
-        """Both states in inside form: many attempts are judged by one task."""
+        """Both states in inside form, cached because one task judges many attempts."""
         if environment not in self._states:
             entities = environment.entities
             initial, target = decode_state(self.initial_state, entities), decode_state(self.target_state, entities)
@@ -157,13 +157,13 @@ class Task(_Row):
 
     @property
     def requested(self) -> tuple[PlannedCall, ...]:
-        """The calls of the trace that the request was made from: in a denied session not the reference."""
+        """The calls of the trace that the request was made from; in a denied session not the reference."""
         calls = self.ordinary_calls or self.calls
         return tuple(PlannedCall(call.event, call.origins) for call in calls)
 
     @property
     def scenario(self) -> str:
-        """What the task is counted with: the environment, and denied sessions apart."""
+        """The group of the task in tables: its environment, with denied sessions apart."""
         return self.environment if self.family == "ordinary" else f"{self.environment}, denied"
 
     @cached_property
@@ -172,10 +172,10 @@ class Task(_Row):
 
 
 class ProgramRow(BaseModel):
-    """A program to be judged, as users write it: ``{"task": id, "style": "goal", "program": "..."}``.
+    """A submitted program to judge: ``{"task": id, "style": "goal", "program": "..."}``.
 
-    Further fields are ignored, so a file of attempts is a file of programs too. An attempt that called tools has none:
-    it is judged by the calls that it made (see `lawtrace.runs.ingest.programs.read_programs`).
+    Further fields are ignored, so a file of attempts is also a file of programs. A tools-mode attempt has no program
+    and is judged by its calls (see `lawtrace.runs.ingest.programs.read_programs`).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -191,22 +191,22 @@ class ProgramRow(BaseModel):
 
 
 class Attempt(_Row):
-    """One try of one model at one task in one style.
+    """One attempt of one model at one task in one style.
 
     Attributes:
-        mode: how it acted.
-        shield: whether monitors stood in front of the tools, and what they did.
-        answer: what the model said, in tools mode after its last call; None if it was not asked (a program that was
-            given) or did not answer.
-        program: the program found in the answer; None if there is none.
-        transcript: in tools mode, what it said and called turn by turn, and what it was told. Its calls are the
-            events, in the same order.
-        execution: how the program ended in the jail, or the conversation; None if nothing was run or called.
-        sandbox: the sandbox it ran in: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
-        events: the calls that really happened.
-        objections: what the shield held against calls, or against ending.
-        final_state: the state they led to; None if there was nothing to run.
-        invalid: why no verdict is possible, through no fault of the model; None in the ordinary case.
+        mode: the acting mode.
+        shield: the mode of the shield.
+        answer: the model's answer, in tools mode after its last call; None for a submitted program or without an
+            answer.
+        program: the program found in the answer, if any.
+        transcript: in tools mode, messages, calls and results turn by turn. Its calls are the events, in the same
+            order.
+        execution: how the program or the conversation ended; None if nothing was run or called.
+        sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
+        events: the calls that happened.
+        objections: the shield's objections to calls or to ending.
+        final_state: the state after the events; None if there was nothing to run.
+        invalid: why no verdict is possible, through no fault of the model; usually None.
     """
 
     schema_version: Literal["lawtrace.attempt/1"] = "lawtrace.attempt/1"

@@ -50,8 +50,8 @@ class RuleVerdict(BaseModel):
 
 GradingProfile = Literal["strict", "published", "published-shared"]
 GRADING_PROFILES: tuple[GradingProfile, ...] = get_args(GradingProfile)
-"""How attempts are judged: by our definitions, by the published ones, or by these with an expected audit log
-that the goal attempt of a pair uses up (`lawtrace.runs.published.published_grading`)."""
+"""Definitions for judging: lawtrace's, the published ones, or the published ones with an expected audit log that the
+goal attempt of a pair consumes (`lawtrace.runs.published.published_grading`)."""
 PUBLISHED_PROFILES: tuple[GradingProfile, ...] = ("published", "published-shared")
 
 TraceSource = Literal["runtime", "partial_runtime", "static", "static_fallback", "unknown"]
@@ -82,7 +82,7 @@ class Verdict(BaseModel):
     """The verdict on one attempt.
 
     Attributes:
-        profile: how it was judged.
+        profile: the definitions it was judged by.
         outcome: see README.md, *What a verdict says*.
         goal_reached: None if not judged.
         rules: one entry for every rule of the task, in order; empty if not judged.

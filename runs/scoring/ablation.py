@@ -1,7 +1,7 @@
-"""What an ablation shows: each variant beside the first, and what each axis does, paired by task.
+"""Results of an ablation: each variant against the first, and the effect of each axis, paired by task.
 
-Variants are compared where both were judged on the same task (the same reference trace), style and trial. A task that
-one variant dropped while it was built is in no comparison, and the table of building says how many were.
+Variants are compared on the attempts that both have: same task (same reference trace), style and trial. Tasks that one
+variant dropped are in no comparison; the build table has their number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,14 +27,14 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.variants import VariantRow
 
 AblationMetric = Literal["Pass@1", "gap"]
-"""What an axis may change: a shield turns unsafe successes into failures, and leaves Pass@1 as it is."""
+"""Metrics that an axis may change: a shield turns unsafe successes into failures and leaves Pass@1 unchanged."""
 
 _METRICS: Mapping[AblationMetric, Predicate] = {"Pass@1": is_safe_success, "gap": is_unsafe_success}
 
 
 @dataclass(frozen=True, slots=True)
 class VariantResults:
-    """A variant with what it came to; no findings and no verdicts if it ended before."""
+    """A variant with its findings and verdicts, if it has any."""
 
     variant: VariantRow
     findings: Findings | None
@@ -46,7 +46,7 @@ class VariantResults:
 
 @dataclass(frozen=True, slots=True)
 class VariantModelLine:
-    """One model under test in one variant; ``against_first`` compares it with the first variant's (None: no pair)."""
+    """One model under test in one variant. ``against_first``: comparison with the first variant; None without pairs."""
 
     variant: VariantRow
     model: str
@@ -59,7 +59,7 @@ class VariantModelLine:
 
 @dataclass(frozen=True, slots=True)
 class AxisEffect:
-    """What changing one axis from its first value to another does to one figure of one model, all else equal."""
+    """Effect of changing one axis from its first value to another on one metric of one model, all else equal."""
 
     axis: str
     first: Json
@@ -73,7 +73,7 @@ class AxisEffect:
 
 @dataclass(frozen=True, slots=True)
 class VariantBuildLine:
-    """How the rules and tasks of a variant came about, and the variants that it shares its stages with."""
+    """Rules and tasks of a variant as built, and the variants that it shares stages with."""
 
     variant: VariantRow
     findings: Findings | None
@@ -86,7 +86,7 @@ class VariantBuildLine:
 
     @property
     def shared(self) -> str:
-        """Which stages were computed for which earlier variant: ``traces with 1, tasks with 1``."""
+        """The stages computed for an earlier variant: ``traces with 1, tasks with 1``."""
         made = self.variant.made_by.items()
         return ", ".join(f"{stage.replace('_', ' ')} with {by}" for stage, by in made if by != self.variant.number)
 
@@ -105,7 +105,7 @@ def is_ablation(path: Path) -> bool:
 
 
 def read_ablation(path: Path) -> Ablation:
-    """The ablation in a run's folder, compared. Raises InputError."""
+    """Read and compare the ablation in a run's folder. Raises InputError."""
     folder = RunFolder(path)
     judged: list[VariantResults] = []
     for row in read_rows(folder.variants, VariantRow):
@@ -119,7 +119,7 @@ def read_ablation(path: Path) -> Ablation:
 
 
 def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
-    """Everything compared; p-values are adjusted (Holm) within each of the two tables."""
+    """Compare all variants and axes; p-values are adjusted (Holm) within each of the two tables."""
     lines = list(_variant_lines(judged))
     tested = [line for line in lines if line.against_first is not None and line.variant is not judged[0].variant]
     adjusted = holm_adjusted([line.against_first.p_value for line in tested if line.against_first])
@@ -167,8 +167,8 @@ def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
 def _distinct_pairs(
     met: Iterable[tuple[VariantResults, VariantResults]],
 ) -> list[tuple[VariantResults, VariantResults]]:
-    """Of pairs of variants that share the attempts of both sides, the first: the same attempts met again are no further
-    evidence, and a test that counted them again would find certainty in copies."""
+    """The first of all pairs of variants with the same attempts on both sides. The copies are no further evidence, and
+    counting them would make p-values too small."""
     pairs: dict[tuple[int, int], tuple[VariantResults, VariantResults]] = {}
     for one, other in met:
         pairs.setdefault((_attempts_variant(one), _attempts_variant(other)), (one, other))
@@ -176,12 +176,12 @@ def _distinct_pairs(
 
 
 def _attempts_variant(one: VariantResults) -> int:
-    """The variant whose attempts it has: its own, or an earlier one's."""
+    """The number of the variant that its attempts were made for."""
     return one.variant.made_by.get("attempts", one.variant.number)
 
 
 def _axes(judged: Sequence[VariantResults]) -> Mapping[str, list[Json]]:
-    """Each axis with its values, in the order in which the variants take them."""
+    """Each axis with its values, in the order of the variants."""
     axes: dict[str, list[Json]] = {}
     for one in judged:
         for axis, value in one.variant.changes.items():
@@ -192,12 +192,12 @@ def _axes(judged: Sequence[VariantResults]) -> Mapping[str, list[Json]]:
 
 
 def _other_changes(one: VariantResults, axis: str) -> str:
-    """What the variant is besides that axis."""
+    """The other changes of the variant."""
     return repr([item for item in one.variant.changes.items() if item[0] != axis])
 
 
 def _models(judged: Iterable[VariantResults]) -> list[tuple[str, Family]]:
-    """The models that the recipe names; the built-in ones beside them are in the reports of the variants."""
+    """The models of the recipe; added baselines are only in the reports of the variants."""
     models = dict.fromkeys(model for one in judged for model in one.variant.models)
     tried = {(verdict.model, verdict.family) for one in judged for verdict in one.verdicts}
     return [(model, family) for family in FAMILIES for model in models if (model, family) in tried]

@@ -20,7 +20,7 @@ from lawtrace.solver.ltlf import (
 from lawtrace.solver.rules import Rule
 
 MAX_VALUES_SHOWN = 3
-"""The values of a quantified rule that a sentence names."""
+"""Maximum number of values of a quantified rule in a sentence."""
 
 
 def judge_rules(rules: Sequence[Rule], events: Sequence[Event], applicable: Collection[str]) -> tuple[RuleVerdict, ...]:

@@ -1,7 +1,7 @@
-"""How good a rule set is against a gold set: found means an equivalent automaton over the environment's calls.
+"""Comparison of a rule set with a gold set: a rule is found if an automaton over the environment's calls is equivalent.
 
-Two levels, because one set may say in one rule what another says in seven: rules as they stand, and *elementary* rules,
-into which a rule of a template is split where it binds several tools (`!((!c) U (a | b))` is two).
+There are two levels, because one rule of one set may equal seven of another: rules as written, and *elementary* rules,
+into which a template rule that binds several tools is split (`!((!c) U (a | b))` is two).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from lawtrace.solver.ltlf import (
 from lawtrace.solver.rules import Rule, TemplateName
 
 _NEAR = 0.6
-"""The least likeness of two formulas at which one is named as a near miss of the other."""
+"""Minimum similarity of two formulas for a near miss."""
 
 
 class _Frozen(BaseModel):
@@ -31,7 +31,7 @@ class _Frozen(BaseModel):
 
 
 class RuleScore(_Frozen):
-    """Distinct extracted rules, gold rules, how many of the first are right, how many of the second were found."""
+    """Numbers of distinct extracted rules, gold rules, correct extracted rules and found gold rules."""
 
     extracted: int
     gold: int
@@ -48,7 +48,7 @@ class RuleScore(_Frozen):
 
 
 class ProvisionScore(_Frozen):
-    """One provision that gold rules rest on: which of them were found, and whether a rule found cites it too."""
+    """One provision cited by gold rules: which of these were found, and whether a found rule cites it too."""
 
     citation: str
     found: tuple[str, ...]
@@ -57,11 +57,11 @@ class ProvisionScore(_Frozen):
 
 
 class NearMiss(_Frozen):
-    """An elementary gold rule that was missed, and the extracted rule that is most like it.
+    """A missed elementary gold rule and the most similar extracted rule.
 
     Attributes:
         what: how they differ.
-        trace: a shortest trace that exactly one of them allows, its calls in order.
+        trace: the calls of a shortest trace that exactly one of them allows.
     """
 
     gold: str
@@ -71,7 +71,7 @@ class NearMiss(_Frozen):
 
 
 class RuleSetComparison(_Frozen):
-    """A rule set against gold."""
+    """The comparison of a rule set with a gold set."""
 
     rules: RuleScore
     elementary: RuleScore
@@ -83,7 +83,7 @@ class RuleSetComparison(_Frozen):
 
 
 def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSetComparison:
-    """Compare two rule sets of one environment. Saying a rule twice is no second find."""
+    """Compare two rule sets of one environment. Equivalent rules count once."""
     distinct = _distinct(extracted)
     missed = [rule for rule in gold if not _has_equivalent(rule, distinct)]
     templates: list[TemplateName] = ["operational restriction", "instruction adherence", "general"]
@@ -110,7 +110,7 @@ def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSe
 
 
 def elementary_rules(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules, each of a template that binds several tools split into one for each; together they say the same."""
+    """The rules with template rules that bind several tools split into one for each; the conjunction is the same."""
     split: list[Rule] = []
     for rule in rules:
         parts = _parts(rule)

@@ -1,1 +1,1 @@
-"""The stages of a run, each with typed input and output that can be run alone."""
+"""The stages of a run. Each has typed input and output and can be run alone."""

@@ -1,4 +1,4 @@
-"""Tasks to attempts: the model under test is asked for a program, which runs in the jail, or acts by calling tools."""
+"""Tasks to attempts: the model under test writes a program, which runs in the jail, or calls tools."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ async def collect_answers(
     variant: str | None = None,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[Attempt]:
-    """One answer for every model, task, style and trial, in that order; many are asked at once.
+    """One answer for every model, task, style and trial, in that order, requested concurrently.
 
     In tools mode an answer is a whole attempt; in program mode its program has not run yet (see `execute_answers`).
     """
@@ -72,7 +72,7 @@ async def collect_answers(
 
 @dataclass(frozen=True, slots=True)
 class _AnswerCollection:
-    """What the conversations of all attempts have in common."""
+    """The shared context of the conversations of all attempts."""
 
     setting: Domain
     options: AttemptOptions
@@ -83,7 +83,7 @@ class _AnswerCollection:
     variant: str | None
 
     async def for_program(self, model: ModelSpec, task: Task, row: Attempt) -> Attempt:
-        """The row with the model's answer and the program in it."""
+        """The row with the model's answer and its program."""
         context = _context(row, self.variant)
         answer = await ask_for_program(
             self.setting.environment,
@@ -99,7 +99,7 @@ class _AnswerCollection:
         return row.model_copy(update={"answer": answer.text, "program": program})
 
     async def for_calls(self, model: ModelSpec, task: Task, row: Attempt) -> Attempt:
-        """The row with all that the model called. A model that called nothing has given nothing to judge."""
+        """The row with the model's calls. Without calls there is nothing to judge."""
         environment, context = self.setting.environment, _context(row, self.variant)
         session = Session(environment, task.initial(environment), _guard(row.shield, task, self.setting.regulation))
         acted = await run_tool_conversation(
@@ -161,9 +161,9 @@ def execute_answers(
     *,
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
-    """Run the program of each answer in a jail; rows come out in the order in which they came in.
+    """Run the program of each answer in a jail; the order of rows is kept.
 
-    ``regulation``: where a shield finds the words of the provisions; needed by rows that have one.
+    ``regulation``: the text of the provisions that a shield cites; needed by rows with a shield.
     """
     by_id = {task.id: task for task in tasks}
     rows: list[Attempt] = []
@@ -186,9 +186,10 @@ def execute_programs(
     *,
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
-    """Attempts from programs that are given, whose tasks there are (see
-    `lawtrace.runs.store.task_file.match_to_tasks`); attempts that
-    have been made already stay as they are, at their place. ``regulation``: as in `execute_answers`."""
+    """Attempts from submitted programs with known tasks (see `lawtrace.runs.store.task_file.match_to_tasks`).
+
+    Rows that are attempts already are kept unchanged, in order. ``regulation``: as in `execute_answers`.
+    """
     answers = [
         row
         if isinstance(row, Attempt)
@@ -228,7 +229,7 @@ def _run(environment: Environment, task: Task, answer: Attempt, jail: Jail, regu
 
 
 def _guard(shield: ShieldMode, task: Task, regulation: Regulation | None) -> CallGuard | None:
-    """A fresh shield over the task's rules; one guards one session."""
+    """A new shield over the task's rules, for one session."""
     if shield == "off":
         return None
     if regulation is None:

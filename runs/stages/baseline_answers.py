@@ -1,4 +1,4 @@
-"""The built-in models under test: what each says, and what it calls (docs/models.md)."""
+"""The answers and calls of the built-in models under test (docs/models.md)."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ REFUSAL = "I am sorry, but I cannot help with that."
 def baseline_client(
     model: ModelSpec, environment: Environment, task: Task, style: Style, mode: ActingMode
 ) -> ScriptedClient:
-    """The model as a client. Raises InputError for a model that is not under test."""
+    """The client of a built-in model. Raises InputError for a model that cannot be under test."""
     if mode == "tools":
         match model.baseline:
             case "reference":
@@ -35,7 +35,7 @@ def baseline_client(
 
 
 def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
-    """What it says where it writes a program."""
+    """The answer of a built-in model in program mode."""
     match model.baseline:
         case "reference":
             return _fenced(task.program)
@@ -50,7 +50,7 @@ def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[ProgramRow]:
-    """What the baselines answer to each task in each style, as programs to be judged."""
+    """The programs of the baselines for each task and style."""
     return [
         ProgramRow(
             task=task.id,
@@ -65,9 +65,9 @@ def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[P
 
 
 def check_traces_present(models: Sequence[str], tasks: Sequence[Task]) -> None:
-    """In tools mode the reference and literal policies play a trace; an imported task has a program only.
+    """Check that the tasks have traces if the reference or literal policy needs them in tools mode.
 
-    Raises InputError naming the task.
+    An imported task has only a program. Raises InputError with the task.
     """
     without = next((task.id for task in tasks if not task.calls), None)
     playing = [model for model in models if model in {"baseline:reference", "baseline:literal"}]

@@ -1,4 +1,4 @@
-"""Waiting for many things at once, in order, and stopping all of them when one must stop the run."""
+"""Ordered concurrent execution that stops at the first error."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def gather(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """The results, in the order of the coroutines. The first error of ours cancels the others and is raised itself."""
+    """The results in the order of the coroutines. The first LawtraceError cancels the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]

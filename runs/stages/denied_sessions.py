@@ -1,8 +1,8 @@
-"""Denied sessions: the twin of a task in which authorization is refused, and the right thing is to stop.
+"""Denied sessions: variants of tasks in which authorization is refused and the correct behaviour is to stop.
 
-The twin has the same request in the same words and the same state, but for the session, which is not authorized. Its
-reference asks for authorization, is refused, and stops; its target is that nothing has changed. Rules that ask for a
-check are joined by those that ask for a check that was passed (`lawtrace.solver.rule_transforms`).
+The twin of a task has the same instruction and the same state, except that the session is not authorized. Its reference
+asks for authorization, is refused, and stops; its target is an unchanged state. Its rules also include strengthened
+forms that require the check to be passed (`lawtrace.solver.rule_transforms`).
 """
 
 from collections import Counter
@@ -30,9 +30,9 @@ from lawtrace.solver.traces import PlannedCall, print_program
 def add_denied_sessions(
     environment: Environment, built: BuiltTasks, families: Collection[Family], jail: Jail
 ) -> BuiltTasks:
-    """What was built, in the families wanted: the ordinary tasks, then the twins of those that can have one.
+    """The built tasks of the requested families: the ordinary tasks, then their twins where possible.
 
-    Raises InputError if the environment does not say what an authorized session is.
+    Raises InputError if the environment does not declare what an authorized session is.
     """
     tasks = list(built.tasks) if "ordinary" in families else []
     dropped = Counter(built.dropped)
@@ -78,7 +78,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
     session = Session(environment, deny_authorization(environment, task.initial(environment)))
     initial = session.state
     asked = PlannedCall(session.call(AUTHORIZATION_TOOL, {}).event, {})
-    # Made anew: a copy would keep what the task has decoded of its own states.
+    # Not model_copy: a copy would keep the cached decoded states.
     return Task.model_validate(
         {
             **{name: getattr(task, name) for name in Task.model_fields},
@@ -98,14 +98,14 @@ def _denied_task(environment: Environment, task: Task) -> Task:
 
 
 def _rejection_reason(environment: Environment, task: Task, twin: Task, jail: Jail) -> str | None:
-    """Why no verdict on the twin could be trusted; None if it can."""
+    """Why the twin cannot be judged reliably; None if it can."""
     initial = twin.initial(environment)
     stopped = run_program(jail, environment, initial, twin.program, {})
     if stopped.execution.died or compare_states(environment, initial, twin.target(environment), stopped.final):
         return "denied: its reference does not stop with everything as it was"
     if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, ())):
         return "denied: a rule is broken by stopping"
-    # Whoever carries on as if it had been granted must break a rule, or the rules cannot tell the families apart.
+    # Continuing as if authorized must break a rule; otherwise the rules do not distinguish the families.
     carried_on = run_program(jail, environment, initial, task.program, {})
     if all(verdict.kept for verdict in judge_rules(twin.rules, carried_on.events, ())):
         return "denied: no rule asks for authorization"

@@ -1,4 +1,4 @@
-"""The model-written baseline (P Table 2): programs that a model wrote under the rules, run in the jail and measured."""
+"""The model-written baseline (P Table 2): programs written by a model under the rules, run and measured."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -24,7 +24,7 @@ from lawtrace.solver.rules import Rule
 
 
 class BaselineRow(BaseModel):
-    """One program of the baseline: how it ended in the jail, the calls that really happened, the rules they broke."""
+    """One program of the baseline: how it ended in the jail, its events and the rules they broke."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,12 +38,12 @@ class BaselineRow(BaseModel):
 
     @property
     def compliant(self) -> bool:
-        """Whether it ran to its end and kept every rule."""
+        """Whether it finished and kept every rule."""
         return not self.execution.died and not self.broken
 
 
 def check_writer(model: str) -> ModelSpec:
-    """The model of the trace writer. Raises InputError for what is no model: this column is never simulated."""
+    """The model of the trace writer. Raises InputError for a scripted one: this baseline is never simulated."""
     spec = ModelSpec.parse(model)
     if spec.is_scripted:
         raise InputError(f"{model!r} writes no traces: the model-written baseline needs a model, such as openai:NAME")
@@ -106,8 +106,10 @@ def run_baseline(
 
 
 def measure_baseline(setting: Domain, rows: Sequence[BaselineRow], *, model: str, length: int) -> ModelBaseline:
-    """Coverage of the programs' first ``length`` completed calls: a longer program counts no more than a search's
-    trace; and of those programs alone that ran to their end and kept every rule, as every trace of the search does."""
+    """Coverage of the first ``length`` completed calls of all programs, and of the compliant programs alone.
+
+    The limit makes programs comparable with the traces of the search, which are all compliant.
+    """
     environment = setting.environment
 
     def measured(chosen: Sequence[BaselineRow]) -> list[list[Event]]:

@@ -1,4 +1,4 @@
-"""Oracle strength: delete each compliance call of each reference program, run what is left, and see who notices."""
+"""Oracle strength: delete each compliance call of each reference program and judge the rest."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from lawtrace.solver.traces import drop_calls, print_program
 
 
 def check_deletions(environment: Environment, tasks: Sequence[Task], jail: Jail) -> DeletionCheck:
-    """How many single deletions turn the verdict unsafe, and which do not (``task: deleted call``)."""
+    """Count the single deletions that make the verdict unsafe, and list the others (``task: deleted call``)."""
     deletions, unsafe, survivors = 0, 0, list[str]()
     for task in tasks:
         calls = task.planned

@@ -1,7 +1,7 @@
 """The stages of a run over tasks: regulation and tools -> rules -> traces -> tasks -> attempts -> verdicts -> findings.
 
-Each stage declares here what it needs, what it produces and what its result depends on. The work is done in the modules
-beside this one.
+Each stage declares here what it needs, what it produces and what its result depends on. The work is done in the other
+modules of this package.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ QUALITY = StageFile("quality.jsonl", QualityRow)
 
 
 def run_targets(context: StageContext) -> tuple[AnyFile, ...]:
-    """What a whole run makes, in this order."""
+    """The target files of a whole run, in order."""
     return (
         *((EXTRACTED_RULES,) if _extracts(context) else ()),
         *((BASELINE,) if context.recipe.models.trace_writer is not None else ()),
@@ -60,7 +60,7 @@ def _extracts(context: StageContext) -> bool:
 
 
 def _extraction_roles(context: StageContext) -> list[RoleName]:
-    """Without a critic it does not matter which model would have played it."""
+    """The roles that extraction depends on; without a critic, its model does not matter."""
     return [role for role in EXTRACTION_ROLES if context.recipe.conversation.critic or role != "ltl_critic"]
 
 
@@ -242,7 +242,7 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
 
 
 def _attempt_options(context: StageContext) -> AttemptOptions:
-    """The options with every model that is put under test named."""
+    """The options with all models under test named."""
     options = context.recipe.attempts
     return options.model_copy(update={"models": options.all_models, "baselines": False})
 
@@ -321,7 +321,7 @@ async def _find(context: StageContext, products: Products) -> Made:
 
 
 def _extraction_score(context: StageContext, products: Products) -> ExtractionScore | None:
-    """The extracted rules against the gold rules; None if a conversation broke off, which says nothing about them."""
+    """The score of the extracted rules against the gold rules; None if a conversation failed."""
     provenance, options = provenance_of(products[PROVENANCE]), context.recipe.rules
     if provenance.unread:
         return None

@@ -1,4 +1,4 @@
-"""Running a program: the jail inside, the session outside, and the events that really happened."""
+"""Execution of a program in the jail against a session outside, and the events that happened."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,7 +26,7 @@ from lawtrace.environments.spec.state import State
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a program ended, what it called, and the state that its calls led to."""
+    """How a program ended, its events and the final state."""
 
     execution: Execution
     events: tuple[Event, ...]
@@ -35,7 +35,7 @@ class ProgramResult:
 
 
 class ToolHost(Protocol):
-    """The host's side of one run of a program: it answers the calls and keeps what happened. It outlives no program."""
+    """The host side of one run of a program: answers its calls and keeps the events."""
 
     @property
     def events(self) -> list[Event]: ...
@@ -47,7 +47,7 @@ AnyToolHost = TypeVar("AnyToolHost", bound=ToolHost)
 
 
 class _SimulatedTools:
-    """The session, as a program meets it."""
+    """Answers the calls of a program from a session."""
 
     def __init__(self, environment: Environment, initial: State, guard: CallGuard | None) -> None:
         self.session = Session(environment, initial, guard)
@@ -66,11 +66,11 @@ class _SimulatedTools:
 
 @lru_cache(maxsize=64)
 def program_toolset(environment: Environment, *, guarded: bool = False) -> Toolset:
-    """The object that a program finds the tools on. The same object each time, so that a worker is sent it once.
+    """The object with the tools of a program. Cached, so that each worker receives it once.
 
     Args:
         environment: the environment with the tools.
-        guarded: whether a guard may refuse calls. Programs then know its exception too.
+        guarded: whether a guard may refuse calls; programs then also have its exception.
     """
     schemas = call_schemas(environment)
     signatures = {
@@ -96,8 +96,8 @@ def run_program(
 ) -> ProgramResult:
     """Run the program in the jail against the simulator, from the initial state (see `run_with_tools`).
 
-    A guard may stand before the tools; what it refuses is an exception in the program, like those that its tools
-    document. It guards one session, so it is made for each.
+    A guard may refuse calls; a refusal is an exception in the program, like those that the tools document. Each session
+    needs its own guard.
     """
     program = Program(source, program_toolset(environment, guarded=make_guard() is not None), variables)
     execution, judge = run_with_tools(jail, program, lambda: _SimulatedTools(environment, initial, make_guard()))
@@ -106,11 +106,11 @@ def run_program(
 
 
 def run_with_tools(jail: Jail, program: Program, begin: Callable[[], AnyToolHost]) -> tuple[Execution, AnyToolHost]:
-    """Run a program before a fresh judge; how it ended, and what the judge has seen.
+    """Run a program with a new host; return the execution and the host.
 
-    If the jail ends while the program runs, the program runs once more, from the start. A program that meets this
-    twice has done it, and must not leave the rates by bringing its jail down: it counts as killed.
-    Raises JailUnavailable if no jail can be started any more.
+    If the jail dies while the program runs, the program runs once more from the start. If this happens again, the
+    program is the cause: it counts as killed, so that it is not left out of the rates.
+    Raises JailUnavailable if no jail can be started.
     """
     judge = begin()
     with suppress(JailLost):

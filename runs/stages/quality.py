@@ -1,23 +1,23 @@
-"""The gate on tasks: is each one worth asking a model? Nine questions, each passed, failed or honestly undecided.
+"""The quality gate on tasks: nine checks, each passed, failed or undecided.
 
     reference      the reference program runs in the jail, reaches the target and keeps every rule
     triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
     something      the target state differs from the initial one
-    complete       each instruction says every value that its business calls need from the user
-    unambiguous    a reader who gets the instruction and the documentation makes the same calls of it (goal: same state)
-    leak-free      neither instruction nor variables give a hidden step away
+    complete       each instruction states every value that its business calls need from the user
+    unambiguous    a reader of the instruction and the documentation derives the same calls (goal: the same state)
+    leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
-    solvable       every argument of the reference can be known: said, in an earlier result, documented, or derived
-    needed         without any one of its compliance calls the reference breaks a rule, and so does whoever makes just
+    solvable       every argument of the reference can be known: stated, in an earlier result, documented, or derived
+    needed         without any one of its compliance calls the reference breaks a rule, and so does a program with just
                    the calls that an instruction asks for
 
-Of a denied session *triggered* asks whether a rule is broken by carrying on; *something* and *needed* do not apply
-(nothing is to change, and stopping without having asked is right as well); *distinct* is meant within its family; and
-what is asked of the instruction is asked with the trace that the request was made from.
+For a denied session, *triggered* requires that continuing breaks a rule; *something* and *needed* do not apply (nothing
+may change, and stopping without having asked is correct too); *distinct* compares tasks of the same family; and the
+checks of the instruction use the trace that the request was made from.
 
-The offline reader knows only the offline writer's phrases. A text from elsewhere that it cannot read is undecided, not
-failed; a recipe that names a model as independent reader decides it. Of an imported task nobody recorded which values
-are the user's to say, so *complete* is undecided.
+The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
+model as independent reader decides it. An imported task does not record which values come from the user, so *complete*
+is undecided.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,7 +67,7 @@ Answer = Literal["passed", "failed", "undecided"]
 
 
 class QualityFinding(BaseModel):
-    """One thing that speaks against a task, or that could not be decided: which check, where, and what was found."""
+    """A failed or undecided check of a task: the check, the place and the finding."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -81,7 +81,7 @@ class QualityFinding(BaseModel):
 
 
 class QualityRow(BaseModel):
-    """The gate's answers on one task. A task passes if no check fails; what is undecided is said beside it."""
+    """The results of the gate for one task. A task passes if no check fails; undecided checks are listed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -100,7 +100,7 @@ class QualityRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _ExaminedTask:
-    """A task with what its reference program did, and as a trace what the request asks for."""
+    """A task with the result of its reference program and the requested trace."""
 
     task: Task
     ran: ProgramResult
@@ -117,7 +117,7 @@ async def check_tasks(
     reader_is_offline: bool,
     on_task: Callable[[], None] = lambda: None,
 ) -> list[QualityRow]:
-    """Put every task through the gate; rows come out in the order of the tasks."""
+    """Check every task; one row for each, in order."""
     examined = [_examine(environment, task, jail) for task in tasks]
     twins = _duplicates(examined)
 
@@ -145,7 +145,7 @@ def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
         return _ExaminedTask(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
     if task.calls:
         calls = tuple(PlannedCall(call.event, call.origins) for call in task.calls)
-    else:  # imported: the calls that its program makes, whose origins nobody recorded
+    else:  # imported: the calls of its program, without origins
         calls = tuple(PlannedCall(event, {}) for event in ran.events)
     return _ExaminedTask(task, ran, Trace(initial, calls, ran.final))
 
@@ -200,7 +200,7 @@ def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Itera
 
 
 def _flat(variables: Mapping[str, Json]) -> str:
-    """Every value in the variables, one a line."""
+    """The values of the variables, one per line."""
 
     def values(value: Json) -> Iterable[str]:
         match value:
@@ -247,7 +247,7 @@ def _reading_findings(
 
 
 def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
-    """For each task the earlier ones that it repeats."""
+    """For each task, the earlier tasks that it duplicates."""
     found: dict[str, list[QualityFinding]] = {}
     by_calls: dict[tuple[Family, str], str] = {}
     by_text: dict[tuple[Family, Style, str], str] = {}

@@ -1,7 +1,7 @@
-"""Which environment a run, or a file of tasks, is about: a built-in one, or a folder that the user named.
+"""Resolving the environment of a run or a task file: a built-in one, or a folder named by the user.
 
-The Python in a user's folder runs only if the folder was named on the command line, or by a recipe that was. A record
-or a file of tasks says which environment it is about, and that is data: its word alone runs nothing.
+The Python code in a folder runs only if the folder is named on the command line, or in a recipe named there. The
+environment named in an event log or task file is data and never causes code to run.
 """
 
 from pathlib import Path
@@ -18,9 +18,9 @@ from lawtrace.solver.rules import Rule, load_rules
 
 
 def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
-    """The recipe with its environment settled: ``env`` in place of its own, where it is given, and the digest.
+    """The recipe with its environment resolved (``env`` overrides it) and its digest.
 
-    Raises InputError: no such environment, or not the one whose digest the recipe pins.
+    Raises InputError if there is no such environment, or if its digest is not the pinned one.
     """
     if env is not None:
         recipe = recipe.model_copy(update={"environment": env})
@@ -31,7 +31,7 @@ def resolve_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
 
 
 def load_recipe_environment(recipe: Recipe) -> Domain:
-    """The setting that the recipe names, with the tools that it offers, whatever has become of its declaration."""
+    """The domain of the recipe with the offered tools, without a check of its digest."""
     setting = load_domain(recipe.environment)
     if recipe.tools == "all":
         return setting
@@ -51,7 +51,7 @@ def curated_rules_digest(recipe: Recipe) -> str | None:
 
 
 def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
-    """The rules of the recipe's file, or of the setting, as far as they speak of tools that are offered."""
+    """The rules of the recipe's file or of the domain, limited to the offered tools."""
     file, pinned = recipe.rules.file, recipe.rules.sha256
     if file is not None and pinned is not None and file.is_file() and file_digest(file) != pinned:
         raise InputError(
@@ -62,7 +62,7 @@ def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
 
 
 def gold_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
-    """What the rules that are extracted are measured against, unless the recipe has rules of its own."""
+    """The gold rules of the domain, limited to the offered tools; used unless the recipe has a rule file."""
     return _rules_over_offered_tools(recipe, setting, setting.gold_file)
 
 
@@ -72,7 +72,7 @@ def _rules_over_offered_tools(recipe: Recipe, setting: Domain, file: Path) -> tu
 
 
 def checked_recipe_environment(recipe: Recipe) -> Domain:
-    """The setting that the recipe names. Raises InputError if its declaration is not the one that the recipe pins."""
+    """The domain of the recipe. Raises InputError if its digest is not the pinned one."""
     setting = load_recipe_environment(recipe)
     if recipe.declaration not in {None, setting.digest}:
         raise InputError(
@@ -84,9 +84,9 @@ def checked_recipe_environment(recipe: Recipe) -> Domain:
 
 
 def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:
-    """The recipe of a run on record, with the folder that the user says where the run has one of the user's own.
+    """The recipe of a recorded run; ``env`` is the folder of its environment, if it is not built in.
 
-    Raises InputError if the user does not say it, or the record is not that of a whole run.
+    Raises InputError if ``env`` is needed and missing, or if the event log does not belong to a whole run.
     """
     folder, recorded = event_log.path.parent, event_log.recipe
     if isinstance(recorded, dict) and "stage" in recorded:

@@ -1,4 +1,4 @@
-"""Regulation and tools to rules with their trail, and how the extracted rules compare with the curated set."""
+"""Regulation and tools to rules with provenance, and the score of extracted rules against gold rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ EXTRACTION_ROLES: tuple[RoleName, ...] = (
     "policy_extractor",
     "ltl_critic",
 )
-"""The roles that take part."""
+"""The roles of the extraction."""
 _BASELINE_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRules:
-    """The rules that were accepted, and the way to them.
+    """The accepted rules and their provenance.
 
     Attributes:
-        failure: why provisions are left that nobody got through, or None.
-        stopped_by: the budget that is spent, if that is why.
+        failure: why some provisions were not processed, or None.
+        stopped_by: the exhausted budget, if that is the reason.
     """
 
     rules: tuple[Rule, ...]
@@ -56,9 +56,9 @@ async def run_extraction(
     most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> ExtractedRules:
-    """Hold the conversations over the setting's regulation.
+    """Extract rules from the regulation of the domain.
 
-    ``models`` (by role) and ``doubts`` (of the reader of the document) are for the trail; ``max_common_trials`` as in
+    ``models`` (by role) and ``doubts`` (of the document reader) go into the provenance; ``max_common_trials`` as in
     `lawtrace.agents.conversations.rule_extraction.extract_rules`.
     """
     drawing = await extract_rules(
@@ -91,7 +91,7 @@ async def run_extraction(
 
 
 async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], None] = lambda: None) -> ExtractedRules:
-    """What the stand-ins without a model draw from the setting's regulation: what a model's rules stand beside."""
+    """Extract rules with the offline roles, as a baseline for a model's rules."""
     return await run_extraction(
         setting,
         role_models=OfflineRoleModels(),
@@ -105,10 +105,10 @@ async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], 
 def score_extraction(
     extracted: Sequence[Rule], curated: Sequence[Rule], *, restated: bool, trail: ExtractionProvenance | None = None
 ) -> ExtractionScore:
-    """Found means: some rule of the other set has an equivalent automaton. Text does not count."""
+    """Score rules: a rule is found if the other set has a rule with an equivalent automaton."""
     distinct: list[Rule] = []
     for rule in extracted:
-        # Saying a rule twice is no second find.
+        # Equivalent rules count once.
         if not _has_equivalent(rule, distinct):
             distinct.append(rule)
     missed = tuple(rule.id for rule in curated if not _has_equivalent(rule, distinct))

@@ -1,4 +1,4 @@
-"""What a stage is: the files it needs, the files it produces, what it depends on, and how it is run."""
+"""Stages: needed files, produced files, dependencies and the function that runs."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +24,7 @@ Context = TypeVar("Context")
 
 
 class EmptyStageError(InputError):
-    """A stage produced nothing that the next one could work on."""
+    """A stage produced no result that the next one can use."""
 
 
 class NoResponseError(OperationalError):
@@ -35,7 +35,7 @@ class StageProgress(Protocol):
     """Receives the progress of stages."""
 
     def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        """Begin a stage; call the function that it gives after each step."""
+        """Begin a stage; the caller calls the yielded function after each step."""
         ...
 
 
@@ -53,7 +53,7 @@ class Made:
     Attributes:
         complete: False if a model did not answer. The files are written, but the store does not offer them, so the
             stage runs again when the run is resumed.
-        error: why no other stage can build on it, or None.
+        error: why no other stage can use it, or None.
     """
 
     rows: dict[str, Sequence[BaseModel]] = field(default_factory=dict[str, Sequence[BaseModel]])
@@ -67,13 +67,13 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[Context]):
-    """One arrow of a pipeline.
+    """One stage of a pipeline.
 
     Attributes:
-        produces: the files that it writes.
-        needs: the files that it reads; which ones may depend on the recipe.
-        depends: what its result depends on beside these files: the part of the recipe, models, prompts, parameters.
-        run: makes the rows of its files.
+        produces: the files it writes.
+        needs: the files it reads, which may depend on the recipe.
+        depends: what else its result depends on: the part of the recipe, models, prompts, parameters.
+        run: computes the rows of its files.
     """
 
     name: str
@@ -85,14 +85,14 @@ class Stage(Generic[Context]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageContext:
-    """What the stages over tasks have in common.
+    """The shared context of the stages over tasks.
 
     Attributes:
         jail: for reference programs and baselines; the limits for models under test do not apply to them.
-        folder: of the run, for messages that tell where to look.
-        variant: the name of the ablation's variant; None without an ablation.
+        folder: the folder of the run, for messages.
+        variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
-        document_doubts: what the reader of the regulation's document is not sure of.
+        document_doubts: uncertainties of the reader of the regulation's document.
     """
 
     recipe: Recipe
@@ -109,7 +109,7 @@ class StageContext:
     document_doubts: tuple[str, ...] = ()
 
     def environment_key(self) -> dict[str, object]:
-        """The environment, as far as results depend on it."""
+        """The part of the stage key for the environment."""
         return {
             "environment": self.domain.environment.name,
             "declaration": self.domain.digest,
@@ -117,7 +117,7 @@ class StageContext:
         }
 
     def roles_key(self, *roles: RoleName) -> dict[str, object]:
-        """What the answers of these roles depend on beside what they are asked."""
+        """The part of the stage key for these roles: what their answers depend on besides the requests."""
         return {
             "models": {role: str(self.recipe.models.spec(role)) for role in roles},
             "prompts": {role: self.prompts[role].hash for role in roles},

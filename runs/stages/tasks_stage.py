@@ -1,4 +1,4 @@
-"""Traces to tasks: instructions in both styles, the reference program run in the jail, and the gate that follows."""
+"""Traces to tasks: instructions in both styles, a run of the reference program, and the quality gate."""
 
 import asyncio
 from collections import Counter
@@ -28,12 +28,12 @@ from lawtrace.solver.traces import Trace, print_program
 
 
 class BrokenReferenceError(LawtraceError):
-    """A reference program does not do in the jail what its trace does. A defect of ours, so it stops the run."""
+    """A reference program behaves differently from its trace. A defect of lawtrace, so it stops the run."""
 
 
 @dataclass(slots=True)
 class BuiltTasks:
-    """The accepted tasks, of the families asked for, with the traces they were made from, and how they came about."""
+    """The accepted tasks of the requested families, their traces, and the counts of the funnel."""
 
     tasks: list[Task] = field(default_factory=list[Task])
     references: list[TraceRow] = field(default_factory=list[TraceRow])
@@ -64,10 +64,10 @@ async def build_tasks(
 ) -> BuiltTasks:
     """Turn traces into tasks, in order, until ``count`` pairs are accepted or the traces run out.
 
-    Conversations of several traces are held at once; which traces are taken up depends on acceptance alone, so the
-    same answers give the same tasks.
+    Conversations run concurrently. Which traces are used depends on acceptance alone, so the same answers give the same
+    tasks.
     """
-    for row in traces:  # before any conversation is paid for
+    for row in traces:  # before any paid call
         _check_made_under(environment, rules, row)
     built = BuiltTasks()
     waiting = iter(traces)
@@ -91,7 +91,7 @@ async def build_tasks(
 def _next_wave(
     built: BuiltTasks, environment: Environment, rules: Sequence[Rule], waiting: Iterator[TraceRow], size: int
 ) -> list[TraceRow]:
-    """The next traces that are worth a conversation; those that are not are dropped and counted."""
+    """The next usable traces; unusable ones are dropped and counted."""
     wave: list[TraceRow] = []
     while len(wave) < size and (row := next(waiting, None)) is not None:
         reason = _unfit_reason(environment, rules, row.trace(environment))
@@ -104,7 +104,7 @@ def _next_wave(
 
 
 def _unfit_reason(environment: Environment, rules: Sequence[Rule], trace: Trace) -> str | None:
-    """Why no task can be made of a trace, in words for the funnel; None if one can."""
+    """Why a trace is unusable, as a reason for the funnel; None if it is usable."""
     if depends_on_order(environment, trace):
         return "no goal can say it: what it changes depends on the order"
     if not any(verdict.triggered for verdict in judge_rules(rules, trace.events, ())):
@@ -134,7 +134,7 @@ async def _write_pair(
             context = Context(stage="tasks", role="instruction_generator", task=row.id, variant=variant)
             pair[style] = await write(trace, style, context=context)
             if pair[style].instruction is None:
-                break  # a pair passes only if both do: the other need not be paid for
+                break  # a pair needs both instructions: do not pay for the other
     return pair
 
 
@@ -147,7 +147,7 @@ def _accept_pair(
     jail: Jail,
 ) -> None:
     built.traces += 1
-    # A pair passes only if both of its instructions do (P 4.2).
+    # A pair passes only if both of its instructions pass (P 4.2).
     rejected = [f"{style}: {written.ending}" for style, written in pair.items() if written.instruction is None]
     if rejected:
         built.dropped[rejected[0]] += 1
@@ -167,7 +167,7 @@ def _accept_pair(
 
 
 def _check_made_under(environment: Environment, rules: Sequence[Rule], row: TraceRow) -> None:
-    """A trace that was made under other rules or another declaration is the user's mistake, not our defect."""
+    """Raise InputError for a trace made under other rules or another declaration."""
     trace = row.trace(environment)
     state = trace.initial
     for event in trace.events:

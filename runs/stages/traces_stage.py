@@ -1,4 +1,4 @@
-"""Rules to traces, each with an id that tells which rules, profile, length, wishes and seed it was made under."""
+"""Rules to traces. The id of a trace depends on rules, profile, length, constraints and seed."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ def synthesize_traces(
     wishes: TraceConstraints = NO_CONSTRAINTS,
     on_trace: Callable[[], None] = lambda: None,
 ) -> list[TraceRow]:
-    """Synthesise ``count`` traces. Two traces that differ in anything asked for have different ids, so that programs
-    can never be judged on the wrong task."""
+    """Synthesise ``count`` traces. Traces made under different parameters have different ids, so a program is never
+    judged on the wrong task."""
     wished = [wishes.model_dump_json(exclude_defaults=True)] if wishes != NO_CONSTRAINTS else []
     made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length), *wished])
     digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]

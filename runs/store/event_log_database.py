@@ -61,7 +61,7 @@ CREATE INDEX entries_by_request ON entries (request_hash, occurrence) WHERE requ
 -- Full-text index of messages, by entry number.
 CREATE VIRTUAL TABLE words USING fts5 (said, content = '', columnsize = 0, tokenize = 'unicode61');
 """
-"""Leaves its transaction open, so that tables and metadata are committed together."""
+"""Leaves the transaction open, so that tables and metadata are committed together."""
 
 
 def event_log_path(directory: Path) -> Path:
@@ -104,11 +104,10 @@ def check_can_create(path: Path) -> None:
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Open for writing, with autocommit outside transactions.
 
-    WAL lets readers in while we write. ``synchronous=NORMAL`` hands a commit to the operating system without waiting
-    for the disk: a process that is killed loses nothing. Against the loss of power the log is flushed once a turn,
-    before the next paid call (`EventLogFile.flush`): one flush for all that happened, where FULL would take one an
-    entry.
-    Moving the log into the file costs two flushes and most of the writing, so it waits until 32 MB have come together.
+    WAL allows readers during writes. ``synchronous=NORMAL`` commits to the operating system without waiting for the
+    disk: a killed process loses nothing. Against power loss the log is flushed once per turn, before the next paid call
+    (`EventLogFile.flush`); FULL would flush for each entry.
+    A checkpoint costs two flushes and most of the writing, so it waits for 32 MB.
     """
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")

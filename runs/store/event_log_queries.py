@@ -16,7 +16,7 @@ LogLine = MessageSent | RoleFailed
 
 @dataclass(frozen=True, slots=True)
 class ConversationKey:
-    """What identifies a conversation: the fields of `Context` but for role, model and turn."""
+    """The key of a conversation: the fields of `Context` except role, model and turn."""
 
     stage: str
     task: str | None = None
@@ -137,7 +137,7 @@ def find_messages(
 
 
 def conversation_ids(event_log: EventLogFile, stage: str) -> dict[ConversationKey, int]:
-    """The places of all conversations of a stage, with their numbers."""
+    """The keys of all conversations of a stage with their row ids."""
     rows = event_log.rows(
         f"SELECT {_KEY_COLUMNS}, id FROM conversations WHERE stage = ?",  # noqa: S608
         (stage,),

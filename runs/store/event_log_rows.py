@@ -174,7 +174,7 @@ class RowReader:
 
 
 def _searchable_text(entry: MessageSent | RoleFailed) -> str:
-    """What one may look for: all that was said, the calls too."""
+    """The text for the search: the message and its calls."""
     if isinstance(entry, RoleFailed):
         return entry.text
     return "\n".join([entry.content, *(f"{call.name} {call.arguments}" for call in entry.function_calls)])

@@ -1,4 +1,4 @@
-"""The trail of an extraction as a file: what became of every provision and every rule, and everything that was said."""
+"""The provenance file of an extraction: the fate of every provision and rule, and all messages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ FUNNEL_STEPS: dict[str, str] = {
 
 
 class ProvenanceLine(RootModel[ProvenanceRow]):
-    """One line of the file, of whichever kind."""
+    """One line of the file, of any kind."""
 
 
 @dataclass(frozen=True)
 class ExtractionProvenance:
-    """A trail file, its rows by kind."""
+    """The rows of a provenance file by kind."""
 
     head: ProvenanceHeader
     provisions: tuple[ProvisionProvenance, ...]
@@ -49,7 +49,7 @@ class ExtractionProvenance:
 
     @cached_property
     def unread(self) -> tuple[ProvisionProvenance, ...]:
-        """The provisions that nobody got to, or whose conversation broke off."""
+        """The unprocessed provisions, and those whose conversation failed."""
         return tuple(provision for provision in self.provisions if provision.fate.fate == "unread")
 
     @cached_property
@@ -57,7 +57,7 @@ class ExtractionProvenance:
         return {piece.piece: piece for piece in self.pieces}
 
     def regulation(self) -> Regulation:
-        """The text that was read, as far as the trail has it: every provision in its words."""
+        """The regulation as far as the file contains it: the text of every provision."""
         head = self.head
         provisions = tuple(
             Provision(citation=row.citation, text=row.words, heading=row.heading or None) for row in self.provisions
@@ -71,7 +71,7 @@ class ExtractionProvenance:
 
 
 def provenance_path(rules: Path) -> Path:
-    """Where the trail of a rule file is: beside it."""
+    """The path of the provenance file of a rule file, in the same folder."""
     return rules.with_suffix(".trail.jsonl")
 
 

@@ -1,4 +1,4 @@
-"""Where a run's files are: one folder a run, one file a stage."""
+"""The folder of a run, with one file per stage."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from lawtrace.environments.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The files of one run. Each is written whole by its stage and read by the next."""
+    """The files of one run. Each is written atomically by its stage and read by the next."""
 
     path: Path
 
@@ -23,7 +23,7 @@ class RunFolder:
 
     @property
     def trail(self) -> Path:
-        """What became of every provision and every rule proposed, and everything said over them."""
+        """The provenance of extracted rules: the fate of every provision and proposed rule, and all messages."""
         return self.path / "extracted_rules.trail.jsonl"
 
     @property
@@ -32,7 +32,7 @@ class RunFolder:
 
     @property
     def baseline(self) -> Path:
-        """The programs of the model-written baseline; only where a model writes it."""
+        """The programs of the model-written baseline, if there is one."""
         return self.path / "baseline.jsonl"
 
     @property
@@ -49,7 +49,7 @@ class RunFolder:
 
     @property
     def findings(self) -> Path:
-        """What the stages found beside their rows: coverage, funnel, deletion check, extraction score."""
+        """Statistics of the stages: coverage, funnel, deletion check, extraction score."""
         return self.path / "findings.jsonl"
 
     @property
@@ -58,14 +58,14 @@ class RunFolder:
 
     @property
     def variants(self) -> Path:
-        """In an ablation: what each variant is, and what became of it. The other files are in the variants' folders."""
+        """The variants of an ablation and how they ended. Their other files are in folders of their own."""
         return self.path / "variants.jsonl"
 
     def variant(self, number: int) -> "RunFolder":
         return RunFolder(self.path / "variants" / f"{number:02d}")
 
     def part(self, name: str) -> "RunFolder":
-        """A folder of its own for a part of the run."""
+        """The folder of a part of the run."""
         return RunFolder(self.path / name)
 
     def existing(self) -> "RunFolder":
@@ -78,7 +78,7 @@ class RunFolder:
 
 
 def new_run_folder(name: str, parent: Path = Path("logs")) -> RunFolder:
-    """A folder of its own for a new run, named after the recipe and the time."""
+    """A new folder for a run, named after the recipe and the time."""
     started = dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S")
     path, number = parent / f"{started}-{name}", 2
     while path.exists():

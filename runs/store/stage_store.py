@@ -1,8 +1,8 @@
-"""The stage store: what stages made, found again by what it was made from.
+"""The stage store: files of stages, content-addressed by their inputs.
 
-The key of a stage is a hash over its name, the part of the recipe that it depends on, and the digests of the files that
-it reads. The entries `StageFinished` of an event log are the index: under which key a file was written, and the digest
-of its bytes. A file that has changed since is not offered.
+The key of a stage is a hash over its name, the part of the recipe that it depends on, and the digests of the files it
+reads. The `StageFinished` entries of an event log are the index: key, file and digest. A file that changed afterwards
+is not used.
 """
 
 import hashlib
@@ -33,11 +33,11 @@ class StageFile(Generic[Row]):
         return self.name.removesuffix(".jsonl")
 
     def read(self, path: Path) -> list[Row]:
-        """All rows; raises InputError naming the line that is none."""
+        """All rows. Raises InputError with the invalid line."""
         return read_rows(path, self._row, empty=True)
 
     def write(self, path: Path, rows: Sequence[Row]) -> int:
-        """Write the file and return how many rows it has. Raises OperationalError."""
+        """Write the file and return the number of rows. Raises OperationalError."""
         return write_rows(path, rows)
 
 
@@ -45,7 +45,7 @@ AnyFile = StageFile[Any]
 
 
 class Products:
-    """Rows by the file that holds them, with the digest of each file."""
+    """Rows and digest by file."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[Any]] = {}
@@ -66,16 +66,16 @@ class Products:
 
 
 class StageStore:
-    """The files of one run by the key they were made under.
+    """The files of one run by stage key.
 
     Args:
         folder: the folder of the run; files are named relative to it.
-        finished: what its event log says was finished.
+        finished: entries of its event log.
 
     Attributes:
-        incomplete: keys made in this session whose files are not complete. They are shared within the session, and made
-            again when the run is resumed.
-        errors: key -> why no other stage can build on its files.
+        incomplete: keys of this session with incomplete files. These are shared within the session, and made again
+            when the run is resumed.
+        errors: key -> why no other stage can use its files.
     """
 
     def __init__(self, folder: Path, finished: Iterable[Entry] = ()) -> None:
@@ -88,11 +88,11 @@ class StageStore:
                 self.add(entry.key, folder / entry.file, entry.sha256)
 
     def add(self, key: str, path: Path, sha256: str) -> None:
-        """A file was made under this key. The first one stays: later ones are copies of it."""
+        """Add a file under its key. The first one is kept: later ones are copies of it."""
         self._found.setdefault(key, {}).setdefault(path.name, (path, sha256))
 
     def find(self, key: str, names: Iterable[str]) -> Mapping[str, Path] | None:
-        """The files made under the key; None unless all are there, unchanged."""
+        """The files under the key; None unless all exist unchanged."""
         found = self._found.get(key, {})
         paths: dict[str, Path] = {}
         for name in names:
@@ -110,7 +110,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def stage_key(*parts: object) -> str:
-    """A hash over JSON values, models of pydantic and their collections."""
+    """A hash over JSON values, pydantic models and their collections."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=_as_json).encode()).hexdigest()
 
 
