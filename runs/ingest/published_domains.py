@@ -20,7 +20,7 @@ class PublishedDomain:
         object_name: the name under which recorded programs find the tools.
         rules_file: where its rules are published.
         state: a published state in our outside form, on that day (``YYYY-MM-DD``), with those variables.
-        kept: the tables that say what a published state says.
+        kept: the tables that are compared with the published state.
         repair: makes a published reference program run.
         variables: its init block's variables, as our tools want them.
         notes: what an import changes or adds, in sentences.
@@ -178,7 +178,7 @@ _SNAPSHOT = "user_variable_initial_environment"
 """The variable with the initial state; its times are not requested ones."""
 
 _KEYS = {"ScheduleAppointment": "appointment_id", "ConsultDoctor": "consultation_id"}
-"""Tools whose whole result stands for an identifier in published programs -> the documented field."""
+"""Tools whose whole result is used as an identifier in published programs -> the documented field."""
 
 _STATUSES = {"cancelled": "cancelled", "completed": "completed"}
 _PRESCRIPTION_STATUSES = {"approved": "approved", "declined": "declined"}

@@ -58,7 +58,7 @@ async def run_extraction(
 ) -> ExtractedRules:
     """Extract rules from the regulation of the domain.
 
-    ``models`` (by role) and ``doubts`` (of the document reader) go into the provenance; ``max_common_trials`` as in
+    ``models`` (by role) and ``doubts`` (of the document reader) go into the provenance; ``most_trials`` as in
     `lawtrace.agents.conversations.rule_extraction.extract_rules`.
     """
     drawing = await extract_rules(
