@@ -1,1 +1,1 @@
-"""Who talks: roles, conversations, model clients. Floor 3, the only one that imports AutoGen."""
+"""Agents: roles, conversations, model clients. Floor 3, the only one that imports AutoGen."""

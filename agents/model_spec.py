@@ -49,7 +49,7 @@ class ModelSpec:
     """The model behind a role. ``str(spec)`` is what `parse` reads.
 
     Attributes:
-        provider: who answers.
+        provider: the source of the answers.
         name: for an endpoint the model, for ``replay`` the run folder, for ``baseline`` the policy; empty for
             ``offline``.
         recorded: for ``replay``, the spec of the recorded model if several played the role in that run

@@ -22,7 +22,7 @@ class RoleModels(Protocol):
 
 
 class ConfiguredRoleModels:
-    """One model for each role, as a recipe says.
+    """One model for each role, as the recipe sets them.
 
     Args:
         offline: the scripted roles that the model ``offline`` stands for.
@@ -58,7 +58,7 @@ class ConfiguredRoleModels:
 
 
 class OfflineRoleModels:
-    """Every role played by its offline stand-in; nothing is recorded."""
+    """All roles played by their scripted versions; nothing is recorded."""
 
     def client(self, role: str, context: Context) -> ChatCompletionClient:
         return ScriptedClient(OFFLINE_ROLES[role])

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans for model calls and stages. AutoGen makes spans of its own for its agents.
+"""OpenTelemetry spans for model calls and stages. AutoGen has spans of its own for its agents.
 
 Only the API is used, which AutoGen depends on and which does nothing without an SDK (``pip install 'lawtrace[otel]'``,
 set up by `lawtrace.runs.cli`). Message texts are in the event log, never in a span.

@@ -1,1 +1,1 @@
-"""Whole conversations: who speaks next, when it ends, and what comes out."""
+"""Complete conversations: the order of speakers, the end, and the result."""

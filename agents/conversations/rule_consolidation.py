@@ -93,7 +93,7 @@ def _note_merges(merges: Iterable[RuleMerge], candidates: dict[str, RuleCandidat
 def _without_redundant(
     environment: Environment, kept: Sequence[Rule], candidates: dict[str, RuleCandidate]
 ) -> list[Rule]:
-    """Without rules that several others imply together. The demands of the set stay the same."""
+    """The rules without those that several others imply together. The demands of the set stay the same."""
     rules = {rule.id: rule for rule in kept}
     while flaws := rule_flaws(environment, list(rules.values())):
         for id_, finding in flaws.items():

@@ -42,8 +42,7 @@ class ProposedRules:
     """The result of the conversation.
 
     Attributes:
-        candidates: every proposed rule once. Those that still have the status *proposed* met no objection, or none
-            that the last round left standing.
+        candidates: every proposed rule once. Those that still have the status *proposed* have no open objection.
         not_checkable: provisions that tool calls cannot show, with the extractor's reasons.
         rounds: the number of proposals.
         failure: why the conversation could not be finished, or None.
@@ -152,9 +151,9 @@ def validate_signature(proposed: ProposedRule, environment: Environment, regulat
 def find_flaws(proposal: Proposal, environment: Environment, regulation: Regulation) -> tuple[RuleObjection, ...]:
     """Objections that the analysis of the valid rules proves, each against one rule.
 
-    Of conflicting rules the last is objected to. A rule that another objection rests on is not, so that meeting all
-    objections loses nothing that the set demands. Undecided questions are no objections, nor are rules that others
-    imply: those are merged later, and the remaining rule cites the provisions of all.
+    Of conflicting rules the last is rejected. A rule that another objection depends on is kept, so that meeting all
+    objections loses no demand of the set. Undecided questions are not objections. Rules that others imply are merged
+    later, and the remaining rule cites the provisions of all.
     """
     valid: dict[str, Rule] = {}
     for proposed in proposal.rules:
@@ -225,8 +224,8 @@ def _since_proposal(messages: Sequence[Utterance]) -> list[Candidates]:
 def _candidates(
     proposals: Sequence[Proposal], messages: Sequence[Utterance], environment: Environment, regulation: Regulation
 ) -> list[RuleCandidate]:
-    """The rules of the last proposal, then those of earlier ones that it no longer has: neither the id nor the formula
-    for that provision."""
+    """The rules of the last proposal, then earlier ones that it dropped: neither their id nor their formula for that
+    provision occurs in it."""
     last = proposals[-1]
     position = max(number for number, (_, content) in enumerate(messages) if content is last)
     objections = {

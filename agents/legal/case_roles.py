@@ -1,4 +1,4 @@
-"""The facts agent and the rules agent: cut paragraphs into pieces that can be found alone (M 3.2, 5.1)."""
+"""The role agents that prepare a case: facts, rules, application, common sense (M 3.2, 5.1)."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ class Segment(BaseModel):
 
 
 class Segments(BaseModel):
-    """All pieces of the paragraphs at hand."""
+    """All segments of the given paragraphs."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,7 +46,8 @@ def make_segmenter(
 
 
 def check_segment(segment: Segment, texts: Mapping[str, str]) -> str | None:
-    """What speaks against a piece: it cites no paragraph, or words that do not stand there. None if nothing."""
+    """The objection to a segment: it cites an unknown paragraph, is empty, or misquotes the paragraph. None if
+    valid."""
     if segment.paragraph not in texts:
         return f"{segment.text[:40]!r} cites {segment.paragraph!r}, which is no paragraph"
     if not segment.text.strip():
@@ -70,11 +71,11 @@ ALIGNMENTS = (
     "Personal Data",
     "Special Category Data",
 )
-"""The roles and classes that an entity or concept may have; the list is closed."""
+"""The closed list of roles and classes that an entity or concept may have."""
 
 
 class LegalAlignment(BaseModel):
-    """A legal role or class that a paragraph gives to something."""
+    """A legal role or class that a paragraph assigns to an entity or concept."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,8 +99,11 @@ class Relation(BaseModel):
 
 
 class Application(BaseModel):
-    """What the paragraphs at hand say in terms of law. Both lists must be there, if empty: a part of an answer that was
-    cut off is an object, too, and must not pass for one that found nothing."""
+    """The legal statements of the given paragraphs.
+
+    Both lists are required, even if empty: a fragment of a truncated answer is a JSON object too, and must not count as
+    an answer without entries.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -122,7 +126,8 @@ def make_application_agent(
 
 
 def check_alignment(alignment: LegalAlignment, texts: Mapping[str, str]) -> str | None:
-    """What speaks against an entry: no paragraph, a role outside the list, a name that the paragraph does not have."""
+    """The objection to an entry: unknown paragraph, unknown role, or a name missing from the paragraph. None if
+    valid."""
     name = alignment.entity_or_concept
     if alignment.legal_alignment not in ALIGNMENTS:
         return f"{name!r}: {alignment.legal_alignment!r} is none of {', '.join(ALIGNMENTS)}"
@@ -130,7 +135,7 @@ def check_alignment(alignment: LegalAlignment, texts: Mapping[str, str]) -> str 
 
 
 def check_relation(relation: Relation, texts: Mapping[str, str]) -> str | None:
-    """What speaks against a relation: no paragraph, or names that the paragraph does not have."""
+    """The objection to a relation: empty, unknown paragraph, or names missing from the paragraph. None if valid."""
     if not relation.relation.strip():
         return f"{relation.source!r} and {relation.target!r}: the relation is empty"
     return _check_names(relation.paragraph, (relation.source, relation.target), texts)
@@ -148,7 +153,7 @@ def _check_names(paragraph: str, names: Sequence[str], texts: Mapping[str, str])
 
 
 class Inference(BaseModel):
-    """An alignment that no text states, with the entries that it follows from."""
+    """An alignment that the text does not state, with the entries from which it follows."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -160,7 +165,7 @@ class Inference(BaseModel):
 
 
 class Inferences(BaseModel):
-    """Everything that follows from what is at hand. The list must be there, if empty (see `Application`)."""
+    """All inferences from the given entries. The list is required, even if empty (see `Application`)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -185,8 +190,10 @@ def make_common_sense_agent(
 def check_inference(
     inference: Inference, known: Mapping[str, Chunk], stated: Collection[tuple[str, str]]
 ) -> str | None:
-    """What speaks against it: it rests on nothing known, has a role outside the list, or repeats what is stated
-    (``stated`` holds names in lower case with their alignment)."""
+    """The objection to an inference: no known entry behind it, unknown role, or already stated. None if valid.
+
+    ``stated`` holds pairs of lower-case name and alignment.
+    """
     name = inference.entity_or_concept
     missing = [ref for ref in inference.rests_on if ref not in known]
     if not inference.rests_on or missing:

@@ -47,8 +47,11 @@ AgentStore = Callable[[Agent, str], tuple[Sequence[Chunk], float]]
 
 
 _STORE_THREADS = ThreadPoolExecutor(8, thread_name_prefix="store")
-"""Threads for retrieval, which may wait for an endpoint. The event loop's default threads resolve the endpoint's
-address: if retrieval took all of them, both would wait for ever."""
+"""Threads for retrieval, which may wait for an endpoint.
+
+The default threads of the event loop resolve the endpoint's address: if retrieval occupied all of them, both would wait
+forever.
+"""
 
 
 @dataclass(frozen=True, slots=True)

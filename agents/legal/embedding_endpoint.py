@@ -1,9 +1,8 @@
-"""Vectors from an OpenAI-compatible endpoint, for retrieval by meaning.
+"""Embedding vectors from an OpenAI-compatible endpoint, for retrieval by meaning.
 
-A batch of texts is a call like any other: it goes through the same layers (`lawtrace.agents.models.stack`), so it
-is recorded,
-retried, bounded and budgeted, is not made again when the run goes on, and can be replayed. Its messages are the texts,
-its answer is the vectors as text.
+A batch of texts is a model call like any other. It passes the same layers (`lawtrace.agents.models.stack`), so it is
+recorded, retried, limited and budgeted, is not repeated when a run is resumed, and can be replayed. Its messages are
+the texts; its answer is the vectors as text.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingEndpoint:
-    """The innermost layer: asks for the vectors of a call's messages."""
+    """The innermost layer: requests the vectors of a call's messages."""
 
     client: AsyncOpenAI
     model: str
@@ -60,7 +59,8 @@ class EmbeddingEndpoint:
 
 
 def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> EmbeddingEndpoint:
-    """Raises InputError for a spec that names no such endpoint, or if the variable that is needed is not set."""
+    """Connect to the endpoint of a spec. Raises InputError if the spec names no such endpoint or a variable is
+    missing."""
     assert spec.provider in EMBEDDERS
     access = access_to(spec.provider, environment, spec)
     client = AsyncOpenAI(base_url=access.address, api_key=access.key, max_retries=0)
@@ -68,18 +68,18 @@ def connect_embeddings(spec: ModelSpec, environment: Mapping[str, str]) -> Embed
 
 
 def embedding_client(clients: ModelClients, spec: ModelSpec, context: Context) -> RecordedClient:
-    """A client whose answers are vectors, or a replay of one. Raises what `ModelClients.client_for` raises."""
+    """A client whose answers are vectors, live or replayed. Raises what `ModelClients.client_for` raises."""
     if spec.provider not in (*EMBEDDERS, "replay"):
         raise InputError(f"embedding model '{spec}' has no embeddings; use minilm or an endpoint such as openai:MODEL")
     return clients.client_for(spec, context, connect=connect_embeddings)
 
 
 class EndpointEncoder:
-    """An encoder that asks a client for the vectors of texts, 64 at a time, each text once.
+    """An encoder that requests vectors from a client, 64 texts at a time, each text once.
 
     Args:
         client: a client of an `EmbeddingEndpoint`, see `embedding_client`.
-        loop: where the client lives. `encode` waits for it, so it is called from another thread.
+        loop: the event loop of the client. `encode` waits for it, so it must be called from another thread.
     """
 
     def __init__(self, client: RequestClient, model: str, loop: asyncio.AbstractEventLoop) -> None:
@@ -89,7 +89,7 @@ class EndpointEncoder:
         self.id = model
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Raises CallFailed if no vectors came."""
+        """The vectors of the texts. Raises CallFailed without a usable reply."""
         for batch in _batches(texts, self._known):
             asking = self._client.create([UserMessage(content=text, source="retrieval") for text in batch])
             result = asyncio.run_coroutine_threadsafe(asking, self._loop).result()
@@ -98,8 +98,11 @@ class EndpointEncoder:
 
 
 class DryRunEncoder:
-    """Asks nobody, and notes what an `EndpointEncoder` would ask for: ``calls``, and the texts of all of them. Its
-    vectors are all the same."""
+    """An encoder that makes no request and counts those of an `EndpointEncoder`: ``calls``, and the ``texts`` of all
+    calls.
+
+    All its vectors are equal.
+    """
 
     id = "counting"
 
@@ -125,7 +128,7 @@ def _unpacked(text: str) -> Vectors:
 
 
 def _batches(texts: Sequence[str], known: Container[str]) -> Iterator[Sequence[str]]:
-    """What is not known yet, each text once."""
+    """Batches of the texts that are not known yet, each text once."""
     wanted = [text for text in dict.fromkeys(texts) if text not in known]
     for start in range(0, len(wanted), _BATCH):
         yield wanted[start : start + _BATCH]

@@ -1,8 +1,8 @@
-"""The role agents read a case: facts and rules in pieces, application, common sense (M 3.2, 5.1).
+"""Knowledge extraction: the role agents read a case and produce its chunks (M 3.2, 5.1).
 
-Every piece keeps the paragraph it comes from. What cites nothing, or words that are not there, is sent back; what is
-still so after the last round is left out and counted. Of facts and rules nothing is lost: a paragraph that no piece
-came of stays whole.
+Facts and rules are segments of paragraphs; application and common sense are entries. Each chunk keeps its paragraph.
+Entries without a valid citation are rejected; those still invalid after the last round are left out and listed. Facts
+and rules are never lost: a paragraph without a valid segment becomes one chunk.
 """
 
 import asyncio
@@ -44,11 +44,12 @@ _DERIVED: tuple[Agent, ...] = ("AR", "CS")
 
 @dataclass(frozen=True, slots=True)
 class ExtractedKnowledge:
-    """The case with the pieces of all four agents.
+    """The case with the chunks of all four agents.
 
     Attributes:
-        refused: what code left out, each with the reason.
-        failures: conversations that broke off; their paragraphs have no application, and stay whole as facts or rules.
+        refused: the entries that code left out, with reasons.
+        failures: conversations that broke off. Their paragraphs have no application entries and stay whole as facts or
+            rules.
     """
 
     case: Case
@@ -58,7 +59,7 @@ class ExtractedKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class _Setup:
-    """Where a conversation is held."""
+    """What all conversations of a case share."""
 
     role_models: RoleModels
     context: Context
@@ -68,7 +69,7 @@ class _Setup:
 
 @dataclass(frozen=True, slots=True)
 class _ExtractionResult:
-    """What came of one conversation."""
+    """The result of one conversation."""
 
     chunks: tuple[Chunk, ...] = ()
     refused: tuple[str, ...] = ()
@@ -78,7 +79,7 @@ class _ExtractionResult:
 async def extract_knowledge(
     case: Case, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
 ) -> ExtractedKnowledge:
-    """Let the four agents read the case; pieces that it had before are replaced."""
+    """Extract the chunks of all four agents; they replace earlier chunks of the case."""
     table = _Setup(role_models, context.at(task=case.id), event_log, most_rounds)
     segmented = await asyncio.gather(
         *(
@@ -112,7 +113,7 @@ async def extract_knowledge(
 
 
 def _keep_uncut_paragraphs(case: Case, chunks: Sequence[Chunk]) -> Iterable[Chunk]:
-    """Facts and rules in the order of the text; paragraphs without a piece as they are."""
+    """Chunks of facts and rules in the order of the text; a paragraph without segments is one chunk."""
     found: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         if chunk.agent not in _DERIVED:
@@ -254,7 +255,7 @@ def _refs(agent: Agent, paragraph: str, count: int) -> list[str]:
 
 
 def _context(table: _Setup, role: LegalRole, first: str) -> Context:
-    """A conversation's place: the role and the first paragraph (or entry) that it is about."""
+    """The context of a conversation: its role, and its first paragraph or entry as the unit."""
     return table.context.at(role=role, unit=first, conversation_kind=role)
 
 

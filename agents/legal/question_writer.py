@@ -1,4 +1,4 @@
-"""The question writer: from findings to questions, as a commissioner would ask them (M Table 6)."""
+"""The question writer: writes questions about a case from its findings (M Table 6)."""
 
 import asyncio
 import re
@@ -21,10 +21,10 @@ from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 from lawtrace.prompts.loader import Prompt
 
 QUOTE_LENGTH = 12
-"""So many words of the finding in a row are a quote."""
+"""Number of consecutive words of a finding that count as a quote."""
 
 DUPLICATE_SIMILARITY = 0.8
-"""Questions of the same kind that share so much of their words are one question."""
+"""Share of common words from which two questions of the same kind count as duplicates."""
 
 _POINTS_AT_TEXT = re.compile(
     r"\b(?:the|this|these) (?:text|passage|paragraphs?|excerpt|document|notice|reprimand|section)\b"
@@ -47,8 +47,11 @@ class WrittenQuestion(BaseModel):
 
 
 class WrittenQuestions(BaseModel):
-    """All questions that the findings at hand support. The list must be there, if empty: the options of a question that
-    was cut off are an object, too, and must not pass for findings without a question."""
+    """All questions that the given findings support.
+
+    The list is required, even if empty: the options of a truncated question are a JSON object too, and must not count
+    as an answer without questions.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -70,7 +73,7 @@ def make_question_writer(
 
 
 def check_question(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
-    """What speaks against a question, in its own words at the front; None if nothing does."""
+    """The objection to a question, beginning with its first words; None if it is valid."""
     reason = _find_fault(written, texts)
     return f"{written.question[:60]!r}: {reason}" if reason else None
 
@@ -114,9 +117,9 @@ def _gives_away(written: WrittenQuestion, texts: Mapping[str, str]) -> str | Non
 
 
 def is_duplicate(written: WrittenQuestion, earlier: WrittenQuestion) -> bool:
-    """Whether two questions ask the same: the same kind of options, nearly the same words in question and options.
+    """Whether two questions are the same: the same kind of options, nearly the same words in question and options.
 
-    The words of negation count for themselves, since a question and its negated form are two.
+    Words of negation must agree, since a question and its negation are two questions.
     """
     if tuple(written.options) != tuple(earlier.options):
         return False
@@ -134,7 +137,7 @@ FINDING_BATCH_SIZE = 6
 
 @dataclass(frozen=True, slots=True)
 class GeneratedQuestions:
-    """The case with its questions, what was left out and why, and conversations that broke off."""
+    """The case with its questions, the rejected questions with reasons, and the conversations that broke off."""
 
     case: Case
     refused: tuple[str, ...]
@@ -144,7 +147,7 @@ class GeneratedQuestions:
 async def write_questions(
     case: Case, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
 ) -> GeneratedQuestions:
-    """Write the questions of a case; those it had before are replaced. Raises InputError if it has no findings."""
+    """Write the questions of a case; they replace earlier ones. Raises InputError if the case has no findings."""
     findings = case.paragraphs_of("findings")
     if not findings:
         raise InputError(f"{case.id}: no paragraph of it is a finding; correct its mapping and ingest it again")

@@ -1,4 +1,4 @@
-"""The section mapper: says which part of a decision each paragraph belongs to (M 4.2)."""
+"""The section mapper: assigns each paragraph to a part of the decision (M 4.2)."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SHOWN_CHARACTERS = 300
 
 
 class PartMapping(BaseModel):
-    """The whole mapping. Later turns give the whole mapping again."""
+    """The complete mapping, in every turn."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,11 +44,11 @@ def make_section_mapper(client: ChatCompletionClient, prompt: Prompt, document: 
 
 @dataclass(frozen=True, slots=True)
 class SectionMapping:
-    """What came of the conversation.
+    """The result of the conversation.
 
     Attributes:
-        parts: the last mapping that covers the document; empty if none did.
-        doubts: what is unusual about its order.
+        parts: the last mapping that covers the document; empty if there was none.
+        doubts: unusual order of the parts.
         failure: why there is no mapping, or None.
     """
 
@@ -60,7 +60,8 @@ class SectionMapping:
 async def map_sections(
     document: Document, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
 ) -> SectionMapping:
-    """Hold the conversation. A mapping that loses a paragraph is never used; one of unusual order, only at the end."""
+    """Map the sections of a document. An incomplete mapping is never used; one in unusual order only after the last
+    round."""
 
     found = await run_proposal_loop(
         make_section_mapper(

@@ -24,7 +24,7 @@ class BudgetExhausted(OperationalError):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens, in the currency of the recipe."""
+    """Prices per million tokens, in the currency of the recipe."""
 
     input: float
     output: float

@@ -70,8 +70,8 @@ Connect = Callable[[ModelSpec, Mapping[str, str]], RemoteEndpoint]
 class Endpoint:
     """An endpoint.
 
-    A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode: that one
-    parses the answer itself, so an answer that violates the schema would be paid for and lost.
+    A schema for the answer is sent as ``response_format`` rather than through AutoGen's structured mode, which parses
+    the answer itself: an answer that violates the schema would be paid for and lost.
 
     Attributes:
         address: the base URL.
@@ -106,7 +106,7 @@ class Endpoint:
                 cancellation_token=request.cancellation_token,
             )
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            # AutoGen reads the reply without looking: a web page or an empty object surfaces as one of these.
+            # AutoGen does not check the reply: a web page or an empty object surfaces as one of these.
             raise CallFailed(
                 "endpoint",
                 f"{call.context.model}: the response is not a chat completion ({type(error).__name__}: {error}); "
@@ -116,7 +116,7 @@ class Endpoint:
     def _settings(self, parameters: ModelParameters) -> dict[str, Any]:
         settings = parameters.model_dump(exclude_none=True, exclude={"answers"})
         if self.is_openai and "max_tokens" in settings:
-            # The vendor's newer models refuse the old name; many compatible servers know nothing else.
+            # Newer OpenAI models refuse the old name; many compatible servers only know the old name.
             settings["max_completion_tokens"] = settings.pop("max_tokens")
         return settings
 
@@ -124,17 +124,17 @@ class Endpoint:
 def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
     """A client for an endpoint, with address and key from the environment.
 
-    The client of the openai package is ours to open: AutoGen, given a name that looks like another vendor's, would send
-    the key of the one to the address of the other. Its own retries are off, since they would not be recorded; so is
-    its patience of five seconds for a connection, which a busy loop of ours would use up: the deadline is the limit.
+    The client of the openai package is created here: AutoGen would send the key to another vendor's address if the
+    model name looks like that vendor's. Its retries are off, since they would not be recorded. Its connection timeout
+    of five seconds is off too, since a busy event loop could exceed it: the deadline is the limit.
 
     Raises:
-        InputError: the variable or the package that is needed is missing, or the spec names no endpoint.
+        InputError: a variable or package is missing, or the spec names no endpoint.
     """
     if spec.provider not in ENDPOINTS:
         raise InputError(f"model '{spec}' is no endpoint; name one, such as openai:MODEL")
     access = access_to(spec.provider, environment, spec)
-    # Endpoints often call a model by a longer name than they were asked for; AutoGen takes that for a fault of its own.
+    # Endpoints often report a longer model name than the requested one, which AutoGen takes for a fault.
     warnings.filterwarnings("ignore", "Resolved model mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Finish reason mismatch", UserWarning)
     warnings.filterwarnings("ignore", "Tool call function arguments field is not a string", UserWarning)
@@ -158,7 +158,7 @@ def connect(spec: ModelSpec, environment: Mapping[str, str]) -> Endpoint:
 
 
 def _azure(spec: ModelSpec, access: Access) -> ChatCompletionClient:
-    """The name in the spec is that of the deployment."""
+    """A client for an Azure deployment; the spec names the deployment."""
     opened = AsyncAzureOpenAI(
         azure_deployment=spec.name,
         azure_endpoint=access.address,

@@ -55,11 +55,11 @@ class OccurrenceCounter:
 class RecordedClient(RequestClient):
     """The client of one role in one conversation. Cheap: connections are in the layers below and shared.
 
-    Every call counts as a turn of its own, from the turn of the given context on. A call that is already in the
-    record `earlier` (the same run, before it was interrupted) is answered from there and not written twice.
+    Each call is a turn of its own, starting at the turn of the given context. A call that is already in the record
+    `earlier` (the same run, before it was interrupted) is answered from there and not recorded again.
 
     Attributes:
-        seconds: how long the answers so far took, as recorded: the same when they come from a record.
+        seconds: the recorded time of the answers so far; the same when answered from a record.
     """
 
     def __init__(
@@ -163,8 +163,7 @@ def _entry(call: ModelCall, result: CreateResult, seconds: float, *, paid: bool)
 
 def _storable(result: CreateResult) -> CreateResult:
     """Replace lone surrogates, which JSON can carry and no file can hold, by question marks, so that the role and the
-    event log see the same text. Missing ids and arguments of calls, which some endpoints omit, become empty strings.
-    """
+    event log see the same text. Missing ids and arguments of calls, which some endpoints omit, become empty strings."""
     content = (
         _without_surrogates(result.content)
         if isinstance(result.content, str)

@@ -1,4 +1,4 @@
-"""Replay: answers from the event log of an earlier run, and from nothing else."""
+"""Replay: answers from the event log of an earlier run only."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class RecordedModel:
 
 
 class ReplaySource(Protocol):
-    """The event log of a run, as far as replay needs it."""
+    """The parts of a run's event log that replay needs."""
 
     def answer(self, context: Context, request_hash: str, occurrence: int) -> ModelCalled | RoleFailed | None:
         """The answer to a request of the same stage, role, task, unit and style; else its failure; else None."""

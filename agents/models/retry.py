@@ -1,4 +1,4 @@
-"""Retries of transport errors, and of nothing else: an unwanted answer is still the answer."""
+"""Retries of transport errors only: an unwanted answer is still the answer."""
 
 from dataclasses import dataclass
 

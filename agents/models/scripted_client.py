@@ -12,7 +12,7 @@ from lawtrace.agents.models.request_client import RequestClient
 class ScriptedClient(RequestClient):
     """Answers with ``answer(messages)``, text or tool calls, without network, clock or randomness.
 
-    Usage counts plain words, which makes runs comparable with one another and with nothing else.
+    Usage counts plain words, so it is comparable only between scripted runs.
     """
 
     def __init__(self, answer: Callable[[Sequence[LLMMessage]], str | list[FunctionCall]]) -> None:

@@ -56,7 +56,7 @@ class ModelClients:
         settings: the limits.
         environment: where addresses and keys come from.
         open_replay: opens the record of a run directory, for ``replay:`` specs.
-        earlier: the record of this same run before it was interrupted; what it holds is not asked again.
+        earlier: the record of this run before it was interrupted; its calls are not repeated.
         clock: seconds, for latencies.
     """
 
@@ -97,15 +97,14 @@ class ModelClients:
     ) -> RecordedClient:
         """A client for one conversation, of an endpoint or a replayed role.
 
-        The model in the context is filled in from the spec; for a replay, with the model that was recorded (its
-        recorded parameters are used, too).
+        The model in the context is filled in from the spec; for a replay, with the recorded model and its parameters.
 
         Args:
-            connect: opens the endpoint; another one than the default serves other answers, such as vectors.
+            connect: opens the endpoint, if it is not for chat completions but, for example, for embeddings.
 
         Raises:
             InputError: a key is missing, the run does not exist, or the spec names a built-in model.
-            CannotCarryOut: the run to replay holds nothing of this role.
+            OperationalError: the run to replay has no calls of this role.
         """
         if spec.is_scripted:
             raise InputError(f"model '{spec}' is scripted and has no script for this role; name an endpoint")

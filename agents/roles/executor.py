@@ -26,13 +26,13 @@ PYTHON = frozenset({"python", "python3", "py"})
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What a model under test is told besides the request and the tools.
+    """The information for a model under test besides the request and the tools.
 
     Attributes:
         regulation: the text of the regulation.
-        hints: when to call the compliance tools, and what restated provisions were read to mean.
-        shield: that there is one.
-        prompts: the words.
+        hints: when to call the compliance tools, and the interpretation of restated provisions.
+        shield: whether there is one.
+        prompts: the prompt files.
     """
 
     regulation: bool = True
@@ -42,7 +42,7 @@ class Briefing:
 
 
 DEFAULT_BRIEFING = Briefing()
-"""The benchmark's default: the regulation, and nothing that points at a compliance step."""
+"""The default of the benchmark: the regulation, without hints at compliance steps."""
 
 
 def make_executor(

@@ -1,8 +1,8 @@
 """Mentions in a line of a request: objects that must be looked up or were created before, such as *the savings
 account*, *the new guest "Edda Marsh"*, *the consultation with the doctor found with the keywords "cardiology"*.
 
-The documentation is all that is known about them: if a tool's result has an identifier in the format that a parameter
-requires, what the tool finds or creates can be named by a noun phrase with the tool's arguments in it. A required
+Mentions are derived from the documentation alone: if a tool's result has an identifier in the format that a parameter
+requires, the object that the tool finds or creates can be named by a noun phrase with the tool's arguments. A required
 argument is recognized by its position after the noun, an optional one only if the words before it name it.
 """
 
@@ -27,10 +27,10 @@ class Source:
     """A call that returns an object.
 
     Attributes:
-        noun: a pattern for what the thing is called: *booking* or *booking code* for a ``booking_code``.
+        noun: a pattern for the name of the object: *booking* or *booking code* for a ``booking_code``.
         path: to the identifier in the result.
         shape: the identifier's format.
-        makes: whether the call makes the thing rather than finding it.
+        makes: whether the call creates the object rather than finding it.
     """
 
     tool: str
@@ -48,7 +48,7 @@ class Source:
 class Mention:
     """An object mentioned in a line: the call that returns it, with its arguments, and its position in the line.
 
-    An argument that is a thing in its turn is a mention itself.
+    An argument that is itself an object is a nested mention.
     """
 
     source: Source
@@ -72,7 +72,7 @@ def sources_of(tools: Mapping[str, Documented]) -> list[Source]:
                 found.append(Source(name, noun, (result["name"], 0, field) if listed else (field,), shape, not listed))
                 break
     searched = {source.noun for source in found if not source.makes}
-    # Where a thing can be searched for as well, the one that was made is *the new* one.
+    # Where an object can also be searched for, the created one is *the new* one.
     return [
         Source(s.tool, f"new {s.noun}", s.path, s.shape, s.makes) if s.makes and s.noun in searched else s
         for s in found
@@ -108,8 +108,7 @@ def mentions_in(line: str, tools: Mapping[str, Documented], sources: Sequence[So
 
 
 def _mention_at(line: str, start: int, tools: Mapping[str, Documented], sources: Sequence[Source]) -> Mention | None:
-    """The mention at that position, by the source that explains most of the line; among equals the one with the longer
-    noun."""
+    """The mention at that position, by the source that explains most of the line; among equals, by the longer noun."""
     explained = (_explained(line, start, tools, sources, source) for source in sources)
     found = (mention for mention in explained if mention)
     return max(found, key=lambda mention: (mention.end, len(mention.source.noun)), default=None)

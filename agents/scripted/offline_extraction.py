@@ -20,7 +20,7 @@ _NAME_WEIGHT = 3
 """Words of a tool's name count as often as this many in its summary."""
 
 _SAME: Mapping[str, str] = {
-    # stems as `words_of` gives them
+    # stems as `words_of` returns them
     **dict.fromkeys(("authentic", "authenticat", "verify", "verif", "identify", "authoris"), "authoriz"),
     **dict.fromkeys(("log", "document", "audit", "evidenc"), "record"),
     **dict.fromkeys(("remittanc", "remit"), "transfer"),

@@ -58,7 +58,7 @@ class _Reader:
 
     def read(self, line: str) -> None:
         """Add the call that the line requests, with the look-ups it needs in goal style."""
-        # The access history is not the access code: what no step so far has made is not what the line means.
+        # *Access history* is not *access code*: a mention that no earlier step returns does not count.
         found = mentions_in(line, self._tools, self._sources)
         mentions = [mention for mention in found if not mention.source.makes or self._is_made(mention)]
         bare = line
@@ -120,7 +120,7 @@ class _Reader:
             if arguments == wanted or (makes and wanted.items() <= arguments.items()):
                 return number
         if makes or not self._adds_lookups:
-            return 0  # nothing in the steps so far finds or makes it: the reading will fail, as it should
+            return 0  # no earlier step finds or creates the object: the reading fails, as it should
         self.calls.append({"tool": tool, "arguments": wanted})
         return len(self.calls)
 

@@ -1,1 +1,2 @@
-"""The case book of the legal benchmark: decisions of regulators, what agents read in them, and questions about them."""
+"""The dataset of the legal benchmark: decisions of regulators, the chunks that agents produced from them, and
+questions."""

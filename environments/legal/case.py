@@ -1,7 +1,7 @@
-"""A case: what is known of one decision of a regulator, in pieces that can be cited, and the questions about it.
+"""Cases: the chunks of one regulatory decision that agents produced, and the questions about it.
 
-Four agents work on a case, and a piece belongs to the one that produced it (M 3.2): ``F`` facts, ``LR`` rules, ``AR``
-application of rules to facts, ``CS`` common sense. A *context* names the agents that are active, such as ``F+LR``.
+Four agents work on a case, and each chunk belongs to one of them (M 3.2): ``F`` facts, ``LR`` rules, ``AR`` application
+of rules to facts, ``CS`` common sense. A *context* names the active agents, such as ``F+LR``.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ CONTEXTS: tuple[Context, ...] = (
 
 
 def parse_context(text: str) -> Context:
-    """``F+LR`` as the agents it names. Raises InputError."""
+    """The agents of a context such as ``F+LR``. Raises InputError."""
     names = text.split("+")
     unknown = [name for name in names if name not in AGENTS]
     if unknown or len(set(names)) != len(names):
@@ -55,13 +55,13 @@ class _Frozen(BaseModel):
 
 
 class Chunk(_Frozen):
-    """A piece of a case that is retrieved as a whole.
+    """A chunk: the unit of retrieval.
 
     Attributes:
-        ref: unique in the case and stable: what an answer cites.
-        agent: whose piece it is.
-        text: exactly as it came in; `released` retrieval ranks by its characters, line ends included.
-        paragraphs: the numbered paragraphs of the decision that it rests on, where they are known.
+        ref: unique in the case and stable; answers cite it.
+        agent: the agent that produced it.
+        text: the unchanged input; `released` retrieval ranks by its characters, line ends included.
+        paragraphs: the numbered paragraphs of the decision that it is based on, where known.
     """
 
     ref: str = Field(min_length=1)
@@ -74,9 +74,9 @@ class Question(_Frozen):
     """A question with two options (Yes, No) or four (A to D), of which one is right.
 
     Attributes:
-        id: unique in the case book.
-        decision: whether the passage behind it holds a decision of the commissioner, or an opinion.
-        paragraphs: the numbered paragraphs it was made from, where they are known.
+        id: unique in the dataset.
+        decision: whether its source passage contains a decision of the commissioner rather than an opinion.
+        paragraphs: the numbered paragraphs that it was written from, where known.
     """
 
     id: str = Field(min_length=1)
@@ -105,9 +105,9 @@ class Case(_Frozen):
     """One decision.
 
     Attributes:
-        introduction: what the decision opens with; published cases have none.
+        introduction: the opening of the decision; published cases have none.
         document: the decision as a tree; published cases have none.
-        parts: which part of the decision each of its paragraphs belongs to; covers the document if there is one.
+        parts: the part of the decision that each paragraph belongs to; covers the document if there is one.
     """
 
     schema_version: Literal["lawtrace.case/1"] = "lawtrace.case/1"
@@ -132,13 +132,13 @@ class Case(_Frozen):
         return self
 
     def paragraphs_of(self, *wanted: DocumentPart) -> tuple[Paragraph, ...]:
-        """The paragraphs of the parts, in the order of the text; none where the decision itself is not at hand."""
+        """The paragraphs of the parts, in the order of the text; empty without the document."""
         if self.document is None:
             return ()
         return tuple(p for part, p in paragraphs_by_part(self.document, self.parts) if part in wanted)
 
     def chunks_of(self, context: Context) -> tuple[Chunk, ...]:
-        """The pieces of the agents that are active, in the order of the case."""
+        """The chunks of the active agents, in the order of the case."""
         return tuple(chunk for chunk in self.chunks if chunk.agent in context)
 
 
@@ -150,7 +150,7 @@ _AGENT_OF_PART: dict[DocumentPart, Agent] = {"facts": "F", "rules": "LR"}
 
 
 def build_case(id: str, document: Document, parts: Sequence[PartRange]) -> Case:  # noqa: A002 (the field's name)
-    """The case as it stands before any agent has read it. Raises InputError if the parts do not cover the document."""
+    """A case before knowledge extraction. Raises InputError if the parts do not cover the document."""
     wrong = check_coverage(document, parts)
     if wrong:
         raise InputError(f"{id}: the parts do not cover the document: {'; '.join(wrong)}")
@@ -165,7 +165,7 @@ def build_case(id: str, document: Document, parts: Sequence[PartRange]) -> Case:
 
 
 def paragraph_chunks(document: Document, parts: Sequence[PartRange]) -> tuple[Chunk, ...]:
-    """A chunk for each paragraph of facts and of rules, cited by its number (``F:17``)."""
+    """A chunk for each paragraph of facts and of rules, with its number in the reference (``F:17``)."""
     return tuple(
         Chunk(
             ref=f"{_AGENT_OF_PART[part]}:{paragraph.ref}",

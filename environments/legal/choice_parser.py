@@ -1,4 +1,4 @@
-"""Which option an answer means: one place that maps what models write to Yes, No, A to D, or a refusal."""
+"""Parser from an answer's text to Yes, No, A to D, or a refusal. The only place that interprets answers."""
 
 import re
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 def parse_choice(answer: str | None, options: Mapping[Choice, str]) -> Choice | Refused | None:
-    """The option meant; ``refused`` if the answer declines; None if it is neither.
+    """The chosen option; ``refused`` if the answer declines; None if it is neither.
 
-    Read in this order: nothing at all declines; the option's key or its whole text, whatever the case and the marks
-    around it; several keys (*A, B*, *Yes or No*) are no answer, since to take one would be a guess of ours; a key at
-    the beginning with a mark behind it (*C. A fine*, *Yes, it did*); words that say that the information does not
-    suffice; *Yes* or *No* with words behind it. A letter with words behind it may be an article.
+    Cases are tried in this order: an empty answer declines; the option's key or whole text, ignoring case and
+    punctuation; several keys (*A, B*, *Yes or No*) are not an answer, since choosing one would be a guess; a key at the
+    beginning with punctuation after it (*C. A fine*, *Yes, it did*); words that say that the information is
+    insufficient; *Yes* or *No* followed by words. A letter followed by words may be an article.
     """
     text = (answer or "").strip()
     if not text:
@@ -63,18 +63,18 @@ def _key(key: str, options: Mapping[Choice, str]) -> Choice | None:
 
 
 def _names_several_options(plain: str, options: Mapping[Choice, str]) -> bool:
-    """Whether all that is said is the keys of several options."""
+    """Whether the text consists of the keys of several options."""
     keys = {choice.casefold() for choice in options}
     said = set(plain.split()) - _JOINING
     return len(said) > 1 and said <= keys
 
 
 def is_refusal(text: str) -> bool:
-    """Whether the words say that the question cannot be answered from what is given.
+    """Whether the text says that the question cannot be answered from the given information.
 
-    Decisions are full of measures that were insufficient and of parties unable to say something, so the words must be
-    about what is given, or about answering. What a model thinks aloud does not count; nor does an answer in the form
-    asked for that came out broken, whatever its rationale says, or one that names an option after all.
+    Decisions contain many insufficient measures and parties that were unable to say something, so the words must be
+    about the given information, or about answering. Reasoning text is ignored. Two texts never count as a refusal:
+    malformed JSON, whatever its rationale says, and a text that names an option after all.
     """
     said = _THOUGHT.sub("", text).strip()
     if "{" in said or _ANSWERS.search(said):

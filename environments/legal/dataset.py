@@ -1,11 +1,11 @@
-"""The case book: cases from files, ours or published ones, in whatever form they come.
+"""The dataset: cases from files, in our format or as published.
 
-    *.jsonl, *.json   cases of ours (one a line), or published rows (content, type, source)
+    *.jsonl, *.json   cases in our format (one a line), or published rows (content, type, source)
     *.arrow           published rows, as the stream inside a dataset folder     (extra ``tables``)
     *.parquet         published rows                                            (extra ``tables``)
 
-Of a folder, the files lying in it are read; folders below it only if there is none, so that a dataset that lies in two
-forms side by side is not read twice.
+In a folder, the files directly in it are read; subfolders only if there are none, so that a dataset stored in two forms
+side by side is not read twice.
 """
 
 import json
@@ -30,7 +30,7 @@ _Row = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class LegalDataset:
-    """Cases, what could not be read, and which agents a case has nothing of.
+    """Cases, rows that could not be used, and agents without chunks.
 
     Attributes:
         cases: in the order of files and rows.
@@ -42,7 +42,7 @@ class LegalDataset:
 
     @property
     def missing(self) -> tuple[tuple[str, Agent], ...]:
-        """Case and agent, for each agent that has no piece in the case: contexts of it alone are empty there."""
+        """Pairs of a case and an agent without a chunk in it; contexts of that agent alone are empty there."""
         return tuple(
             (case.id, agent)
             for case in self.cases
@@ -52,7 +52,7 @@ class LegalDataset:
 
 
 def load_dataset(path: Path) -> LegalDataset:
-    """The cases in a file or a folder. Raises InputError if there is none, CannotCarryOut without the extra."""
+    """The cases in a file or a folder. Raises InputError if there is none, OperationalError without the extra."""
     files = _files(path)
     cases: list[Case] = []
     problems: list[Problem] = []
@@ -76,7 +76,7 @@ def load_dataset(path: Path) -> LegalDataset:
 
 
 def _remove_duplicates(cases: list[Case], problems: list[Problem]) -> tuple[Case, ...]:
-    """Each case once, and each question id once in all of them: answers are counted by it."""
+    """Remove repeated cases, and questions whose id occurred before: answers are counted by id."""
     kept: dict[str, Case] = {}
     known: dict[str, str] = {}
     for case in cases:
@@ -137,7 +137,7 @@ def _line_rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:
 
 
 def _table_rows(file: Path) -> Iterator[_Row]:
-    # An untyped library that only this function needs, and only where such a file is read.
+    # An optional library without types.
     try:
         arrow: Any = import_module("pyarrow")
         ipc: Any = import_module("pyarrow.ipc")

@@ -1,4 +1,4 @@
-"""From a file to lines, by the file's ending."""
+"""Reads the lines of a document file, by its suffix."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from lawtrace.environments.regulations.lines import Line, text_lines
 
 
 def read_lines(path: Path) -> list[Line]:
-    """The lines of a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; CannotCarryOut without the extra
+    """The lines of a .pdf, .html, .htm, .xhtml or .txt file. Raises InputError; OperationalError without the extra
     ``pdf``."""
     match path.suffix.lower():
         case ".pdf":

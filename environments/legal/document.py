@@ -13,9 +13,9 @@ class Paragraph(_Frozen):
     """One paragraph.
 
     Attributes:
-        ref: what it is cited by, unique in the document: its own number (``47``, ``1.12``), behind the name of an annex
-            if it stands in one (``ANNEX 1/3``); ``p7`` where the document does not number.
-        page: the page it begins on, from 1; 0 where pages are unknown.
+        ref: its citation, unique in the document: its own number (``47``, ``1.12``), after the name of its annex if it
+            is in one (``ANNEX 1/3``); ``p7`` where the document has no numbers.
+        page: the page on which it begins, from 1; 0 where pages are unknown.
     """
 
     ref: str = Field(min_length=1)
@@ -24,7 +24,7 @@ class Paragraph(_Frozen):
 
 
 class Section(_Frozen):
-    """A heading with what stands below it. The heading is empty for what comes before the first one."""
+    """A heading with its paragraphs and subsections. The heading is empty for text before the first one."""
 
     heading: str
     paragraphs: tuple[Paragraph, ...] = ()
@@ -38,13 +38,13 @@ class Section(_Frozen):
 
 
 class Document(_Frozen):
-    """A decision as it was read.
+    """A parsed decision.
 
     Attributes:
-        front: what stands before the first numbered paragraph (title, addressee).
-        closing: what stands behind the last one (date, signature).
-        notes: footnotes, taken out of the paragraphs they interrupted.
-        doubts: what the reader should look at: gaps in the numbering, and the like.
+        front: the text before the first numbered paragraph (title, addressee).
+        closing: the text after the last one (date, signature).
+        notes: footnotes, taken out of the paragraphs that they interrupted.
+        doubts: points to review, such as gaps in the numbering.
     """
 
     front: str = ""

@@ -1,4 +1,4 @@
-"""From lines to the tree: numbered paragraphs are found by counting, headings by what stands around them."""
+"""Parser from lines to a decision: finds numbered paragraphs by counting, and headings by their context."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ _OPENING = re.compile(
     r"|(?:(?:case|factual) )?background)\b",
     re.IGNORECASE,
 )
-"""What a first heading says. Nothing marks it in plain text, where it stands below the title."""
+"""Texts of a first heading. In plain text nothing marks it, and it follows the title."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ENDS_IN_FUNCTION_WORD = re.compile(r"\b(?:a|an|and|by|for|from|in|of|on|or|the|to|under|with)\s*$", re.IGNORECASE)
@@ -29,19 +29,19 @@ _HEADING_WORDS = 16
 _HEADING_LINES = 3
 _LARGEST_GAP = 2
 _PREAMBLE_LEVEL = 99
-"""The level of what stands before the first heading: no heading goes below it."""
+"""Level of text before the first heading, below every heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """A heading in one line, and of how many lines it was made."""
+    """A heading in one line, and the number of lines that it was joined from."""
 
     line: Line
     lines: int = 1
 
     def with_more(self, line: Line) -> "_Heading | None":
-        """The heading with the rest of it from the next line, if that plainly goes on: small letters, a lone year, or
-        whatever stands behind *of* and its like."""
+        """The heading with the next line added, if that clearly continues it: it begins in lower case, is a lone year,
+        or follows *of* or a similar word. Otherwise None."""
         rest = line.text.strip()
         whole = f"{self.line.text.strip()} {rest}"
         goes_on = rest[:1].islower() or _YEAR.fullmatch(rest) or _ENDS_IN_FUNCTION_WORD.search(self.line.text)
@@ -52,7 +52,7 @@ class _Heading:
 
 @dataclass(slots=True)
 class _OpenSection:
-    """A section while its lines come in."""
+    """A section under construction."""
 
     heading: str
     level: int
@@ -70,7 +70,7 @@ class _OpenSection:
 
 
 def parse_document(lines: Sequence[Line]) -> Document:
-    """The tree of a decision. Raises InputError if nothing in it is a paragraph."""
+    """Parse a decision. Raises InputError if it has no text."""
     parser = _Parser(lines)
     parser.read()
     if not any(section.paragraphs or section.sections for section in parser.sections):
@@ -137,8 +137,11 @@ class _Parser:
             self._current.append(text)
 
     def _begins_unnumbered(self, line: Line) -> bool:
-        """Text below a heading is no part of the paragraph above the heading. Where the form marks blocks, each of
-        them is a paragraph until a number comes."""
+        """Whether the line begins a paragraph without a number.
+
+        Text below a heading does not belong to the paragraph above the heading. Where the format marks blocks, each
+        block is a paragraph until a number occurs.
+        """
         section = self._path[-1]
         if self._current is None:
             return section.level < _PREAMBLE_LEVEL
@@ -181,8 +184,8 @@ class _Parser:
         self._current = None
 
     def _headings(self, place: int) -> list[_Heading]:
-        """The headings that begin at this line, if one does: marked as one, or short lines between a finished paragraph
-        and the next number."""
+        """The headings that begin at this line: a marked one, or short lines between a complete paragraph and the next
+        number. Empty if the line is not a heading."""
         first = self._lines[place]
         if first.level is not None:
             begun = self._last is not None or self._annex != ""
@@ -215,7 +218,8 @@ class _Parser:
         return []
 
     def _opens(self, place: int) -> bool:
-        """Whether the line is the first heading of a form that marks none: it says so, and the first number follows."""
+        """Whether the line is the first heading in a format without marked headings: it has a known text, and the first
+        number follows."""
         line, below = self._lines[place].text.strip(), self._lines[place + 1 : place + 2]
         return (
             self._last is None
@@ -226,12 +230,12 @@ class _Parser:
         )
 
     def _restarts(self, line: Line) -> bool:
-        """Whether the numbers begin again with this line: the form marks the heading right above it."""
+        """Whether the numbering restarts at this line, directly below a marked heading."""
         below_heading = self._last is not None and not self._path[-1].paragraphs
         return below_heading and line.level == 0 and _begins_at_one(line.text)
 
     def _leads_to_number(self, place: int) -> bool:
-        """Whether a numbered paragraph follows before the next heading: what stands above it is no title then."""
+        """Whether a numbered paragraph follows before the next heading. Otherwise the heading may be a title."""
         for line in self._lines[place + 1 :]:
             if line.level:
                 return False
@@ -240,13 +244,13 @@ class _Parser:
         return False
 
     def _finished(self) -> bool:
-        """Whether what was read last is a whole paragraph, so that something new may begin."""
+        """Whether the last paragraph is complete, so that a new one may begin."""
         if self._current is None:
             return self._closed
         return self._closed or not self._current or bool(_FINISHED.search(self._current[-1].strip()))
 
     def _next_number(self, text: str, *, below_heading: bool = False, restart: bool = False) -> Number | None:
-        """The number that a line begins with, if it is one that may come now."""
+        """The number at the start of the line, if it may follow the last one."""
         found = _NUMBERED.match(text)
         if found is None:
             return None
@@ -256,7 +260,7 @@ class _Parser:
         last = None if restart else self._last
         below_heading = below_heading or not self._path[-1].paragraphs
         if last is not None and len(number) < len(last) and not below_heading:
-            return None  # an item of a list in the paragraph; a shorter number comes only below a new heading
+            return None  # a list item in the paragraph; a shorter number needs a new heading
         if number in _successors(last):
             return number
         if last is not None and len(number) == len(last) and number[:-1] == last[:-1]:
@@ -276,7 +280,7 @@ def _begins_at_one(text: str) -> bool:
 
 
 def _successors(last: Number | None) -> set[Number]:
-    """The numbers that may follow: the next at this depth, the first below, the next at any depth above."""
+    """The possible next numbers: the next at this depth, the first below, the next at any depth above."""
     if last is None:
         return {(1,), (1, 1)}
     above = {(*last[:depth], last[depth] + 1) for depth in range(len(last))}
@@ -300,8 +304,8 @@ def _looks_like_heading(text: str) -> bool:
 
 
 def _remove_footnotes(lines: Sequence[Line]) -> tuple[list[Line], list[str]]:
-    """Takes footnotes out: digits alone on a line, then text, to the end of the page. Digits alone elsewhere are the
-    raised marks that point to them."""
+    """Separate footnotes from the text: a line of digits alone, then text, to the end of the page. Other lines of
+    digits are footnote marks and are dropped."""
     kept: list[Line] = []
     notes: list[str] = []
     place = 0
@@ -324,7 +328,7 @@ def _remove_footnotes(lines: Sequence[Line]) -> tuple[list[Line], list[str]]:
 
 
 def _unnumbered(lines: Sequence[Line]) -> Document:
-    """A document that does not number its paragraphs: each line that ends a sentence ends a paragraph."""
+    """Parse a document without paragraph numbers: each line that ends a sentence ends a paragraph."""
     sections: list[_OpenSection] = [_OpenSection("", 1)]
     current: list[str] = []
     count = 0
@@ -350,7 +354,7 @@ def _unnumbered(lines: Sequence[Line]) -> Document:
 
 
 def _join_lines(lines: Sequence[str]) -> str:
-    """Lines as running text; what ends in a hyphen goes on without a space."""
+    """Lines as running text; after a hyphen the next line follows without a space."""
     text = ""
     for line in lines:
         words = " ".join(line.split())

@@ -1,11 +1,11 @@
-"""Which part of a decision a paragraph belongs to, and what that part is in an IRAC argument (M 4.2).
+"""Parts of a decision, and their elements in the IRAC structure of an argument (M 4.2).
 
     related legal framework        rules          Rule
     case background                facts          Facts
     legal nature of every entity   application    Application
     the commissioner's findings    findings       Issue and Conclusion
 
-Introduction, final decision, penalty and annex are parts, too, and map to nothing.
+Introduction, final decision, penalty and annex are parts too, without an element.
 """
 
 import tomllib
@@ -54,7 +54,7 @@ _RANKS: Mapping[DocumentPart, int] = {
 
 
 class PartRange(BaseModel):
-    """Paragraphs that follow one another in the text and belong to one part; both ends are included."""
+    """Consecutive paragraphs that belong to one part; both ends are included."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,7 +65,8 @@ class PartRange(BaseModel):
 
 
 def check_coverage(document: Document, ranges: Sequence[PartRange]) -> list[str]:
-    """What is wrong with the ranges: every paragraph must stand in exactly one, and they must follow the text."""
+    """Errors of the ranges: every paragraph must be in exactly one range, and ranges must follow the order of the
+    text."""
     refs = [paragraph.ref for paragraph in document.paragraphs()]
     places = {ref: place for place, ref in enumerate(refs)}
     objections: list[str] = []
@@ -89,8 +90,9 @@ def check_coverage(document: Document, ranges: Sequence[PartRange]) -> list[str]
 
 
 def check_order(ranges: Sequence[PartRange]) -> list[str]:
-    """What is unusual about their order: an introduction opens, findings follow rules, facts and application, decision
-    and penalty follow findings, annexes end. A person may know better; an agent is asked again."""
+    """Unusual order of the parts. Usually the introduction is first, findings follow rules, facts and application,
+    decision and penalty follow findings, and annexes are last. A person may decide otherwise; an agent is asked
+    again."""
     return [
         f"{after.part} ({after.first} to {after.last}) comes after {before.part}"
         for before, after in pairwise(ranges)
@@ -109,7 +111,7 @@ def paragraphs_by_part(document: Document, ranges: Sequence[PartRange]) -> Itera
 
 
 def load_parts(path: Path) -> tuple[PartRange, ...]:
-    """The ranges in a mapping file. Raises InputError naming the file and the place."""
+    """Read the ranges in a mapping file. Raises InputError naming the file and the place."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -123,7 +125,7 @@ def load_parts(path: Path) -> tuple[PartRange, ...]:
 
 
 def write_parts(ranges: Sequence[PartRange], path: Path) -> None:
-    """A mapping file that a person can correct and hand back."""
+    """The text of a mapping file, which a person can correct and use as input."""
     lines = ["# Which paragraphs are which part of the decision. Correct it and hand it back with --parts.", ""]
     lines.append(f"# Parts: {', '.join(DOCUMENT_PARTS)}")
     for given in ranges:

@@ -1,7 +1,7 @@
-"""The published dataset (MASLegalBench, M 4): rows of content, type and source become cases.
+"""The published dataset (MASLegalBench, M 4): turns rows of content, type and source into cases.
 
-A row that cannot be used is named and left out; the rest goes on. What a row says is taken as it is: a knowledge row
-stays the JSON text that it was published as.
+A row that cannot be used is reported and left out. Texts are kept unchanged: a knowledge row stays the JSON text that
+it was published as.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class _PublishedQuestion(BaseModel):
 
 @dataclass(slots=True)
 class _CaseBuilder:
-    """A case while its rows come in."""
+    """A case under construction."""
 
     chunks: list[Chunk] = field(default_factory=list[Chunk])
     questions: list[Question] = field(default_factory=list[Question])
@@ -58,8 +58,9 @@ class _CaseBuilder:
 def parse_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[tuple[Case, ...], tuple[Problem, ...]]:
     """The cases in the order in which their sources appear, and the rows that could not be used.
 
-    ``rows`` gives each row with the place that names it. References count the rows of an agent within its case (``F1``,
-    ``LR3``, ``AR12``), question ids its question rows. Bad rows count too, so that mending one renames nothing.
+    ``rows`` gives each row with its place for messages. References count the rows of an agent within its case (``F1``,
+    ``LR3``, ``AR12``), question ids count its question rows. Bad rows count too, so that correcting one renames
+    nothing.
     """
     growing: dict[str, _CaseBuilder] = {}
     problems: list[Problem] = []

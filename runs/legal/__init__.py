@@ -1,1 +1,1 @@
-"""A run of the legal bench: cases to retrieved pieces to answers to tables."""
+"""Legal runs: from cases to retrieved chunks, answers and tables."""

@@ -58,7 +58,7 @@ def interval_by_case(values: Mapping[str, Sequence[float]]) -> Interval | None:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of ``of`` answers with its 95 % interval; None where a single case gives none."""
+    """The share of ``of`` answers with its 95 % interval. The interval is None if a single case cannot give one."""
 
     value: float
     interval: Interval | None

@@ -1,4 +1,4 @@
-"""How long the parts of decisions are (M Table 5), and how much each element of the argument takes (M Fig. 4)."""
+"""Lengths of the parts of decisions (M Table 5), and paragraphs for each element of the argument (M Fig. 4)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from lawtrace.environments.legal.document_parts import (
 )
 
 _PUBLISHED: dict[Agent, DocumentPart] = {"LR": "rules", "F": "facts"}
-"""Of published cases only two parts are released, one chunk a paragraph."""
+"""The parts that published cases contain, with one chunk for each paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class PartLength:
 
 @dataclass(frozen=True, slots=True)
 class ElementCounts:
-    """How many paragraphs of a decision are in each element (Rule, Facts, ...).
+    """The number of paragraphs of a decision in each element (Rule, Facts, ...).
 
-    ``whole``: the whole decision is at hand. Of published cases only rules and facts are; the others count 0 there.
+    ``whole``: the whole decision is available. Published cases contain only rules and facts; other elements count 0.
     """
 
     case: str
@@ -42,7 +42,7 @@ class ElementCounts:
 
 
 def part_lengths(cases: Sequence[Case]) -> list[PartLength]:
-    """A line for each part that some case has, in the order of the table."""
+    """A line for each part that occurs, in the order of the table."""
     counts = [_counts(case) for case in cases]
     lines: list[PartLength] = []
     for part in DOCUMENT_PARTS:
@@ -53,7 +53,7 @@ def part_lengths(cases: Sequence[Case]) -> list[PartLength]:
 
 
 def element_counts(cases: Sequence[Case]) -> list[ElementCounts]:
-    """A line for each case that has a paragraph in some element."""
+    """A line for each case with a paragraph in an element."""
     lines: list[ElementCounts] = []
     for case in cases:
         counts = {IRAC[part]: count for part, count in _counts(case).items() if part in IRAC}

@@ -22,7 +22,7 @@ _FULL = (0.34, 0.71, 0.91)
 
 
 def draw_agreement_matrix(agreement: AgreementMatrix, name: str) -> Markup:
-    """One map: each pair once, its kappa printed; the three lowest have a thick frame and a star."""
+    """One heat map: each pair once with its kappa; the three lowest have a thick frame and a star."""
     names, size = agreement.names, len(agreement.names)
     with svg_settings():
         figure = make_figure(1.4 + _CELL * size, 1.0 + _CELL * 0.7 * size)
@@ -71,15 +71,15 @@ def _describe_agreement(agreement: AgreementMatrix) -> str:
 
 _WIDTH = 6.4
 _LABELLED_FROM = 0.06
-"""Parts of a bar below this share have no room for their number; the table of the cases has them all."""
+"""Minimum share of a segment with a number in it. The table of the cases has all numbers."""
 
 _LOOKS = (("#56B4E9", ""), ("#E69F00", "///"), ("#009E73", "\\\\\\"), ("#CC79A7", "xxx"))
-"""Colours of Okabe and Ito's, light enough for black text, each with a hatch of its own."""
+"""Okabe-Ito colours, light enough for black text, each with its own hatch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A case and how many there are of each part, in the order of the legend. ``note`` stands behind its total."""
+    """A case with its counts in the order of the legend. ``note`` is printed after the total."""
 
     name: str
     counts: tuple[int, ...]
@@ -87,7 +87,7 @@ class Bar:
 
 
 def case_panels(cases: Sequence[Case]) -> list[ChartPanel]:
-    """The three figures; those of questions only where there are any."""
+    """The three figures; those of questions only if there are questions."""
     elements = element_counts(cases)
     kinds, decisions = question_bars(cases)
     drawn = [
@@ -103,14 +103,14 @@ def case_panels(cases: Sequence[Case]) -> list[ChartPanel]:
 
 
 def question_bars(cases: Sequence[Case]) -> tuple[list[Bar], list[Bar]]:
-    """Of each case that has questions: how many of each kind, and how many hold a decision or an opinion."""
+    """For each case with questions: their number by kind, and by decision or opinion."""
     asked = [case for case in cases if case.questions]
     kinds = [Bar(case.id, _split([q.kind == "yes_no" for q in case.questions])) for case in asked]
     return kinds, [Bar(case.id, _split([q.decision for q in case.questions])) for case in asked]
 
 
 def draw_bars(bars: Sequence[Bar], labels: Sequence[str], name: str, title: str) -> Markup:
-    """A bar of full width for each case, parted by share, with numbers in it and its total beside it."""
+    """A stacked bar of shares for each case, with counts inside and the total beside it."""
     with svg_settings():
         figure = make_figure(_WIDTH, 1.0 + 0.3 * len(bars))
         axes = figure.subplots()

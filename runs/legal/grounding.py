@@ -1,7 +1,7 @@
 """Grounding of answers: whether citations exist and quote correctly, and whether answers depend on them.
 
-A cited passage must be one that the model was shown, and the quoted words must occur in it (white space, case and
-punctuation aside). The probe asks again without the cited passages: an answer that rests on them should change.
+A cited passage must have been shown to the model, and must contain the quoted words (ignoring white space, case and
+punctuation). The probe asks again without the cited passages: an answer that depends on them should change.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,8 @@ from lawtrace.runs.stages.concurrency import gather
 
 @dataclass(frozen=True, slots=True)
 class CitationCheck:
-    """The citations of one answer: any at all, only passages that were shown, only words that occur in them."""
+    """The citations of one answer: whether there are any, only of passages that were shown, only with words that occur
+    in them."""
 
     cites: bool
     known: bool

@@ -58,7 +58,7 @@ def plan_legal_calls(recipe: LegalRecipe, cases: Sequence[Case]) -> LegalPlan:
 
 
 class _Planner:
-    """Adds up the calls. Each prompt is reckoned at the size of the longest of its role and cell."""
+    """Adds up the calls. Each prompt counts with the size of the longest one of its role and cell."""
 
     def __init__(self, recipe: LegalRecipe, cases: Sequence[Case]) -> None:
         self.recipe = recipe

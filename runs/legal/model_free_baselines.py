@@ -1,7 +1,7 @@
-"""Baselines without a model: rules that answer the questions at hand.
+"""Baselines without a model: rules that answer a given set of questions.
 
-Label sets lean: if most yes/no answers are Yes and the longest option is often right, a rule that reads no case can
-beat a model. No accuracy is shown without these baselines.
+Label sets are unbalanced: if most yes/no answers are Yes and the longest option is often right, a rule that reads no
+case can beat a model. So accuracy is always shown with these baselines.
 """
 
 from collections import Counter

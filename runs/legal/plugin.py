@@ -1,4 +1,4 @@
-"""What the legal benchmark adds to the command line and to the kinds of runs."""
+"""The commands and the run kind of the legal benchmark."""
 
 from lawtrace.runs.plugins import Command, Plugin
 

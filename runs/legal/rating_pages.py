@@ -1,4 +1,4 @@
-"""The pages on which people rate questions of the legal benchmark, yes or no on each criterion (M 4.3, Table 1)."""
+"""The pages for rating questions of the legal benchmark, yes or no on each criterion (M 4.3, Table 1)."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,7 +24,7 @@ from lawtrace.runs.web.review.site import ReviewSite, read_form, reviewer_of
 
 
 class RatingPages(ReviewSite):
-    """The pages over a sample of questions. ``raters``: their names, or how many, whoever they are."""
+    """The rating pages for a sample of questions. ``raters``: their names, or a number of raters with any names."""
 
     def __init__(
         self,

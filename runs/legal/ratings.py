@@ -1,4 +1,4 @@
-"""Human evaluation of questions (M 4.3, Table 1): a sample drawn by seed, three criteria, yes or no for each."""
+"""Human evaluation of questions (M 4.3, Table 1): a random sample, and ratings on three criteria."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ CRITERION_DESCRIPTIONS: dict[Criterion, str] = {
 
 
 class RatingRow(BaseModel):
-    """One rater's opinion of one question. Of several the last counts.
+    """One rater's rating of one question. The last of several counts.
 
-    ``at``: when it was given, as ISO 8601 in UTC.
+    ``at``: the time of the rating, as ISO 8601 in UTC.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,7 +47,7 @@ class RatingRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RaterScores:
-    """The share of questions a rater found good, with its interval, for each criterion."""
+    """The share of questions that a rater found good, with its interval, for each criterion."""
 
     rater: str
     rated: int
@@ -57,8 +57,8 @@ class RaterScores:
 
 @dataclass(frozen=True, slots=True)
 class RatingAgreement:
-    """How far raters agree on what all of them rated: the share on which all say the same, the mean Cohen's kappa of
-    their pairs, Fleiss' kappa; None where there is none (who always says the same agrees by chance alone)."""
+    """Agreement of raters on the questions that all of them rated: the unanimous share, the mean Cohen's kappa of their
+    pairs, and Fleiss' kappa. A kappa is None if undefined: raters who always say the same agree by chance alone."""
 
     criterion: Criterion
     questions: int
@@ -68,18 +68,18 @@ class RatingAgreement:
 
 
 def draw_sample(cases: Sequence[Case], count: int, seed: int) -> list[tuple[Case, Question]]:
-    """So many questions of all there are, each as likely as any other; the same seed draws the same ones."""
+    """A random sample of ``count`` questions, each equally likely. The same seed gives the same sample."""
     everything = [(case, question) for case in cases for question in case.questions]
     return random.Random(seed).sample(everything, min(count, len(everything)))
 
 
 def source_paragraphs(case: Case, question: Question) -> list[Paragraph]:
-    """The paragraphs that the question rests on; none where the case was released without them."""
+    """The paragraphs that the question is based on; empty if the case has no document."""
     return [p for p in (case.document.paragraphs() if case.document else ()) if p.ref in question.paragraphs]
 
 
 def latest_ratings(rows: Iterable[RatingRow]) -> list[RatingRow]:
-    """What counts: the last that each rater said of each question, in the order in which they first spoke of it."""
+    """The last rating of each rater for each question, in the order of first ratings."""
     return list({(row.rater, row.question): row for row in rows}.values())
 
 
@@ -98,7 +98,7 @@ def rater_scores(rows: Sequence[RatingRow]) -> list[RaterScores]:
 
 
 def rating_agreement(rows: Sequence[RatingRow]) -> list[RatingAgreement]:
-    """A line for each criterion, over the questions that every rater rated; none with fewer than two raters."""
+    """A line for each criterion, over the questions that every rater rated; empty with fewer than two raters."""
     raters = list(dict.fromkeys(row.rater for row in rows))
     said = {(row.rater, row.question): row for row in rows}
     shared = [q for q in dict.fromkeys(row.question for row in rows) if all((rater, q) in said for rater in raters)]

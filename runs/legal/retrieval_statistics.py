@@ -22,7 +22,7 @@ REFERENCE_RETRIEVER: Mapping[RetrieverName, RetrieverName] = {
     "released_bm25": "bm25",
     "released_embedding": "embedding",
 }
-"""The retriever that each is compared with; the released ones are compared with what they were meant to be."""
+"""The reference of each retriever; that of a released one is its intended method."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Legal runs as the core's commands and pages see them."""
+"""The run kind of legal runs, for the commands and pages of the core."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""The section mapper without a model: words of headings, then words of paragraphs, put into the usual order.
+"""Scripted section mapper: classifies paragraphs by words of headings and of the text, then enforces the usual order.
 
-Each paragraph is weighed for each part; the sequence chosen has the greatest weight among those in which no part comes
-before one that it has to follow.
+Each paragraph has a weight for each part. The result is the sequence of parts with the greatest total weight among
+those in the usual order.
 """
 
 import json
@@ -68,7 +68,8 @@ def map_parts(messages: Sequence[LLMMessage]) -> str:
 
 
 def _below_titles(paths: Sequence[Sequence[str]]) -> list[str]:
-    """The outermost heading of each paragraph that is no title: what all of them stand below says nothing of any."""
+    """The outermost heading of each paragraph, without titles shared by all paragraphs, which do not distinguish
+    them."""
     titles = 0
     while len({tuple(path[: titles + 1]) for path in paths}) == 1 and any(len(path) > titles + 1 for path in paths):
         titles += 1
@@ -78,7 +79,7 @@ def _below_titles(paths: Sequence[Sequence[str]]) -> list[str]:
 def _weigh(ref: str, begins: str, heading: str, place: int) -> dict[str, float]:
     weights = {part: 0.0 for stage in _STAGES for part in stage}
     named = next((part for part, pattern in _HEADINGS.items() if pattern.search(heading)), None)
-    if "/" in ref:  # the number of a paragraph in an annex begins with the annex
+    if "/" in ref:  # paragraph numbers in an annex begin with the annex
         weights["annex"] += 2 * _HEADING_WEIGHT
     if named:
         weights[named] += _HEADING_WEIGHT
@@ -88,12 +89,12 @@ def _weigh(ref: str, begins: str, heading: str, place: int) -> dict[str, float]:
         weights["introduction"] += 2
     for part, pattern in _TEXTS.items():
         weights[part] += min(2, len(pattern.findall(begins)))
-    weights["facts"] += 0.5  # what says nothing else tells what happened
+    weights["facts"] += 0.5  # facts are the default
     return weights
 
 
 def _best_sequence(weights: Sequence[Mapping[str, float]]) -> list[str]:
-    """The part of each paragraph, stages never going back."""
+    """The part of each paragraph; stages never go back."""
     best = [(0.0, list[str]())] * len(_STAGES)
     for weight in weights:
         choices = [max(stage, key=lambda part: weight[part]) for stage in _STAGES]

@@ -1,6 +1,6 @@
-"""The role agents without a model: paragraphs stay whole, terms of law are found by lists of words.
+"""Scripted role agents: paragraphs stay whole, and legal terms are found by word lists.
 
-They take the name that occurs most for the controller, which is often right and never law.
+The most frequent name is taken for the controller, which is often right but has no legal basis.
 """
 
 import json
@@ -103,7 +103,7 @@ _NAME = re.compile(r"\b[A-Z][\w’-]*(?: [A-Z][\w’-]*)*")
 
 
 def main_name(texts: Iterable[str]) -> str | None:
-    """The most frequent name; of equals the longest, then the first in alphabetical order. None without a name."""
+    """The most frequent name; among equals the longest, then the first in alphabetical order. None without a name."""
     found = Counter[str]()
     for text in texts:
         for match in _NAME.finditer(text):

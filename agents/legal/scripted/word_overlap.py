@@ -1,8 +1,8 @@
-"""The Meta-LLM without a model: it compares words, and knows nothing of law.
+"""Scripted Meta-LLM: compares words, without knowledge of the law.
 
-Of four options it takes the one most of whose words stand in the passages. To yes/no it says Yes if the passages hold
-enough of the question's words, No if they hold few, and declines if they hold next to none. It cites the passage that
-shares most words with the question.
+Of four options it chooses the one with the largest share of words in the passages. For yes/no it answers Yes if the
+passages contain enough of the question's words, No if they contain few, and declines if they contain almost none. It
+cites the passage that shares most words with the question.
 """
 
 import json
@@ -16,7 +16,7 @@ from lawtrace.agents.scripted.stemming import STOP_WORDS
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
 YES_THRESHOLD = 0.35
-"""The share of the question's words that makes a Yes. Chosen by hand, as the next one is."""
+"""The minimum share of the question's words for a Yes. Chosen by hand, like the next threshold."""
 
 REFUSAL_THRESHOLD = 0.1
 """The share below which it declines."""
@@ -25,7 +25,7 @@ _QUOTED_WORDS = 8
 
 
 MAX_ATOMIC_WORDS = 40
-"""Words in a task that one step may do, if it does not join two tasks with *and*. Chosen by hand."""
+"""Maximum length of an atomic task, in words, if it does not join two tasks with *and*. Chosen by hand."""
 
 
 def answer_question(messages: Sequence[LLMMessage]) -> str:
@@ -39,7 +39,7 @@ def integrate_parts(messages: Sequence[LLMMessage]) -> str:
 
 
 def split_task(messages: Sequence[LLMMessage]) -> str:
-    """The question goes to every agent; a task that joins two with *and* falls apart there."""
+    """Sends the question to every agent; splits a task that joins two with *and*."""
     task, question = labelled_json(messages, "task")["task"], labelled_json(messages, "question")
     if task == question["question"]:
         tasks = [

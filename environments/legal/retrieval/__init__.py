@@ -1,1 +1,1 @@
-"""Retrieval: which pieces of a case an answer may rest on. Pure: from texts to scores, and from those to hits."""
+"""Retrieval of the chunks for a question. Pure functions: texts to scores, scores to hits."""

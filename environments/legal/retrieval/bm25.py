@@ -17,7 +17,7 @@ from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
 
 class WordBM25:
-    """k1 = 1.5 and b = 0.75, as the published code has them. A word that a query repeats counts each time."""
+    """k1 = 1.5 and b = 0.75, as in the published code. A repeated word in a query counts each time."""
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
         self._k1 = k1
@@ -31,7 +31,7 @@ class WordBM25:
         index: Any = bm25s.BM25(k1=self._k1, b=self._b, method="lucene", dtype="float64")
         numbered = [[places[word] for word in words] for words in documents]
         index.index((numbered, places), create_empty_token=False, show_progress=False)
-        # The library asks query by query; one product of sparse matrices asks all of them at once.
+        # The library scores one query at a time; a product of sparse matrices scores all queries at once.
         found = index.scores
         weights: Any = sparse.csc_matrix(
             (found["data"], found["indices"], found["indptr"]), shape=(len(texts), len(places))
@@ -40,8 +40,8 @@ class WordBM25:
         return cast("Scores", product.toarray())
 
 
-def _counts(queries: Sequence[str], places: dict[str, int]) -> Any:  # noqa: ANN401 (scipy brings no types)
-    """How often each query has each word, shape (queries, words)."""
+def _counts(queries: Sequence[str], places: dict[str, int]) -> Any:  # noqa: ANN401 (scipy has no types)
+    """Counts of each word in each query, shape (queries, words)."""
     counts = [Counter(places[word] for word in tokenize(query) if word in places) for query in queries]
     ends = np.cumsum([0, *(len(count) for count in counts)])
     columns = [place for count in counts for place in count]
@@ -73,7 +73,7 @@ class CharacterBM25:
 
 
 def mean_idf(texts: Sequence[str]) -> float:
-    """The mean weight of the characters in the texts, before the floor is set. Below zero, the sign defect shows."""
+    """The mean weight of the characters in the texts, without the floor. A negative mean shows the sign defect."""
     raw = _raw_idf(texts)
     return sum(raw.values()) / len(raw)
 

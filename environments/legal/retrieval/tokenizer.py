@@ -1,4 +1,4 @@
-"""Words as retrieval and its checks count them: lower-cased runs of letters and digits, nothing stemmed or left out."""
+"""The tokenizer of retrieval and checks: lower-case runs of letters and digits, without stemming or stop words."""
 
 import re
 from functools import lru_cache
@@ -8,5 +8,5 @@ _WORD = re.compile(r"[^\W_]+")
 
 @lru_cache(maxsize=65_536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """The words in order. Remembered, since every context of a case shares its texts."""
+    """The words in order. Cached, since every context of a case shares its texts."""
     return tuple(_WORD.findall(text.lower()))

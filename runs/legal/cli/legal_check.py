@@ -1,4 +1,4 @@
-"""``lawtrace legal check``: what a dataset holds."""
+"""``lawtrace legal check``: the contents of a dataset."""
 
 from collections import Counter
 from pathlib import Path
