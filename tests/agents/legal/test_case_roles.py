@@ -1,4 +1,4 @@
-"""The role agents and the question writer: what code refuses, and that nothing is lost on the way."""
+"""Knowledge extraction and question writing: checks by code, and no lost facts or rules."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ Script = Callable[[Sequence[LLMMessage]], str]
 
 
 class Cast:
-    """The offline roles, but for those that a test plays itself."""
+    """The offline roles, except those that a test scripts itself."""
 
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
@@ -79,7 +79,7 @@ def refs(reading: ExtractedKnowledge) -> list[str]:
     return [chunk.ref for chunk in reading.case.chunks]
 
 
-async def test_offline_agents_read_a_case() -> None:
+async def test_offline_agents_extract_chunks() -> None:
     reading = await read()
     assert reading.refused == ()
     assert reading.failures == ()
@@ -91,7 +91,7 @@ async def test_offline_agents_read_a_case() -> None:
     assert all(chunk.paragraphs for chunk in reading.case.chunks)
 
 
-async def test_a_paragraph_that_no_piece_came_of_stays_whole() -> None:
+async def test_a_paragraph_without_segments_stays_whole() -> None:
     cut = {
         "segments": [{"paragraph": "4", "text": "The laptop was stolen."}, {"paragraph": "4", "text": "told nobody."}]
     }
@@ -113,7 +113,7 @@ async def test_a_paragraph_that_no_piece_came_of_stays_whole() -> None:
         ({"paragraph": "4", "text": " "}, "is empty"),
     ],
 )
-async def test_a_piece_that_cites_nothing_is_refused(segment: dict[str, str], reason: str) -> None:
+async def test_segments_without_a_valid_citation_are_rejected(segment: dict[str, str], reason: str) -> None:
     reading = await read(facts=says({"segments": [segment]}))
     assert any(reason in said for said in reading.refused)
     assert [ref for ref in refs(reading) if ref.startswith("F")] == ["F:3", "F:4"]
@@ -128,13 +128,13 @@ async def test_a_piece_that_cites_nothing_is_refused(segment: dict[str, str], re
         ({"paragraph": "3", "entity_or_concept": "", "legal_alignment": "Controller"}, "does not speak of"),
     ],
 )
-async def test_an_entity_that_the_paragraph_does_not_name_is_refused(entry: dict[str, str], reason: str) -> None:
+async def test_invalid_alignments_are_rejected(entry: dict[str, str], reason: str) -> None:
     reading = await read(application=says({"entities_and_concepts": [entry], "relations": []}))
     assert any(reason in said for said in reading.refused)
     assert not any(chunk.agent in ("AR", "CS") for chunk in reading.case.chunks)
 
 
-async def test_an_inference_must_rest_on_something_and_be_new() -> None:
+async def test_an_inference_needs_known_entries_and_must_be_new() -> None:
     def infer(rests_on: list[str], name: str) -> Script:
         entry = {"rests_on": rests_on, "entity_or_concept": name, "legal_alignment": "Controller"}
         return says({"inferred_alignments": [entry]})
@@ -152,7 +152,7 @@ async def test_an_inference_must_rest_on_something_and_be_new() -> None:
         assert not any(chunk.agent == "CS" for chunk in reading.case.chunks)
 
 
-async def test_an_agent_that_never_answers_usably_loses_no_fact() -> None:
+async def test_unusable_answers_lose_no_fact() -> None:
     reading = await read(facts=lambda messages: "no", application=lambda messages: "no")
     assert len(reading.failures) == 2
     assert refs(reading) == ["LR:2", "F:3", "F:4"]
@@ -197,20 +197,20 @@ TEXTS = {"6": "Bottle Works failed to lock the laptop and it was then taken from
         ),
     ],
 )
-def test_a_question_that_is_not_sound_is_named(changes: dict[str, Any], reason: str) -> None:
+def test_invalid_questions_are_reported(changes: dict[str, Any], reason: str) -> None:
     assert check_question(question(), TEXTS) is None
     said = check_question(question(**changes), TEXTS)
     assert said is not None
     assert reason in said
 
 
-def test_a_question_and_its_negated_form_are_two() -> None:
+def test_a_question_and_its_negation_are_not_duplicates() -> None:
     assert is_duplicate(question(), question(question="Did Bottle Works fail to lock the laptop at all?"))
     assert not is_duplicate(question(), question(question="Did Bottle Works not fail to lock the laptop?"))
     assert not is_duplicate(question(), question(options=FOUR, correct_answer="A"))
 
 
-async def test_scripted_questions_come_from_findings_and_name_their_paragraphs() -> None:
+async def test_scripted_questions_come_from_findings_and_cite_paragraphs() -> None:
     written = await write()
     assert written.failures == ()
     found = [(asked.paragraphs[0], asked.text, asked.answer) for asked in written.case.questions]
@@ -220,7 +220,7 @@ async def test_scripted_questions_come_from_findings_and_name_their_paragraphs()
     assert [asked.id for asked in written.case.questions] == [f"bottles/q{n}" for n in range(1, len(found) + 1)]
 
 
-async def test_what_stays_objectionable_is_left_out_and_the_rest_kept() -> None:
+async def test_rejected_questions_are_left_out_and_others_kept() -> None:
     asked = [
         question().model_dump(),
         question(question="What does the notice say?").model_dump(),
@@ -232,7 +232,7 @@ async def test_what_stays_objectionable_is_left_out_and_the_rest_kept() -> None:
     assert any("asks the same" in reason for reason in written.refused)
 
 
-async def test_an_answer_that_was_cut_off_is_no_answer_that_found_nothing() -> None:
+async def test_a_truncated_answer_is_a_failure() -> None:
     whole = json.dumps({"questions": [question().model_dump()]})
     for cut in (whole[:-1], whole[: whole.index("correct_answer")]):
         written = await write(question_writer=lambda messages, cut=cut: cut)
@@ -243,7 +243,7 @@ async def test_an_answer_that_was_cut_off_is_no_answer_that_found_nothing() -> N
     assert len(reading.failures) == 1
 
 
-async def test_a_case_without_findings_is_named() -> None:
+async def test_a_case_without_findings_is_an_error() -> None:
     bare = build_case("bare", parse_document(text_lines("1. One.")), [PartRange(first="1", last="1", part="facts")])
     context = Context(stage="questions", role="question_writer")
     with pytest.raises(InputError, match="no paragraph of it is a finding"):

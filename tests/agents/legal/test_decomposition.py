@@ -1,4 +1,4 @@
-"""The team: a real work list that ends, parts that reach the agent they fit, and an answer from what was found."""
+"""Decomposition: it terminates within its limits, assigns subtasks to agents, and integrates their answers."""
 
 import json
 from collections import Counter
@@ -27,7 +27,7 @@ QUESTION = BOTTLES.questions[0]
 
 
 class Cast:
-    """The offline roles, but for those that a test plays itself; counts who was asked."""
+    """The offline roles, except those that a test scripts itself; counts the requests of each role."""
 
     def __init__(self, **scripts: Script) -> None:
         self._scripts = scripts
@@ -66,7 +66,7 @@ async def ask(
     )
 
 
-async def test_offline_the_question_reaches_every_active_agent_and_is_answered() -> None:
+async def test_offline_roles_ask_every_active_agent() -> None:
     event_log = MemoryEventLog()
     cast = Cast()
     team = await ask(cast, event_log=event_log)
@@ -90,7 +90,7 @@ def splits_for_ever(parts: int) -> Script:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20))
-async def test_the_most_of_splits_parts_and_judgements_can_be_reached(depth: int, calls: int) -> None:
+async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int) -> None:
     most = DecompositionLimits(depth, calls).most()
     splitting = Cast(decomposer=splits_for_ever(MAX_SUBTASKS), atomicity_judge=lambda messages: '{"atomic": false}')
     await ask(splitting, limits=DecompositionLimits(depth, calls))
@@ -101,7 +101,7 @@ async def test_the_most_of_splits_parts_and_judgements_can_be_reached(depth: int
     assert judging.asked["atomicity_judge"] == min(most["atomicity_judge"], MAX_SUBTASKS)
 
 
-async def test_more_parts_than_there_may_be_are_sent_back_and_then_the_task_is_done_as_it_is() -> None:
+async def test_too_many_subtasks_are_rejected_and_the_task_is_answered_whole() -> None:
     def too_many(messages: Sequence[LLMMessage]) -> str:
         return json.dumps({"tasks": [{"task": f"part {n}"} for n in range(MAX_SUBTASKS + 1)]})
 
@@ -114,7 +114,7 @@ async def test_more_parts_than_there_may_be_are_sent_back_and_then_the_task_is_d
 @pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20), st.integers(1, MAX_SUBTASKS), st.integers(0, 2**20 - 1))
-async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, parts: int, verdicts: int) -> None:
+async def test_decomposition_terminates_within_its_limits(depth: int, calls: int, parts: int, verdicts: int) -> None:
     said = iter(f"{verdicts:020b}")
 
     def judge(messages: Sequence[LLMMessage]) -> str:
@@ -131,13 +131,13 @@ async def test_a_decomposer_that_never_stops_is_stopped(depth: int, calls: int, 
     assert isinstance(team.answer, LegalAnswer)
 
 
-async def test_a_task_seen_before_is_not_taken_up_again() -> None:
+async def test_a_repeated_task_is_dropped() -> None:
     cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": QUESTION.text.upper(), "agent": "F"}]}))
     team = await ask(cast)
     assert [(part.task, part.ended) for part in team.subtasks] == [(QUESTION.text, "not split")]
 
 
-async def test_what_is_not_atomic_is_split_and_its_parts_are_judged_too() -> None:
+async def test_nonatomic_tasks_are_split_and_their_subtasks_judged() -> None:
     def split(messages: Sequence[LLMMessage]) -> str:
         task = labelled_json(messages, "task")["task"]
         parts = ["both things"] if task == QUESTION.text else ["the rule", "the fact"]
@@ -153,14 +153,14 @@ async def test_what_is_not_atomic_is_split_and_its_parts_are_judged_too() -> Non
     ]
 
 
-async def test_a_part_for_an_agent_that_is_not_active_goes_to_the_best_store() -> None:
+async def test_a_subtask_for_an_inactive_agent_goes_to_the_best_store() -> None:
     cast = Cast(decomposer=lambda messages: json.dumps({"tasks": [{"task": "infer", "agent": "CS"}]}))
     team = await ask(cast, active=("LR", "F"))
     (part,) = team.subtasks
     assert (part.wanted, part.agent) == ("CS", "F")
 
 
-async def test_roles_that_answer_unusably_do_not_stop_the_team() -> None:
+async def test_unusable_replies_do_not_stop_the_decomposition() -> None:
     def nonsense(messages: Sequence[LLMMessage]) -> str:
         return "hm"
 
@@ -174,7 +174,7 @@ async def test_roles_that_answer_unusably_do_not_stop_the_team() -> None:
     assert silent.answer.answered
 
 
-async def test_an_endpoint_that_is_gone_leaves_the_question_invalid() -> None:
+async def test_an_unreachable_endpoint_leaves_the_question_invalid() -> None:
     def gone(messages: Sequence[LLMMessage]) -> str:
         raise CallFailed("endpoint", "nobody is there")
 

@@ -1,4 +1,4 @@
-"""Vectors from an endpoint: in order, in batches, each text once; calls like any other, on record and replayable."""
+"""Vectors from an endpoint: in order, in batches, each text once; recorded and replayable like other calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ async def with_encoder(
         return await act(EndpointEncoder(embedding_client(clients, SPEC, PLACE), str(SPEC), asyncio.get_running_loop()))
 
 
-async def test_vectors_come_in_the_order_of_the_texts_and_each_text_is_asked_once() -> None:
+async def test_vectors_keep_the_order_and_each_text_is_requested_once() -> None:
     texts = ["a" * number for number in range(1, 100)]
     event_log = MemoryEventLog()
     with serving(lambda request: "") as server:
@@ -56,7 +56,7 @@ async def test_vectors_come_in_the_order_of_the_texts_and_each_text_is_asked_onc
     ("behaviour", "message"),
     [(Status(401), "check the key"), (Raw("<html>"), "no list of 1 vectors"), (Raw('{"data": []}'), "no list of 1")],
 )
-async def test_an_endpoint_that_gives_no_vectors_is_named_and_on_record(behaviour: Status | Raw, message: str) -> None:
+async def test_a_reply_without_vectors_is_reported_and_recorded(behaviour: Status | Raw, message: str) -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "") as server:
         server.then(behaviour)
@@ -66,7 +66,7 @@ async def test_an_endpoint_that_gives_no_vectors_is_named_and_on_record(behaviou
     assert message in failed.text
 
 
-async def test_a_fault_that_passes_is_tried_again_and_on_record() -> None:
+async def test_a_transient_error_is_retried_and_recorded() -> None:
     event_log = MemoryEventLog()
     with serving(lambda request: "") as server:
         server.then(Status(503, {"Retry-After": "0"}))
@@ -76,7 +76,7 @@ async def test_a_fault_that_passes_is_tried_again_and_on_record() -> None:
 
 
 @pytest.mark.parametrize("spec", ["offline", "anthropic:claude", "azure:mine"])
-async def test_only_endpoints_that_give_vectors_encode(spec: str) -> None:
+async def test_other_specs_are_rejected(spec: str) -> None:
     async with ModelClients(MemoryEventLog()) as clients:
         with pytest.raises(InputError, match="has no embeddings"):
             embedding_client(clients, ModelSpec.parse(spec), PLACE)

@@ -1,4 +1,4 @@
-"""The section mapper: what loses a paragraph is sent back, and never used."""
+"""The section mapper: an incomplete mapping is rejected and never used."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ async def mapped(
     )
 
 
-async def test_a_title_above_everything_says_nothing_of_any_paragraph() -> None:
+async def test_a_heading_shared_by_all_paragraphs_is_ignored() -> None:
     title = Line("A decision of the Office", level=1)
     below = [Line(s.heading, level=2) if s.heading else None for s in DOCUMENT.sections]
     lines = [title]
@@ -71,13 +71,13 @@ async def test_a_title_above_everything_says_nothing_of_any_paragraph() -> None:
     assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
 
 
-async def test_the_offline_mapper_goes_by_headings_and_words() -> None:
+async def test_the_offline_mapper_uses_headings_and_words() -> None:
     found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"])
     assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
     assert (found.failure, found.doubts) == (None, ())
 
 
-async def test_what_stands_in_an_annex_is_annex_whatever_its_heading_says() -> None:
+async def test_paragraphs_of_an_annex_are_annex_under_any_heading() -> None:
     headings = {"The contravention": "1. It failed.", "Annex 1": "", "Appeals against decisions": "1. There is one."}
     lines = [
         Line(text, level=level)
@@ -89,7 +89,7 @@ async def test_what_stands_in_an_annex_is_annex_whatever_its_heading_says() -> N
     assert [(part.last, part.part) for part in found.parts] == [("1", "findings"), ("Annex 1/1", "annex")]
 
 
-async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
+async def test_an_incomplete_mapping_is_rejected_with_the_reason() -> None:
     heard: list[str] = []
 
     def script(messages: Sequence[LLMMessage]) -> str:
@@ -105,14 +105,14 @@ async def test_what_loses_a_paragraph_is_sent_back_with_the_reason() -> None:
     assert said == ["user", "section_mapper", "check", "section_mapper", "check"]
 
 
-async def test_a_mapping_that_never_covers_is_a_failure() -> None:
+async def test_no_complete_mapping_is_a_failure() -> None:
     found = await mapped(lambda messages: answer(WHOLE[:-1]), rounds=2)
     assert found.parts == ()
     assert found.failure == "paragraphs 5 to 5 are in no part"
     assert (await mapped(lambda messages: "no idea")).failure
 
 
-async def test_an_unusual_order_is_used_in_the_end_and_doubted() -> None:
+async def test_an_unusual_order_is_used_after_the_last_round_with_a_doubt() -> None:
     odd = [
         ("1", "1", "introduction"),
         ("2", "2", "findings"),

@@ -1,4 +1,4 @@
-"""The examples of the legal benchmark's page work, and the pages of the core link to it."""
+"""The examples on the page of the legal benchmark, and the links to it."""
 
 import re
 import tomllib

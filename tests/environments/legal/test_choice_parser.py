@@ -1,4 +1,4 @@
-"""What models write, as the option they mean."""
+"""The parser of answers: options, refusals, and texts that are neither."""
 
 import pytest
 from hypothesis import given
@@ -88,20 +88,20 @@ def test_four_options(text: str, meant: str | None) -> None:
         ("The company was unable to say why. The answer is Yes.", False),
     ],
 )
-def test_only_words_about_what_is_given_decline(text: str, refusal: bool) -> None:
+def test_only_words_about_the_given_information_decline(text: str, refusal: bool) -> None:
     assert is_refusal(text) is refusal
 
 
 @given(
     st.sampled_from(YES_NO + LETTERS), st.sampled_from(["", ".", ")", ":", "\n"]), st.sampled_from(["", " ", "(", "**"])
 )
-def test_a_key_is_itself_whatever_stands_around_it(choice: Choice, behind: str, before: str) -> None:
+def test_a_key_with_any_punctuation_is_itself(choice: Choice, behind: str, before: str) -> None:
     options = YN if choice in YN else ABCD
     assert parse_choice(f"{before}{choice}{behind}", options) == choice
 
 
 @pytest.mark.slow
 @given(st.text())
-def test_whatever_is_written_is_an_option_a_refusal_or_nothing(text: str) -> None:
+def test_any_text_is_an_option_a_refusal_or_neither(text: str) -> None:
     for options in (YN, ABCD):
         assert parse_choice(text, options) in {*options, "refused", None}

@@ -1,4 +1,4 @@
-"""The published dataset becomes cases: whatever is wrong with a row, the row is named and the rest goes on."""
+"""The published dataset becomes cases; unusable rows are reported and left out."""
 
 import json
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def read(rows: list[Row]) -> tuple[tuple[Case, ...], list[str]]:
     return cases, [str(problem) for problem in problems]
 
 
-def test_every_type_finds_its_agent_and_keeps_its_text() -> None:
+def test_every_type_has_its_agent_and_keeps_its_text() -> None:
     (case,), problems = read(GOOD)
     assert problems == []
     assert [(chunk.ref, chunk.agent) for chunk in case.chunks] == [
@@ -90,7 +90,7 @@ def test_every_type_finds_its_agent_and_keeps_its_text() -> None:
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_row_is_named(what: str) -> None:
+def test_a_bad_row_is_reported(what: str) -> None:
     cases, problems = read([*GOOD, BAD[what]])
     assert len(problems) == 1
     assert problems[0].startswith("row 8: ")
@@ -108,7 +108,7 @@ def test_no_row_is_lost_and_bad_rows_change_nothing_else(rows: list[Row]) -> Non
     assert [chunk.text for case in cases for chunk in case.chunks] == texts
 
 
-def test_mending_a_row_renames_nothing() -> None:
+def test_correcting_a_row_renames_nothing() -> None:
     def later(first: Row) -> str:
         return read([first, GOOD[5]])[0][0].questions[-1].id
 
@@ -120,7 +120,7 @@ def write_lines(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-def test_all_forms_hold_the_same_cases(tmp_path: Path) -> None:
+def test_all_formats_contain_the_same_cases(tmp_path: Path) -> None:
     arrow: Any = import_module("pyarrow")
     parquet: Any = import_module("pyarrow.parquet")
     table = arrow.Table.from_pylist(GOOD)
@@ -140,7 +140,7 @@ def test_all_forms_hold_the_same_cases(tmp_path: Path) -> None:
     assert load_dataset(ours) == books[0]
 
 
-def test_broken_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_malformed_lines_are_reported_and_left_out(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "rows.jsonl", GOOD[:1] + GOOD[5:6])
     with path.open("ab") as file:
         file.write(b'{"content": \n[1, 2]\n\xff\xfe\n{"schema_version": "lawtrace.case/1", "id": "x"}\n')
@@ -161,20 +161,20 @@ def test_broken_lines_are_named_and_the_rest_goes_on(tmp_path: Path) -> None:
         ("bad.arrow", b"no table", "not a table that can be read"),
     ],
 )
-def test_a_file_that_is_no_case_book_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_a_file_of_another_kind_is_rejected(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         load_dataset(tmp_path / name)
 
 
-def test_a_folder_without_a_case_book_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_dataset_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no case book"):
         load_dataset(tmp_path)
     with pytest.raises(InputError, match="no such file"):
         load_dataset(tmp_path / "nowhere")
 
 
-def test_contexts_are_read_as_they_are_written() -> None:
+def test_contexts_parse_as_written() -> None:
     assert [parse_context(context_name(context)) for context in CONTEXTS] == [*CONTEXTS]
     for wrong in ("", "F+F", "f", "F LR"):
         with pytest.raises(InputError, match="joined by"):
@@ -194,7 +194,7 @@ def test_the_nine_published_cases() -> None:
     assert load_dataset(SHARED / "train") == book
 
 
-def test_a_question_id_that_another_case_has_is_named_and_left_out(tmp_path: Path) -> None:
+def test_a_repeated_question_id_is_reported_and_left_out(tmp_path: Path) -> None:
     for name, other in (("bottles", BOTTLES), ("letters", BOTTLES.model_copy(update={"id": "letters"}))):
         (tmp_path / f"{name}.jsonl").write_text(other.model_dump_json() + "\n", encoding="utf-8")
     book = load_dataset(tmp_path)

@@ -1,4 +1,4 @@
-"""Decisions as trees: numbered paragraphs, headings, and the flaws of text that was drawn from PDF."""
+"""Decisions as trees: numbered paragraphs, headings, and the flaws of text extracted from PDF."""
 
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def texts(document: Document) -> dict[str, str]:
     return {paragraph.ref: paragraph.text for paragraph in document.paragraphs()}
 
 
-def test_text_drawn_from_pdf() -> None:
+def test_text_extracted_from_pdf() -> None:
     document = parse_document(text_lines(DRAWN))
     assert outline(document) == {
         "": ["1"],
@@ -97,19 +97,19 @@ def test_text_drawn_from_pdf() -> None:
     assert document.doubts == ()
 
 
-def test_a_missing_number_is_a_doubt_and_a_decimal_number_a_paragraph() -> None:
+def test_a_missing_number_is_a_doubt_and_decimal_numbers_are_paragraphs() -> None:
     document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
     assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
     assert texts(document)["2.1"] == "Next. Article 3 is meant."
     assert document.doubts == ("paragraph 1.4 follows 1.2: a number is missing",)
 
 
-def test_an_item_of_a_list_is_no_paragraph() -> None:
+def test_a_list_item_is_not_a_paragraph() -> None:
     document = parse_document(text_lines("1.1 Steps:\n1. one.\n2. two.\n1.2 More.\nPart two\n2. Whole.\n2.1 Below.\n"))
     assert texts(document) == {"1.1": "Steps: 1. one. 2. two.", "1.2": "More.", "2": "Whole.", "2.1": "Below."}
 
 
-def test_what_repeats_from_page_to_page_is_no_text() -> None:
+def test_running_heads_are_not_text() -> None:
     page = "CONFIDENTIAL\n{n}.  Paragraph {n} is here.\nPage {n} of 3\n"
     document = parse_document(text_lines("\f".join(page.format(n=n) for n in (1, 2, 3))))
     assert texts(document) == {str(n): f"Paragraph {n} is here." for n in (1, 2, 3)}
@@ -122,7 +122,7 @@ HTML = """<html><head><title>x</title><style>p {}</style></head><body><nav>menu<
 <h2>Findings</h2><p>4. Article 33 was infringed.</p></body></html>"""
 
 
-def test_html_brings_its_own_headings_and_numbers() -> None:
+def test_html_marks_headings_and_numbers() -> None:
     document = parse_document(html_lines(HTML))
     assert outline(document) == {"Background": ["1"], "Background > Later": ["2", "3"], "Findings": ["4"]}
     assert texts(document)["1"] == "A laptop was stolen & lost. It was new."
@@ -130,7 +130,7 @@ def test_html_brings_its_own_headings_and_numbers() -> None:
     assert document.front == "Decision about Bottle Works Published in May."
 
 
-def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
+def test_text_below_a_heading_does_not_belong_to_the_paragraph_above() -> None:
     page = (
         "<h1>Notice</h1><h2>Background</h2><ol><li>It was lost.</li></ol>"
         "<h2>Law</h2><p>It protects.</p><p>It demands:</p><ul><li>care</li></ul>"
@@ -153,7 +153,7 @@ def test_text_below_a_heading_is_no_part_of_what_stands_above_it() -> None:
     ]
 
 
-def test_a_heading_that_goes_on_in_the_next_line_is_one() -> None:
+def test_a_heading_continued_on_the_next_line_is_one_heading() -> None:
     text = (
         "Notice\n\n1. It was lost.\n\nThe decision to issue a monetary\npenalty\n\n2. It is fined.\n\n"
         "ANNEX 1\nSECTION 55 OF THE DATA PROTECTION ACT\n1998\nRIGHTS OF APPEAL AGAINST DECISIONS OF THE\n"
@@ -169,39 +169,39 @@ def test_a_heading_that_goes_on_in_the_next_line_is_one() -> None:
     }
 
 
-def test_headings_within_an_annex_are_headings() -> None:
+def test_headings_within_an_annex() -> None:
     page = "<h2>Findings</h2><p>1. Broken.</p><h2>Annex 1</h2><h2>The Act</h2><h2>Appeals</h2><p>1. There is one.</p>"
     document = parse_document(html_lines(page))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex 1/1"]
 
 
-def test_two_annexes_of_one_name_are_two() -> None:
+def test_two_annexes_with_the_same_name() -> None:
     page = "<h2>Findings</h2><p>1. Broken.</p>" + 2 * "<h2>Annex</h2><p>1. A table.</p>"
     document = parse_document(html_lines(page))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1", "Annex/1", "Annex (2)/1"]
 
 
-def test_the_first_heading_of_a_text_is_one_and_numbers_go_beyond_a_thousand() -> None:
+def test_a_first_heading_in_plain_text_and_numbers_above_a_thousand() -> None:
     text = "Notice\n\nBackground\n\n" + "\n\n".join(f"{number}. It was lost." for number in range(1, 1002))
     document = parse_document(text_lines(text))
     assert document.front == "Notice"
     assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
 
 
-def test_numbers_that_begin_again_in_a_text_are_a_doubt() -> None:
+def test_restarted_numbering_is_a_doubt() -> None:
     document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
     (doubt,) = document.doubts
     assert doubt.startswith("'1.' below 'Findings' does not follow 1")
 
 
-def test_a_document_without_numbers_is_counted() -> None:
+def test_unnumbered_paragraphs_are_counted() -> None:
     document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
     assert texts(document) == {"p1": "One thing.", "p2": "Another."}
     assert document.doubts
 
 
-def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
     path = tmp_path / "decision.pdf"
     pages = [["1.  A laptop was stolen.", "", "Findings"], ["2.  Article 32 was", "infringed."]]
     with PdfPages(path) as pdf:
@@ -225,7 +225,7 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
         ("x.txt", b" \n", "is empty"),
     ],
 )
-def test_a_file_that_is_no_decision_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_other_files_are_rejected(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         parse_document(read_lines(tmp_path / name))
@@ -236,7 +236,7 @@ WORDS = st.lists(st.sampled_from(["the", "Office", "found", "32", "records"]), m
 
 @given(st.lists(WORDS, min_size=1, max_size=12), st.integers(2, 5))
 def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -> None:
-    """However the lines are broken, every paragraph comes back whole, in order, under its number."""
+    """With any line breaks, each paragraph keeps its text, place and number."""
     lines: list[str] = []
     for number, paragraph in enumerate(paragraphs, 1):
         words = f"{number}. {paragraph}.".split()
@@ -246,7 +246,7 @@ def test_no_word_of_a_numbered_text_is_lost(paragraphs: list[str], width: int) -
 
 
 @given(st.text(alphabet="aA1.2 \n\f“”", max_size=80))
-def test_any_text_is_parsed_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     try:
         document = parse_document(text_lines(text))
     except InputError:

@@ -1,4 +1,4 @@
-"""Parts of a decision: every paragraph in exactly one, in the order of the text; a mapping file says it for people."""
+"""Parts of a decision: each paragraph is in exactly one, in the order of the text; mapping files."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def ranges(*given: tuple[int, int, str]) -> tuple[PartRange, ...]:
 WHOLE = ranges((1, 1, "introduction"), (2, 3, "rules"), (4, 6, "facts"), (7, 8, "findings"))
 
 
-def test_a_whole_mapping_gives_every_paragraph_its_part() -> None:
+def test_a_complete_mapping_gives_every_paragraph_a_part() -> None:
     assert check_coverage(DOCUMENT, WHOLE) == []
     assert [part for part, _ in paragraphs_by_part(DOCUMENT, WHOLE)] == [
         "introduction",
@@ -52,14 +52,14 @@ def test_a_whole_mapping_gives_every_paragraph_its_part() -> None:
         ((), "paragraphs 1 to 8 are in no part"),
     ],
 )
-def test_a_mapping_that_loses_a_paragraph_is_named(given: tuple[PartRange, ...], objection: str) -> None:
+def test_an_incomplete_mapping_is_reported(given: tuple[PartRange, ...], objection: str) -> None:
     assert any(objection in said for said in check_coverage(DOCUMENT, given))
     with pytest.raises(InputError, match="do not cover"):
         build_case("case", DOCUMENT, given)
 
 
 @given(st.sets(st.integers(2, 8)), st.data())
-def test_any_cut_into_ranges_covers_and_nothing_else_does(cuts: set[int], data: st.DataObject) -> None:
+def test_partitions_cover_and_incomplete_ones_do_not(cuts: set[int], data: st.DataObject) -> None:
     starts = [1, *sorted(cuts)]
     ends = [*(start - 1 for start in starts[1:]), 8]
     parts = tuple(
@@ -72,12 +72,12 @@ def test_any_cut_into_ranges_covers_and_nothing_else_does(cuts: set[int], data: 
     assert check_coverage(DOCUMENT, parts[:lost] + parts[lost + 1 :])
 
 
-def test_order_is_a_doubt() -> None:
+def test_unusual_order_is_a_doubt() -> None:
     assert check_order(WHOLE) == []
     assert check_order(ranges((1, 4, "findings"), (5, 8, "facts"))) == ["facts (5 to 8) comes after findings"]
 
 
-def test_a_mapping_file_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_mapping_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "case.parts.toml"
     odd = (*WHOLE[:-1], WHOLE[-1].model_copy(update={"because": 'says "so" \\ and\nmore'}))
     write_parts(odd, path)
@@ -88,14 +88,14 @@ def test_a_mapping_file_comes_back_as_it_was(tmp_path: Path) -> None:
     ("text", "message"),
     [("parts = []", "parts"), ("[[parts]]\nfirst = '1'\nlast = '2'\npart = 'law'", r"parts\.0\.part"), ("=", "TOML")],
 )
-def test_a_broken_mapping_file_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_a_malformed_mapping_file_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "parts.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load_parts(path)
 
 
-def test_a_case_has_a_piece_for_each_paragraph_of_facts_and_rules() -> None:
+def test_a_case_has_a_chunk_for_each_paragraph_of_facts_and_rules() -> None:
     case = build_case("case", DOCUMENT, WHOLE)
     assert [(chunk.ref, chunk.agent, chunk.paragraphs) for chunk in case.chunks][:3] == [
         ("LR:2", "LR", ("2",)),

@@ -1,4 +1,4 @@
-"""Shares of answers that are about the same questions: what stands behind them, and how sure they are."""
+"""Shares of answers, their intervals, and agreement."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ MARKS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size
 
 
 @given(MARKS)
-def test_a_share_lies_in_its_interval_and_no_order_changes_it(marks: list[tuple[str, bool]]) -> None:
+def test_a_share_is_in_its_interval_in_any_order(marks: list[tuple[str, bool]]) -> None:
     share = share_by_question(marks)
     assert share is not None
     assert share.interval is not None
@@ -40,7 +40,7 @@ def width(interval: Interval) -> float:
 
 
 @given(MARKS)
-def test_answers_to_the_same_questions_are_never_worth_more_than_as_many_to_others(
+def test_repeated_questions_never_narrow_the_interval(
     marks: list[tuple[str, bool]],
 ) -> None:
     together, apart = share_by_question(marks), share_by_question((str(n), mark) for n, (_, mark) in enumerate(marks))
@@ -51,7 +51,7 @@ def test_answers_to_the_same_questions_are_never_worth_more_than_as_many_to_othe
     assert width(together.interval) >= width(apart.interval) - 1e-9
 
 
-def test_a_question_that_was_asked_more_often_is_worth_less_than_two() -> None:
+def test_unequal_repetition_reduces_the_effective_number() -> None:
     """Three answers, two of them to one question: (2 + 1)^2 / (2^2 + 1^2) = 1.8 answers, 1.2 of them true."""
     share = share_by_question([("a", True), ("a", True), ("b", False)])
     expected = wilson_interval(1.2, 1.8)
@@ -76,7 +76,7 @@ def answered(case: str, number: int, outcome: LegalOutcome) -> AnswerRow:
 
 
 @pytest.mark.parametrize("outcome", ["refused", "wrong"])
-def test_where_it_holds_of_all_or_of_none_the_interval_still_has_a_width(outcome: LegalOutcome) -> None:
+def test_shares_of_zero_and_one_have_an_interval_of_positive_width(outcome: LegalOutcome) -> None:
     rows = [answered(case, number, outcome) for case in "abc" for number in range(10)]
     share = share_by_case(rows, lambda row: row.outcome == "refused")
     assert share is not None
@@ -88,7 +88,7 @@ def test_where_it_holds_of_all_or_of_none_the_interval_still_has_a_width(outcome
     assert mean_over_cases({"a": Share(1.0, None, 10), "b": Share(1.0, None, 10)}).interval is None
 
 
-def test_one_case_cannot_tell_how_cases_differ() -> None:
+def test_a_single_case_has_no_interval_between_cases() -> None:
     one = Share(0.5, None, 10)
     assert mean_over_cases({"a": one}).interval is None
     mean = mean_over_cases({"a": one, "b": Share(1.0, None, 1000)})
@@ -112,7 +112,7 @@ def row(question: str, outcome: LegalOutcome, case: str = "case") -> AnswerRow:
     )
 
 
-def test_kappa_of_a_table_worked_by_hand() -> None:
+def test_kappa_of_a_worked_example() -> None:
     """20 both yes, 5 only the first, 10 only the second, 15 both no: agreement 0.7, by chance 0.5."""
     left = ["y"] * 25 + ["n"] * 25
     right = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
@@ -120,13 +120,13 @@ def test_kappa_of_a_table_worked_by_hand() -> None:
 
 
 @given(LABELS)
-def test_full_agreement_is_one_unless_there_is_nothing_to_disagree_about(labels: list[str | None]) -> None:
+def test_full_agreement_is_one_or_undefined(labels: list[str | None]) -> None:
     said = {label for label in labels if label is not None}
     assert cohen_kappa(labels, labels) == (pytest.approx(1.0) if len(said) > 1 else None)
 
 
 @given(LABELS, st.randoms(use_true_random=False))
-def test_kappa_is_symmetric_and_knows_no_order(labels: list[str | None], random: st.DataObject) -> None:
+def test_kappa_is_symmetric_and_ignores_order(labels: list[str | None], random: st.DataObject) -> None:
     other = labels[::-1]
     kappa = cohen_kappa(labels, other)
     assert cohen_kappa(other, labels) == (None if kappa is None else pytest.approx(kappa))
@@ -136,7 +136,7 @@ def test_kappa_is_symmetric_and_knows_no_order(labels: list[str | None], random:
     assert shuffled == (None if kappa is None else pytest.approx(kappa))
 
 
-def test_refusals_agree_with_refusals_and_missing_answers_with_nothing() -> None:
+def test_refusals_agree_and_missing_answers_are_left_out() -> None:
     assert [answer_label(row("q", outcome)) for outcome in ("correct", "wrong", "refused", "error", "invalid")] == [
         "Yes",
         "No",
@@ -148,7 +148,7 @@ def test_refusals_agree_with_refusals_and_missing_answers_with_nothing() -> None
     assert cohen_kappa([None], ["a"]) is None
 
 
-def test_a_comparison_counts_what_only_one_got_right() -> None:
+def test_a_comparison_counts_discordant_answers() -> None:
     left = [row("1", "correct", "a"), row("2", "correct", "a"), row("3", "wrong", "b"), row("4", "invalid", "b")]
     right = [row("1", "refused", "a"), row("2", "correct", "a"), row("3", "correct", "b"), row("4", "wrong", "b")]
     found = compare_cells(left, right)
@@ -159,7 +159,7 @@ def test_a_comparison_counts_what_only_one_got_right() -> None:
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, 1), min_size=1), min_size=2, max_size=6))
-def test_an_interval_drawn_by_case_lies_between_the_worst_and_the_best_case(values: dict[str, list[int]]) -> None:
+def test_an_interval_by_case_is_between_the_worst_and_the_best_case(values: dict[str, list[int]]) -> None:
     interval = interval_by_case(values)
     assert interval is not None
     means = [sum(members) / len(members) for members in values.values()]

@@ -1,4 +1,4 @@
-"""Lengths of parts and shares of elements, as the tables of the paper count them."""
+"""Lengths of parts and shares of elements, counted as in the paper."""
 
 from lawtrace.environments.legal.case import build_case
 from lawtrace.environments.legal.document_parser import parse_document
@@ -22,7 +22,7 @@ CASE = build_case(
 )
 
 
-def test_published_cases_have_two_parts_and_documents_all() -> None:
+def test_published_cases_have_two_parts_and_documents_have_all() -> None:
     lines = {line.label: (line.least, line.most, line.mean, line.cases) for line in part_lengths([CASE, BOTTLES])}
     assert lines == {
         "Introduction": (1, 1, 1.0, 1),
@@ -33,14 +33,14 @@ def test_published_cases_have_two_parts_and_documents_all() -> None:
     }
 
 
-def test_elements_count_paragraphs_and_say_whether_the_whole_decision_is_there() -> None:
+def test_elements_count_paragraphs_and_mark_complete_decisions() -> None:
     six, bottles = element_counts([CASE, BOTTLES])
     assert (six.case, six.whole) == ("six", True)
     assert six.counts == {"Rule": 1, "Facts": 2, "Application": 0, "Issue and Conclusion": 1}
     assert (bottles.whole, bottles.counts["Rule"], bottles.counts["Issue and Conclusion"]) == (False, 2, 0)
 
 
-def test_the_bars_hold_every_number_for_those_who_listen() -> None:
+def test_the_description_of_bars_contains_every_number() -> None:
     kinds, decisions = question_bars([CASE, BOTTLES])
     assert kinds == [Bar("bottles", (2, 1))]
     assert decisions == [Bar("bottles", (3, 0))]

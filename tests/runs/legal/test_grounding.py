@@ -1,4 +1,4 @@
-"""Whether answers rest on what they cite: citations checked word for word, answers tried once more."""
+"""Grounding: citations are checked word for word, and answers are probed without them."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ RECIPE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(3,), mode
 
 
 def rests_on_facts(request: Mapping[str, Any]) -> str:
-    """Answers while it sees the passage on the laptop, and cites it."""
+    """Answers and cites the passage on the laptop while it is shown."""
     words = request["messages"][0]["content"]
     if "unlocked laptop." not in words:
         return json.dumps({"rationale": "nothing", "answer": None})
@@ -82,7 +82,7 @@ def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
         return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=BOOK))
 
 
-def test_an_answer_that_rests_on_its_citation_changes_without_it(
+def test_an_answer_that_depends_on_its_citation_changes_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(rests_on_facts) as server:

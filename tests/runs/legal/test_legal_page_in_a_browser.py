@@ -1,4 +1,4 @@
-"""The page of a legal run in a real browser: it asks for nothing, and a phone needs no sideways scrolling."""
+"""The page of a legal run in a real browser: no requests, and no horizontal scrolling on a phone."""
 
 import asyncio
 from pathlib import Path

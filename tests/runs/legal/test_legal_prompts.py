@@ -117,7 +117,7 @@ def test_an_incompatible_prompt_file_is_rejected(tmp_path: Path, text: str | Non
         load_legal_recipe(path)
 
 
-def test_an_unknown_role_is_answered_with_the_nearest(tmp_path: Path) -> None:
+def test_the_error_for_an_unknown_role_suggests_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "legal.toml"
     path.write_text('[prompts]\nmeta_lm = "x.md"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"did you mean 'meta_llm'"):

@@ -1,4 +1,4 @@
-"""The way of a legal run, end to end: offline, against an endpoint, interrupted and resumed."""
+"""Legal runs end to end: offline, against an endpoint, interrupted and resumed."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def against(
     return run(recipe, folder)
 
 
-def test_the_grid_is_whole_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
+def test_the_grid_is_complete_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
     result = run(SMALL, tmp_path / "run")
     tables = tabulate(result.cases, result.answers)
     scores = {line.cell: line.score for table in tables.models for line in table.cells}
@@ -74,7 +74,7 @@ def test_depths_share_a_ranking_and_can_be_per_agent(tmp_path: Path) -> None:
 
 
 def answer_by_rule(request: Mapping[str, Any]) -> str:
-    """A model with a flaw for each question."""
+    """A model with a different flaw for each question."""
     system = request["messages"][0]["content"]
     if "zebra" in system:
         return "I am sorry, but the passages do not mention any animal."
@@ -96,14 +96,14 @@ def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pyte
     }
     score = count_answers(result.answers)
     assert (score.questions, score.accuracy, score.refusals) == (4, 0.25, 0.25)
-    assert len(asked) == 5  # *Perhaps* is sent back once; who declines in plain words is not pressed
+    assert len(asked) == 5  # *Perhaps* is rejected once; a refusal in plain words is not asked again
     words = next(text for request in asked if "laptop?" in (text := request["messages"][0]["content"]))
     assert '"ref": "F1"' in words
     assert "null" in words
     assert "legal_alignment" not in words
 
 
-def test_an_answer_that_was_cut_off_is_asked_for_again_whatever_its_rationale_says(
+def test_a_truncated_answer_is_asked_for_again_whatever_its_rationale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut = '{"rationale": "The passages do not mention a date, and the measures were insufficient, since'
@@ -120,7 +120,7 @@ def test_the_published_prompt_offers_no_refusal(tmp_path: Path, monkeypatch: pyt
         assert not any("null" in request["messages"][0]["content"] for request in server.requests)
 
 
-def test_an_endpoint_that_fails_makes_a_question_invalid_and_it_stays_counted(
+def test_a_failing_endpoint_makes_a_question_invalid_and_it_is_still_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(answer_by_rule) as server:
@@ -131,7 +131,7 @@ def test_an_endpoint_that_fails_makes_a_question_invalid_and_it_stays_counted(
     assert count_answers(result.answers).questions == 4
 
 
-def test_a_resumed_run_asks_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resumed_run_repeats_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = 0
 
     def record_some(self: EventLogFile, entry: Any) -> None:
@@ -151,7 +151,7 @@ def test_a_resumed_run_asks_nothing_twice(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(EventLogFile, "record", original)
         asked = len(server.requests)
         result = run(one_by_one, tmp_path / "run", book=None)
-        assert len(server.requests) - asked == (4 + 1) - 2  # all, with the one that is sent back, but the two kept
+        assert len(server.requests) - asked == (4 + 1) - 2  # all calls, with the one repeated, except the two kept
     whole = Counter(row.outcome for row in result.answers)
     assert whole == {"wrong": 1, "correct": 1, "refused": 1, "error": 1}
 
@@ -165,7 +165,7 @@ def asked_for_vectors(server: OpenAIServer) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pipeline", ["once", "decomposed"])
-def test_vectors_of_an_endpoint_stand_in_the_record_and_are_never_asked_for_again(
+def test_vectors_of_an_endpoint_are_recorded_and_not_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pipeline: str
 ) -> None:
     recipe = LegalRecipe.model_validate({**EMBEDDED.model_dump(), "pipeline": pipeline})
@@ -186,7 +186,7 @@ def test_vectors_of_an_endpoint_stand_in_the_record_and_are_never_asked_for_agai
         assert all(call.replayed for call in event_log.calls("embedder"))
 
 
-def test_a_replay_of_vectors_that_are_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replaying_missing_vectors_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(answer_by_rule) as server:
         first = against(server, tmp_path / "first", monkeypatch, EMBEDDED.model_copy(update={"contexts": ("F",)}))
     more = EMBEDDED.model_copy(update={"embedding": f"replay:{first.folder.path}"})
@@ -229,11 +229,11 @@ def test_errors_in_a_recipe(tmp_path: Path, text: str, complaint: str) -> None:
         read_recipe(path, LegalRecipe)
 
 
-def test_a_recipe_survives_its_own_record() -> None:
+def test_a_recipe_round_trips() -> None:
     assert LegalRecipe.model_validate(SMALL.model_dump(mode="json")) == SMALL
 
 
-def test_the_decomposed_pipeline_keeps_its_parts(tmp_path: Path) -> None:
+def test_the_decomposed_pipeline_keeps_its_subtasks(tmp_path: Path) -> None:
     recipe = LegalRecipe(contexts=("F+LR", "CS"), retrievers=("bm25",), depths=(1,), pipeline="decomposed")
     first, second = run(recipe, tmp_path / "first"), run(recipe, tmp_path / "second")
     assert first.answers == second.answers

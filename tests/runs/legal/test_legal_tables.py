@@ -1,4 +1,4 @@
-"""The tables and the page of a legal run, from answers that are known."""
+"""The tables and the page of a legal run, from known answers."""
 
 import asyncio
 import re
@@ -74,7 +74,7 @@ def test_the_two_best_of_a_model_and_column_are_marked(tables: LegalTables) -> N
     assert [first[context]["BM25@3"].place for context in ("F", "F+LR", "AR")] == [1, 2, 0]
 
 
-def test_accuracy_stands_beside_the_best_baseline(tables: LegalTables) -> None:
+def test_accuracy_is_shown_with_the_best_baseline(tables: LegalTables) -> None:
     names = {baseline.name: baseline.accuracy for baseline in tables.baselines}
     assert names["always Yes, longest option"] == 0.5
     assert names["majority"] == 0.75
@@ -199,7 +199,7 @@ def test_the_page_is_deterministic_and_escapes_its_content(tmp_path: Path) -> No
     assert targets <= set(re.findall(r'id="([^"]+)"', page))
 
 
-def test_a_run_without_answers_is_named(tmp_path: Path) -> None:
+def test_a_run_without_answers_is_an_error(tmp_path: Path) -> None:
     with EventLogFile.create(tmp_path / "run", recipe=LegalRecipe().model_dump(mode="json")):
         pass
     with pytest.raises(InputError, match="lawtrace resume"):
@@ -242,5 +242,5 @@ def test_subtasks_are_counted_over_all_questions() -> None:
     }
 
 
-def test_questions_that_were_answered_at_once_have_no_line() -> None:
+def test_undecomposed_questions_have_no_line() -> None:
     assert decomposition_lines([answered("q1")]) == []

@@ -1,4 +1,4 @@
-"""Baselines without a model: the published figures come out of the counts, and of the data where it is at hand."""
+"""Baselines without a model: they match the published figures, from counts and, where available, from the data."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_the_nine_published_cases() -> None:
 
 
 @given(st.lists(st.sampled_from(YES_NO + LETTERS), min_size=1))
-def test_knowing_the_labels_never_hurts(answers: list[Choice]) -> None:
+def test_majority_is_at_least_as_good_as_rules_without_labels(answers: list[Choice]) -> None:
     found = {baseline.name: baseline.correct for baseline in measure_baselines([asked(answer) for answer in answers])}
     assert found["majority"] >= found["random"] - 1e-9
     assert found["majority"] >= found["always Yes, random letter"] - 1e-9

@@ -31,7 +31,7 @@ def browser(made: RatingPages, name: str) -> TestClient:
     return client
 
 
-def test_three_raters_rate_the_same_questions_and_see_how_far_they_agree(tmp_path: Path) -> None:
+def test_three_raters_rate_the_same_questions_and_see_their_agreement(tmp_path: Path) -> None:
     made = pages(tmp_path / "ratings.jsonl")
     for name in ("ann", "bob", "cy"):
         client = browser(made, name)
@@ -54,7 +54,7 @@ def test_three_raters_rate_the_same_questions_and_see_how_far_they_agree(tmp_pat
     assert late.url.path == "/items"  # three have rated: a fourth would change the design
 
 
-def test_a_rating_given_again_counts_once_and_both_stay_on_file(tmp_path: Path) -> None:
+def test_a_repeated_rating_counts_once_and_both_are_stored(tmp_path: Path) -> None:
     made = pages(tmp_path / "ratings.jsonl")
     client = browser(made, "ann")
     _, question = SAMPLE[0]
@@ -66,7 +66,7 @@ def test_a_rating_given_again_counts_once_and_both_stay_on_file(tmp_path: Path) 
     assert [row.expertise for row in latest_ratings(rows)] == [True]
 
 
-def test_half_a_rating_is_none_and_strangers_do_not_rate(tmp_path: Path) -> None:
+def test_incomplete_ratings_and_unknown_raters_are_rejected(tmp_path: Path) -> None:
     made = pages(tmp_path / "ratings.jsonl", ("ann",))
     client = browser(made, "ann")
     _, question = SAMPLE[0]

@@ -1,4 +1,4 @@
-"""Human evaluation: the same sample for every rater, ratings kept as they are given, agreement beyond chance."""
+"""Human evaluation: the same sample for every rater, and agreement beyond chance."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What retrievers bring: figures that can be counted by hand, and those of the nine published cases."""
+"""Retrieval statistics: of a small example counted by hand, and of the nine published cases."""
 
 from pathlib import Path
 
@@ -39,14 +39,14 @@ def test_figures_of_a_retriever() -> None:
     assert (released.shortest, released.most_common) == (0, 1)
 
 
-def test_the_usual_first_piece_is_counted_within_a_case() -> None:
+def test_the_most_common_first_chunk_is_counted_within_a_case() -> None:
     ids = [question.id for question in BOTTLES.questions]
     rows = [row("bm25", "F1" if number else "F2", question=name) for number, name in enumerate(ids)]
     (line,) = retrieval_lines([BOTTLES], rows, (1,))
     assert line.most_common == (len(ids) - 1) / len(ids)
 
 
-def test_a_context_that_is_empty_for_a_case_has_no_line() -> None:
+def test_an_empty_context_has_no_line() -> None:
     assert retrieval_lines([BOTTLES], [row("bm25")], (1,)) == []
 
 
@@ -56,9 +56,9 @@ def no_vectors(pooling: Pooling) -> Encoder:
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_the_released_ranking_prefers_short_pieces_in_the_nine_cases() -> None:
-    """Over all fifteen cases: a shortest piece comes first for 82.5 % of the questions in LR and 22.6 % in F, and three
-    pieces share 22.7 % (F) and 28.8 % (LR) with those found by words."""
+def test_the_released_ranking_prefers_short_chunks_in_the_nine_cases() -> None:
+    """Over all fifteen cases: a shortest chunk is first for 82.5 % of the questions in LR and 22.6 % in F. Of three
+    chunks, 22.7 % (F) and 28.8 % (LR) are shared with the ranking by words."""
     if not SHARED.exists():
         pytest.skip("needs the published dataset in ../shared/data/maslegal")
     cases = load_dataset(SHARED).cases

@@ -86,7 +86,7 @@ BOOK = LegalDataset((BOTTLES, LETTERS_CASE))
 
 
 def answer_and_cite(request: Mapping[str, Any]) -> str:
-    """Names the first option and cites the first passage."""
+    """Chooses the first option and cites the first passage."""
     messages: list[LLMMessage] = [SystemMessage(content=request["messages"][0]["content"])]
     option = next(iter(labelled_json(messages, "question")["options"]))
     cited = [{"passage": shown["ref"]} for shown in labelled_json(messages, "passages")[:1]]

@@ -1,4 +1,4 @@
-"""The scripted question writer asks only what a finding states."""
+"""The scripted question writer: one question for each finding, in both polarities."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def test_both_polarities_occur() -> None:
     assert {question.correct_answer for question in ask(*findings)} == {"Yes", "No"}
 
 
-def test_a_provision_is_asked_once() -> None:
+def test_each_provision_gives_one_question() -> None:
     assert len(ask("Bottle Works infringed Article 32.", "Bottle Works was in breach of Article 32.")) == 1
 
 

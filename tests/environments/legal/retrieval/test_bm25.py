@@ -1,4 +1,4 @@
-"""Ranking by words and by characters, each against its formula written out once more."""
+"""BM25 over words and over characters, each compared with its formula."""
 
 import math
 from collections import Counter
@@ -93,7 +93,7 @@ def refs(query: str, context: Context, depth: int, share: DepthShare) -> list[st
     return [hit.ref for hit in rank_case(SMALL, context, [query], WordBM25(), depth=depth, share=share)[0]]
 
 
-def test_a_depth_counts_in_all_or_for_each_agent() -> None:
+def test_a_depth_counts_in_total_or_for_each_agent() -> None:
     both: Context = ("F", "LR")
     assert refs("consent to letters", both, 2, "total") == ["LR2", "F2"]
     assert refs("consent to letters", both, 2, "per_agent") == ["F2", "F1", "LR2", "LR3"]
@@ -102,7 +102,7 @@ def test_a_depth_counts_in_all_or_for_each_agent() -> None:
 
 
 @given(QUERY, st.integers(1, 4), st.integers(1, 4), st.sampled_from(["total", "per_agent"]))
-def test_a_smaller_depth_is_the_beginning_of_a_larger_one(query: str, depth: int, more: int, share: DepthShare) -> None:
+def test_a_smaller_depth_is_a_prefix_of_a_larger_one(query: str, depth: int, more: int, share: DepthShare) -> None:
     (deep,) = rank_case(SMALL, ("F", "LR"), [query], WordBM25(), depth=depth + more, share=share)
     (shallow,) = rank_case(SMALL, ("F", "LR"), [query], WordBM25(), depth=depth, share=share)
     assert cut_to_depth(deep, depth) == shallow
@@ -113,13 +113,13 @@ def test_a_smaller_depth_is_the_beginning_of_a_larger_one(query: str, depth: int
 
 @pytest.mark.slow
 @given(TEXTS, QUERY)
-def test_two_equal_rankings_fused_stay_the_ranking(texts: list[str], query: str) -> None:
+def test_fusing_two_equal_rankings_keeps_the_ranking(texts: list[str], query: str) -> None:
     alone, fused = WordBM25(), HybridRanker(WordBM25(), WordBM25())
     order = np.argsort(-alone.scores(texts, [query]), axis=1, kind="stable")
     assert np.array_equal(np.argsort(-fused.scores(texts, [query]), axis=1, kind="stable"), order)
 
 
-def test_texts_without_a_word_score_nothing() -> None:
+def test_texts_without_words_score_zero() -> None:
     assert WordBM25().scores(["…", "--"], ["consent"]).tolist() == [[0.0, 0.0]]
     assert CharacterBM25().scores(["", ""], ["consent"]).tolist() == [[0.0, 0.0]]
 

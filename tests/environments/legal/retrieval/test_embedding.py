@@ -1,4 +1,4 @@
-"""Vectors: encoded once for each content, ranked by cosine; and the real model, where the extra is installed."""
+"""Embeddings: cached by content, ranked by cosine; and the real model, where the extra is installed."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ from lawtrace.environments.legal.retrieval.retrievers import RETRIEVERS, make_ra
 
 
 class Letters:
-    """Counts letters; remembers what it was asked."""
+    """Counts letters, and keeps the texts that it was asked for."""
 
     def __init__(self, id: str = "letters") -> None:  # noqa: A002 (the protocol's name)
         self.id = id
@@ -44,13 +44,13 @@ def test_more_texts_than_a_page_keep_their_order(tmp_path: Path) -> None:
     assert found[:, 0].tolist() == list(range(150))
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OperationalError, match="XDG_CACHE_HOME"):
         CachedEncoder(Letters(), tmp_path / "file").encode(["a"])
 
 
-def test_ranking_is_by_angle_not_by_length() -> None:
+def test_ranking_uses_the_angle_and_not_the_length() -> None:
     scores = EmbeddingRanker(Letters()).scores(["aaaaaaaa", "bbbbbbbb", "ab"], ["aaaa", "bbbb"])
     assert scores.argmax(axis=1).tolist() == [0, 1]
     assert (np.abs(scores) <= 1 + 1e-6).all()
@@ -63,7 +63,7 @@ def test_every_retriever_has_a_ranker() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the extra 'embed'")
-def test_the_real_model_knows_what_is_alike() -> None:
+def test_the_real_model_ranks_similar_texts_first() -> None:
     encoder = MiniLM()
     texts = ["The company lost the passwords of its customers.", "The weather was fine that summer."]
     scores = EmbeddingRanker(encoder).scores(texts, ["Were credentials of clients disclosed?"])

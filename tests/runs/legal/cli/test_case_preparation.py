@@ -1,4 +1,4 @@
-"""From a document to answers on the command line: ingest, correct, question, run."""
+"""From a document to answers on the command line: ingest, correct, write questions, run."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def through(document: Path, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_notice_becomes_a_case_that_the_grid_can_use(tmp_path: Path) -> None:
+def test_a_notice_becomes_a_case_for_the_grid(tmp_path: Path) -> None:
     document = tmp_path / "notice.txt"
     document.write_text(NOTICE, encoding="utf-8")
     ran = through(document, tmp_path)
@@ -56,7 +56,7 @@ def test_a_notice_becomes_a_case_that_the_grid_can_use(tmp_path: Path) -> None:
     assert checked["questions"] >= 1
 
 
-def test_nothing_of_the_case_book_is_cut_off(tmp_path: Path) -> None:
+def test_the_table_is_not_truncated(tmp_path: Path) -> None:
     row = {"content": "1. A fact.", "type": "background", "source": "a-case-with-a-name-that-is-longer-than-a-line" * 3}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n{}\n", encoding="utf-8")
     shown = CliRunner().invoke(app, ["legal", "check", "--cases", str(tmp_path)])
@@ -67,7 +67,7 @@ def test_nothing_of_the_case_book_is_cut_off(tmp_path: Path) -> None:
     assert header.split()[-2] == "Yes"
 
 
-def test_a_person_corrects_the_mapping(tmp_path: Path) -> None:
+def test_a_corrected_mapping_is_used(tmp_path: Path) -> None:
     document = tmp_path / "notice.txt"
     document.write_text(NOTICE, encoding="utf-8")
     first = call("ingest", document, "--out", tmp_path / "first.jsonl")
@@ -82,7 +82,7 @@ def test_a_person_corrects_the_mapping(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
-def test_the_decisions_of_the_commissioner_become_cases_that_the_grid_can_use(name: str, tmp_path: Path) -> None:
+def test_the_published_decisions_become_cases_for_the_grid(name: str, tmp_path: Path) -> None:
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
     ran = through(SHARED / f"{name}.txt", tmp_path)
