@@ -169,8 +169,11 @@ def _compare_mentions(
 
 
 def _refined_classes(side: _Side, numbers: dict[object, int]) -> dict[_Name, int]:
-    """Each created row as a number, which stands for its content, refined in turn by the classes of the rows that
-    mention it and that it mentions. ``numbers`` is shared: the same class_key has the same number on both sides."""
+    """Partition refinement: a number for each created row, equal for rows that cannot be distinguished.
+
+    A class starts as the row's content and is refined by the classes of the rows that mention it and that it mentions.
+    ``numbers`` is shared, so equal classes have equal numbers on both sides.
+    """
     found: Mapping[_Name, object] = side.contents
     for _ in (None, *side.contents):
         known = {row: numbers.setdefault(class_key, len(numbers)) for row, class_key in found.items()}

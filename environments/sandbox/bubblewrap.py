@@ -1,8 +1,7 @@
 """The default backend: the bubblewrap command line of the jail, and the user that programs run as.
 
-Inside are the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a
-/proc of its own. The network
-is empty, there is no home, and only the environment variables set here are defined.
+Inside are the system's libraries and the interpreter, read-only; an empty private /tmp; a minimal /dev and a /proc of
+its own. The network is empty, there is no home, and only the environment variables set here are defined.
 """
 
 import json
@@ -104,12 +103,12 @@ def _spawn(
 def _spawn_as_root(
     bwrap: Path, memory_bytes: int, control: socket.socket, errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Spawn it as root: bubblewrap waits until the user nobody is mapped into its user namespace as a second user.
+    """Start the jail as root: bubblewrap waits until the user ``nobody`` is mapped into its user namespace.
 
     RLIMIT_NPROC does not bind uid 0, and root in a user namespace that root made is still uid 0. Another user could not
-    start the jail where the interpreter or bubblewrap lies below root's home. So bubblewrap and the fork server start
-    as root, with the capabilities to close the namespace and become nobody, which the fork server does first. In its
-    own namespace, the processes of nobody count for this jail only.
+    start the jail if the interpreter or bubblewrap is below root's home. So bubblewrap and the fork server start as
+    root, with the capabilities to close the namespace and change to ``nobody``, which the fork server does first. In
+    its own namespace, the processes of ``nobody`` count for this jail only.
     """
     information, their_information = os.pipe()
     their_signal, signal = os.pipe()

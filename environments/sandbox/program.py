@@ -183,5 +183,5 @@ class Execution:
 
     @property
     def died(self) -> bool:
-        """Whether it ended before its normal end. Then the goal counts as not reached, whatever the state."""
+        """Whether it ended before its normal end. Then the goal counts as not reached in any state."""
         return self.status != "finished"

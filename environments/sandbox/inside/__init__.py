@@ -3,11 +3,11 @@
 This folder is mounted into the jail and started there as it is, so it imports only the standard library. The host
 imports only `wire` from it.
 
-    __main__.py         starts the fork server
-    fork_server.py     the warm parent: forks, watches, reports
-    running.py    the whole life of one program
-    tools.py      what a program finds: the object with the tools, its results and exceptions
-    wire.py       the constants and the strict JSON that both sides share
+    __main__.py          starts the fork server
+    fork_server.py       forks, watches and reports on programs
+    program_process.py   one program from the fork to its exit
+    tool_objects.py      the objects that a program finds: the object with the tools, its results and exceptions
+    wire.py              the constants and the strict JSON that both sides share
 
 Two processes with different trust:
 

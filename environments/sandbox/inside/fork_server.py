@@ -151,7 +151,7 @@ def write(path: str, data: bytes) -> None:
 
 
 def drop_root() -> None:
-    """Become the user nobody, in a namespace that maps it.
+    """Change to the user ``nobody``, in a namespace that maps it.
 
     When the host is root, the fork server starts as root too, because only root may reach an interpreter below a home
     directory. The user namespace maps one more user, under which programs run. It must be another user to the kernel:

@@ -111,7 +111,7 @@ def isolate(tool_socket: int, output: int, hooks: Sequence[Hook]) -> None:
 
 
 def limit_self(limits: Mapping[str, Any]) -> None:
-    """Limit this process and its children. These limits stand behind the host's wall clock."""
+    """Limit this process and its children. The host's wall clock applies as well."""
 
     def limit(kind: int, soft: int, spare: int = 0) -> None:
         _, ceiling = resource.getrlimit(kind)
