@@ -1,4 +1,4 @@
-"""Programs printed from traces run as they stand and reach the trace's final state. (The jail has its own tests.)"""
+"""Programs printed from traces run unchanged and reach the trace's final state. (The jail has its own tests.)"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -61,7 +61,7 @@ def test_the_business_program_reaches_the_goal_without_a_compliance_call() -> No
         assert not any(tool in program for tool in ENVIRONMENT.compliance_tools)
 
 
-def test_a_program_reads_like_one_that_a_person_wrote() -> None:
+def test_a_program_has_readable_names() -> None:
     trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
     program = print_program(ENVIRONMENT, trace.calls)
     lines = program.splitlines()
@@ -74,7 +74,7 @@ def test_a_program_reads_like_one_that_a_person_wrote() -> None:
     assert [number for number, line in enumerate(lines) if line.startswith(f"r{number + 1} = ")] == sorted(used)
 
 
-def test_nothing_that_is_kept_may_refer_to_what_is_dropped() -> None:
+def test_kept_calls_cannot_refer_to_dropped_calls() -> None:
     trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
     (looked_up,) = next(iter(trace.calls[trace.tools.index("PayBill")].looked_up.values()))
     with pytest.raises(KeyError):

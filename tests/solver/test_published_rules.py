@@ -1,5 +1,4 @@
-"""Every published formula is kept and said by the curated rules too, every citation has its place in the law, every
-restatement is our own."""
+"""Curated rules imply every published formula, citations exist in the law, and restatements copy no sentence."""
 
 import json
 import re
@@ -45,7 +44,7 @@ FORMULAS = [(world, rule) for world, rules in PUBLISHED.items() for rule in rule
 
 
 def kept(world: str) -> dict[str, Rule]:
-    """The published formulas as rules of ours."""
+    """The published formulas as rules."""
     return {rule.id: rule for rule in load_rules(load_domain(world).gold_file)}
 
 
@@ -58,12 +57,12 @@ def words_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("world", "rule"), FORMULAS)
-def test_a_rule_means_what_was_published(world: str, rule: str) -> None:
+def test_a_rule_equals_its_published_formula(world: str, rule: str) -> None:
     assert same(kept(world)[rule].formula, PUBLISHED[world][rule])
 
 
 @pytest.mark.parametrize(("world", "rule"), FORMULAS)
-def test_a_rule_means_no_other(world: str, rule: str) -> None:
+def test_a_rule_differs_from_other_formulas(world: str, rule: str) -> None:
     formula = kept(world)[rule].formula
     assert [other for other, published in PUBLISHED[world].items() if same(formula, published)] == [rule]
 
@@ -77,11 +76,11 @@ SAID_BY: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("smart_home", "record-changes"): ("record-lock", "record-guests", "record-access", "record-codes"),
 }
-"""The curated rules that say what one published formula says; elsewhere they have the same name."""
+"""The curated rules that correspond to one published formula; all others have the same name."""
 
 ABOUT_THE_SAME = {"banking": "identify-payee-before-bill", "telehealth": "consult-before-prescription"}
 REPLACED = {"smart_home": "delete-revoke"}
-"""A deleted guest can lose nothing any more, so the published formula asks to revoke the access of somebody else."""
+"""A deleted guest has no access left, so the published formula requires revoking the access of another guest."""
 
 KEPT = [
     (world, rule)
@@ -92,7 +91,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize(("world", "rule"), KEPT)
-def test_the_curated_rules_say_what_was_published_and_more(world: str, rule: str) -> None:
+def test_curated_rules_imply_the_published_rules(world: str, rule: str) -> None:
     published = body_of(kept(world)[rule].parsed)
     rules = {rule.id: body_of(rule.parsed) for rule in load_rules(load_domain(world).rules_file)}
     said = [rules[name] for name in SAID_BY.get((world, rule), (rule,))]
@@ -126,7 +125,7 @@ def requested(doctor: str) -> Event:
         ("telehealth", "consult-before-prescription", consulted, requested),
     ],
 )
-def test_a_rule_about_the_same_says_what_was_published_and_more(
+def test_a_quantified_rule_implies_the_published_rule(
     world: str, rule: str, before: Callable[[str], Event], after: Callable[[str], Event]
 ) -> None:
     ours = {rule.id: rule for rule in load_rules(load_domain(world).rules_file)}[rule].automaton
@@ -141,7 +140,7 @@ def test_a_rule_about_the_same_says_what_was_published_and_more(
 
 
 @pytest.mark.parametrize("world", BUILT_IN_DOMAINS)
-def test_every_rule_rests_on_a_provision_that_was_read_and_says_why(world: str) -> None:
+def test_every_rule_has_a_known_provision_and_a_rationale(world: str) -> None:
     setting = load_domain(world)
     check_rules(load_rules(setting.gold_file), setting.environment, setting.regulation)
     for rule in (*load_rules(setting.rules_file), *load_rules(setting.gold_file)):
@@ -152,7 +151,7 @@ def test_every_rule_rests_on_a_provision_that_was_read_and_says_why(world: str) 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("world", PUBLISHED)
-def test_the_published_file_says_the_same(world: str) -> None:
+def test_the_published_file_has_the_same_rules(world: str) -> None:
     entries: list[dict[str, Any]] = json.loads(published_text(RULES_FILES[world]))["valid_ltl_rules"]
     rules = [kept(world)[rule] for rule in PUBLISHED[world]]
     assert len(entries) == len(rules)
@@ -163,7 +162,7 @@ def test_the_published_file_says_the_same(world: str) -> None:
 
 
 def is_in_directive(law: str, citation: str) -> bool:
-    """``Article 97(1)(a)``: an article, a numbered paragraph, perhaps a lettered point."""
+    """``Article 97(1)(a)``: an article, a numbered paragraph, an optional lettered point."""
     articles: dict[str, str] = dict(re.findall(r"^(Article \d+)\n(.*?)(?=^Article \d+$|\Z)", law, re.M | re.S))
     parts = re.fullmatch(r"(Article \d+)\((\d+)\)(?:\(([a-z])\))?", citation)
     assert parts is not None, citation
@@ -172,11 +171,11 @@ def is_in_directive(law: str, citation: str) -> bool:
 
 
 LEVELS = (r"[a-h]", r"\d", r"[ivx]+", r"[A-Z]")
-"""How the Code of Federal Regulations marks paragraphs, from the outermost inwards."""
+"""Paragraph labels of the Code of Federal Regulations, from the outermost inwards."""
 
 
 def is_in_code(law: str, citation: str) -> bool:
-    """``§ 164.312(a)(2)(i)``: a section, and in it a paragraph inside a paragraph."""
+    """``§ 164.312(a)(2)(i)``: a section with nested paragraphs."""
     section, marks = re.fullmatch(r"(§ 164\.\d+)((?:\(\w+\))*)", citation).groups()  # type: ignore[union-attr]
     text: dict[str, str] = dict(re.findall(r"^(§ 164\.\d+) [^\n]*\n(.*?)(?=^§ 164|\Z)", law, re.M | re.S))
     path, paths = [""] * len(LEVELS), set[tuple[str, ...]]()
@@ -193,7 +192,7 @@ CITED: dict[str, Callable[[str, str], bool]] = {"banking": is_in_directive, "tel
 
 @pytest.mark.shared
 @pytest.mark.parametrize("world", PUBLISHED)
-def test_each_citation_is_of_a_place_that_the_law_has(world: str) -> None:
+def test_each_citation_exists_in_the_law(world: str) -> None:
     law = published_text(LAWS[world])
     for provision in load_domain(world).regulation.provisions:
         assert CITED[world](law, provision.citation), provision.citation

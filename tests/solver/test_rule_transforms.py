@@ -26,7 +26,7 @@ def rules(formulas: list[str]) -> list[Rule]:
     return [Rule(id=f"r{n}", formula=formula, provisions=(f"Article {n}",)) for n, formula in enumerate(formulas)]
 
 
-def test_equivalent_and_implied_rules_become_one_that_rests_on_all_provisions() -> None:
+def test_equivalent_and_implied_rules_are_merged_with_all_provisions() -> None:
     kept, merges = merge_rules(
         rules(["!((!Check) U Pay)", "Check R !Pay", "!((!Check) U (Pay | Move))", "G(Pay -> F Log)"])
     )
@@ -36,18 +36,18 @@ def test_equivalent_and_implied_rules_become_one_that_rests_on_all_provisions() 
     ]
     assert {merge.rule.id: (merge.into, merge.because) for merge in merges} == {
         "r0": ("r2", "implied"),
-        "r1": ("r2", "implied"),  # by way of r0, which says the same
+        "r1": ("r2", "implied"),  # via r0, which is equivalent
     }
 
 
-def test_quantified_rules_are_merged_only_as_they_are_written() -> None:
+def test_quantified_rules_are_merged_only_if_written_the_same() -> None:
     one, other = FORMULAS[-1], "forall q: G(Pay(q == payee) -> F Log)"
     kept, merges = merge_rules(rules([one, one, other]))
     assert ([rule.id for rule in kept], [merge.rule.id for merge in merges]) == (["r0", "r2"], ["r1"])
 
 
 @given(st.lists(st.sampled_from(FORMULAS[:-1]), min_size=1, max_size=5))
-def test_what_is_kept_says_all_and_no_provision_is_lost(formulas: list[str]) -> None:
+def test_merged_rules_imply_all_rules_and_keep_all_provisions(formulas: list[str]) -> None:
     given_rules = rules(formulas)
     kept, merges = merge_rules(given_rules)
     assert {citation for rule in kept for citation in rule.provisions} == {r.provisions[0] for r in given_rules}
@@ -87,23 +87,23 @@ def over(formula: str, *tools: str) -> list[str]:
         ("G(Send -> O Pay)", ["G(Send -> O false)"]),
     ],
 )
-def test_calls_that_cannot_happen_are_taken_out(formula: str, left: list[str]) -> None:
+def test_impossible_calls_are_removed(formula: str, left: list[str]) -> None:
     assert over(formula, "Send", "Move", "Audit", "Check") == left
 
 
 @pytest.mark.parametrize("tool", sorted(BANKING.environment.tools.keys() - BANKING.environment.compliance_tools))
-def test_the_rules_that_are_left_speak_of_offered_tools_alone(tool: str) -> None:
+def test_restricted_rules_name_only_available_tools(tool: str) -> None:
     offered = BANKING.restricted_to([tool])
     check_rules(restrict_rules(load_rules(BANKING.rules_file), offered.environment.tools), offered.environment)
 
 
 @pytest.mark.parametrize("setting", [BANKING, TELEHEALTH], ids=["banking", "telehealth"])
-def test_all_tools_leave_the_rules_as_they_are(setting: Domain) -> None:
+def test_restriction_to_all_tools_changes_nothing(setting: Domain) -> None:
     rules = tuple(load_rules(setting.rules_file))
     assert restrict_rules(rules, setting.environment.tools) == rules
 
 
-def test_an_offer_names_tools_that_there_are() -> None:
+def test_a_tool_subset_with_unknown_tools_is_refused() -> None:
     check_tool_subset(BANKING.environment, ["PayBill"])
     with pytest.raises(InputError, match="no 'PayBil'"):
         check_tool_subset(BANKING.environment, ["PayBil"])

@@ -1,4 +1,4 @@
-"""Rule sets: read from files, checked against tools and provisions, with errors that name file, rule and place."""
+"""Rule sets: reading, checks against tools and provisions, errors that name file, rule and place."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def lines(folder: Path, *rows: str) -> Path:
     return path
 
 
-def test_both_forms_of_a_file_say_the_same(tmp_path: Path) -> None:
+def test_both_file_formats_give_the_same_rules(tmp_path: Path) -> None:
     curated = load_rules(SETTING.rules_file)
     written = lines(tmp_path, *(rule.model_dump_json() for rule in curated))
     assert load_rules(written) == curated == read_curated_rules(SETTING.rules_file)
@@ -36,8 +36,8 @@ def test_blank_lines_do_not_count_as_rules(tmp_path: Path) -> None:
     assert [rule.id for rule in load_rules(lines(tmp_path, "", json.dumps(RULE), "  "))] == ["r"]
 
 
-def test_a_row_ends_where_its_line_ends_and_nowhere_else(tmp_path: Path) -> None:
-    """JSON leaves U+2028, U+0085 and their like as they are in strings."""
+def test_only_newlines_separate_rows(tmp_path: Path) -> None:
+    """JSON strings may contain U+2028, U+0085 and other line separators."""
     row = json.dumps({**RULE, "rationale": "one\u2028two\u0085three"}, ensure_ascii=False)
     assert load_rules(lines(tmp_path, row))[0].rationale == "one\u2028two\u0085three"
 
@@ -55,7 +55,7 @@ def test_a_row_ends_where_its_line_ends_and_nowhere_else(tmp_path: Path) -> None
         (("",), "holds no rule"),
     ],
 )
-def test_what_is_wrong_with_a_line_is_named(tmp_path: Path, rows: tuple[str, ...], place: str) -> None:
+def test_errors_of_a_line_are_named(tmp_path: Path, rows: tuple[str, ...], place: str) -> None:
     path = lines(tmp_path, *rows)
     with pytest.raises(InputError, match=place) as caught:
         load_rules(path)
@@ -75,7 +75,7 @@ def test_what_is_wrong_with_a_line_is_named(tmp_path: Path, rows: tuple[str, ...
         ("", "expected nothing but"),
     ],
 )
-def test_what_is_wrong_with_a_curated_file_is_named(tmp_path: Path, text: str, place: str) -> None:
+def test_errors_of_a_curated_file_are_named(tmp_path: Path, text: str, place: str) -> None:
     path = toml(tmp_path, text)
     with pytest.raises(InputError, match=place) as caught:
         load_rules(path)
@@ -83,7 +83,7 @@ def test_what_is_wrong_with_a_curated_file_is_named(tmp_path: Path, text: str, p
 
 
 @pytest.mark.parametrize("name", ["none.toml", "none.jsonl"])
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=name):
         load_rules(tmp_path / name)
 
@@ -97,7 +97,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
         ("G(PayBill -> F", r"rule 'r': "),
     ],
 )
-def test_a_formula_must_make_sense_here(formula: str, message: str) -> None:
+def test_formulas_are_checked_against_the_environment(formula: str, message: str) -> None:
     with pytest.raises(FormulaError, match=message) as caught:
         check_rules([Rule(id="r", formula=formula)], ENVIRONMENT)
     assert str(caught.value).count("rule 'r'") == 1
@@ -113,7 +113,7 @@ def test_ids_are_unique_and_citations_exist() -> None:
         check_rules([rule, rule], ENVIRONMENT)
 
 
-def test_the_curated_rules_hold_together() -> None:
+def test_the_curated_rules_are_valid() -> None:
     curated = load_rules(SETTING.rules_file)
     check_rules(curated, ENVIRONMENT, SETTING.regulation)
     for rule in curated:

@@ -1,4 +1,4 @@
-"""Shields: what is refused could not have been mended, and what is let through leaves every rule within reach."""
+"""Shields: a refused call breaks a rule irreparably, and an admitted call keeps every rule satisfiable."""
 
 import json
 from random import Random
@@ -56,7 +56,7 @@ def broken(session: Session) -> set[str]:
 
 
 @given(st.lists(st.sampled_from(CALLS), max_size=14))
-def test_behind_a_shield_that_refuses_no_rule_breaks(calls: list[tuple[str, dict[str, Json]]]) -> None:
+def test_no_rule_breaks_behind_a_refusing_shield(calls: list[tuple[str, dict[str, Json]]]) -> None:
     session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
     for tool, arguments in calls:
         before = session.state
@@ -65,7 +65,7 @@ def test_behind_a_shield_that_refuses_no_rule_breaks(calls: list[tuple[str, dict
             continue
         assert session.state is before
         assert answer.text.startswith(REFUSED_BY_SHIELD)
-        # Exact: without the shield this very call breaks the rules it was refused for.
+        # Exact: without the shield, this call breaks the rules that refused it.
         bare = Session(ENVIRONMENT, INITIAL)
         for event in session.events:
             if event.outcome != "shielded":
@@ -89,7 +89,7 @@ def test_a_shield_that_warns_changes_nothing(calls: list[tuple[str, dict[str, Js
 
 
 @given(st.lists(st.sampled_from(CALLS), max_size=10))
-def test_what_is_owed_is_what_would_be_broken_by_ending(calls: list[tuple[str, dict[str, Json]]]) -> None:
+def test_open_duties_are_the_rules_broken_by_ending(calls: list[tuple[str, dict[str, Json]]]) -> None:
     session = Session(ENVIRONMENT, INITIAL, Shield(RULES, SETTING.regulation, "refuse"))
     for tool, arguments in calls:
         session.call(tool, arguments)
@@ -99,7 +99,7 @@ def test_what_is_owed_is_what_would_be_broken_by_ending(calls: list[tuple[str, d
     assert set(owed.rules if owed else ()) == {rule for rule, end in monitor.final_statuses().items() if end != "kept"}
 
 
-def test_the_agent_reads_the_provision_and_no_formula() -> None:
+def test_the_agent_reads_the_provision_instead_of_the_formula() -> None:
     session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "refuse"))
     text = session.call(*CALLS[4]).text
     provision = SETTING.regulation.by_citation["Article 97(1)(b)"]
@@ -118,7 +118,7 @@ def test_a_rule_without_a_provision_gives_its_reason() -> None:
     assert session.call(*CALLS[2]).event.completed, "a refused call is no step of the trace"
 
 
-def test_a_warning_stands_beside_the_result() -> None:
+def test_a_warning_accompanies_the_result() -> None:
     session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn"))
     result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
     assert json.loads(result)["success"] is True

@@ -1,4 +1,4 @@
-"""What the banking tools do where they do it: no refusal here, those are in test_banking_refusals."""
+"""Effects and results of the banking tools. Refusals are in runtime/test_documented_results.py."""
 
 from typing import Any, cast
 
@@ -37,7 +37,7 @@ def test_a_bill_leaves_a_transaction_of_the_day_of_payment() -> None:
 
 @pytest.mark.parametrize(("said", "taken"), [(0.1 + 0.2, 0.3), (33.83 + 14.62 + 51.55, 100.0), (10, 10), (10.0, 10.0)])
 def test_an_event_holds_the_amount_that_was_moved(said: float, taken: float) -> None:
-    """A rule about amounts judges the money, and not what arithmetic with floats left behind its last decimal."""
+    """Rules on amounts see exact cents, without float rounding errors."""
     event, _ = do("TransferFunds", {**TRANSFER, "amount": said})
     assert (event.arguments["amount"], list(event.arguments)) == (taken, list(TRANSFER))
     assert type(event.arguments["amount"]) is type(said)
@@ -49,7 +49,7 @@ def test_the_last_cent_can_be_spent() -> None:
     assert tables(after)["accounts"][MAIN]["balance"] == 0.0
 
 
-def test_an_audit_entry_holds_what_it_was_given() -> None:
+def test_an_audit_entry_holds_the_given_events() -> None:
     event, after = do("RecordAuditEvent", {"events": ["A", "B", "A"]})
     assert event.result == {"log_entry_id": "L-00001"}
     assert tables(after)["audit_log"] == {"L-00001": {"log_entry_id": "L-00001", "events": ["A", "B", "A"]}}
@@ -140,9 +140,7 @@ def test_a_malformed_value_raises_a_documented_exception(name: str, arguments: d
 
 
 @pytest.mark.parametrize(("name", "arguments", "reason"), REJECTED)
-def test_a_call_that_is_none_is_rejected_and_changes_nothing(
-    name: str, arguments: dict[str, Json], reason: str
-) -> None:
+def test_an_invalid_call_is_rejected_and_changes_nothing(name: str, arguments: dict[str, Json], reason: str) -> None:
     event, after = do(name, arguments)
     assert (event.outcome, event.result) == ("rejected", None)
     assert event.error is not None
@@ -151,6 +149,6 @@ def test_a_call_that_is_none_is_rejected_and_changes_nothing(
     assert after is STATE
 
 
-def test_a_wrong_type_weighs_more_than_a_wrong_format() -> None:
+def test_a_wrong_type_takes_precedence_over_a_wrong_format() -> None:
     event, _ = do("TransferFunds", {**TRANSFER, "from_account_number": "mine", "amount": "ten"})
     assert event.outcome == "rejected"

@@ -1,4 +1,4 @@
-"""Initial states and the domains that values are drawn from."""
+"""Initial states and samplers."""
 
 from random import Random
 
@@ -19,7 +19,7 @@ SEEDS = st.integers(0, 2**32)
 
 @settings(max_examples=50)
 @given(SEEDS)
-def test_whatever_a_trace_needs_can_be_looked_up_unambiguously(seed: int) -> None:
+def test_needed_rows_can_be_looked_up_unambiguously(seed: int) -> None:
     state = ENVIRONMENT.populate(Random(seed))
     types = [row.values["account_type"] for row in state.rows("accounts")]
     names = [row.values["payee_name"] for row in state.rows("payees")]
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_state(world: str, seed: int) -> None:
 
 @settings(max_examples=60)
 @given(st.sampled_from(BUILT_IN_DOMAINS), SEEDS)
-def test_every_domain_draws_what_its_parameter_takes(world: str, seed: int) -> None:
+def test_samplers_draw_values_that_parameters_accept(world: str, seed: int) -> None:
     environment, random = load_domain(world).environment, Random(seed)
     state = environment.populate(random)
     for tool in environment.tools.values():
@@ -64,7 +64,7 @@ def test_every_domain_draws_what_its_parameter_takes(world: str, seed: int) -> N
                 pytest.fail(f"{tool.name}.{name} draws {value!r}: {error}")
 
 
-def test_domains_keep_to_their_bounds() -> None:
+def test_samplers_stay_within_their_bounds() -> None:
     random, state = Random(0), ENVIRONMENT.populate(Random(0))
     today = next(state.rows("session")).values["today"]
     names = {row.values["payee_name"] for row in state.rows("payees")}

@@ -1,4 +1,4 @@
-"""Environments in folders of the user's own: read when named, refused with file, line and remedy, kept apart."""
+"""Loading of environment folders: errors name file, line and remedy; folders do not clash."""
 
 import sys
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def leftovers() -> set[str]:
     return {name for name in sys.modules if name.startswith("lawtrace_environment_")}
 
 
-def test_a_folder_is_a_setting(write: Write) -> None:
+def test_load_a_folder(write: Write) -> None:
     folder = write()
     setting = load_domain(folder)
     assert (setting.environment.name, setting.regulation.id) == ("shop", "R")
@@ -77,7 +77,7 @@ def test_a_folder_is_a_setting(write: Write) -> None:
     assert not list(Path(folder).rglob("*.pyc"))
 
 
-def test_modules_of_the_same_name_do_not_meet(write: Write) -> None:
+def test_modules_of_the_same_name_do_not_clash(write: Write) -> None:
     one = load_domain(write("one", **{"tables.py": TABLES + "\ndef populate(random): return State({'a': ()})"}))
     other = load_domain(write("other", **{"tables.py": TABLES + "\ndef populate(random): return State({'b': ()})"}))
     assert "tables" not in sys.modules
@@ -93,7 +93,7 @@ def test_a_change_is_noticed_at_once(write: Write) -> None:
     assert load_domain(write()).digest == before.digest
 
 
-def test_what_is_no_part_of_the_declaration_does_not_count(write: Write) -> None:
+def test_files_outside_the_declaration_do_not_change_the_digest(write: Write) -> None:
     folder = write()
     before = load_domain(folder).digest
     (Path(folder) / "logs").mkdir()
@@ -126,7 +126,7 @@ def test_what_is_no_part_of_the_declaration_does_not_count(write: Write) -> None
         ({"__init__.py": DECLARATION.replace('"shop"', '"banking"')}, r"'banking', like a built-in one"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place(write: Write, changed: dict[str, str | None], complaint: str) -> None:
+def test_errors_name_file_line_and_remedy(write: Write, changed: dict[str, str | None], complaint: str) -> None:
     before = leftovers()
     with pytest.raises(InputError, match=complaint) as caught:
         load_domain(write(**changed))
@@ -135,7 +135,7 @@ def test_what_is_wrong_is_named_with_its_place(write: Write, changed: dict[str, 
         assert leftovers() == before
 
 
-def test_a_declaration_that_is_refused_says_where_it_stands(write: Write) -> None:
+def test_an_invalid_declaration_is_reported_with_its_line(write: Write) -> None:
     refused = DECLARATION.replace(
         "from . import tables", "from lawtrace.environments.spec import Tool\nfrom . import tables"
     )
@@ -151,7 +151,7 @@ def test_a_declaration_that_is_refused_says_where_it_stands(write: Write) -> Non
         ("    return {}", r"shop/__init__\.py: populate returns a dict; let it return a State"),
     ],
 )
-def test_what_populate_does_wrong_is_the_folder_s_fault(write: Write, body: str, complaint: str) -> None:
+def test_exceptions_of_populate_name_file_and_line(write: Write, body: str, complaint: str) -> None:
     tables = TABLES.replace("    return State({})", body)
     environment = load_domain(write(**{"tables.py": tables})).environment
     with pytest.raises(InputError, match=complaint):
@@ -165,13 +165,15 @@ def test_a_repaired_folder_loads(write: Write) -> None:
 
 
 @pytest.mark.parametrize("where", ["./shop", "../shop", "/srv/shop", ".", "a/b", "shop/"])
-def test_a_word_with_a_separator_is_a_folder(where: str) -> None:
+def test_a_name_with_a_separator_is_a_folder(where: str) -> None:
     assert is_folder(where)
     with pytest.raises(InputError, match=r"no such folder|is missing"):
         load_domain(where)
 
 
-def test_a_folder_called_like_a_name_is_not_read_by_accident(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_named_like_a_built_in_environment_is_not_loaded(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = Path(write(**{"__init__.py": "raise RuntimeError('it ran')"}))
     monkeypatch.chdir(folder.parent)
     with pytest.raises(InputError, match=r"no environment 'shop'.*for the folder of that name write \./shop"):
@@ -179,7 +181,7 @@ def test_a_folder_called_like_a_name_is_not_read_by_accident(write: Write, monke
 
 
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
-def test_the_built_in_ones_have_the_same_layout(name: str) -> None:
+def test_built_in_environments_have_the_same_layout(name: str) -> None:
     setting = load_domain(name)
     assert {"__init__.py", "regulation.toml", "rules.toml"} <= {path.name for path in setting.folder.iterdir()}
     assert setting.environment.name == name

@@ -1,4 +1,4 @@
-"""What the smart-home tools do, and each way in which they refuse."""
+"""Effects and results of the smart-home tools."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ from tests.support.small_home import CODE, EXPIRED, GOOD, GRANT, INSIDE, OUTSIDE
 
 
 @pytest.mark.parametrize("time", ["2026-01-15", "last week", "2026-01-15 25:00"])
-def test_a_time_that_the_history_does_not_document_is_no_call(time: str) -> None:
+def test_a_malformed_time_of_the_history_rejects_the_call(time: str) -> None:
     event, after = do("ViewAccessHistory", {**GOOD["ViewAccessHistory"], "start_time": time})
     assert event.outcome == "rejected"
     assert event.error is not None
@@ -24,7 +24,7 @@ def test_a_time_that_the_history_does_not_document_is_no_call(time: str) -> None
     assert after is STATE
 
 
-def test_the_door() -> None:
+def test_lock_and_unlock_the_door() -> None:
     assert do("CheckLockStatus", {})[0].result == {"lock_status": "unlocked"}
     _, locked = do("LockDoor", {})
     assert do("CheckLockStatus", {}, locked)[0].result == {"lock_status": "locked"}
@@ -56,21 +56,21 @@ def test_a_grant_is_one_access_for_each_guest() -> None:
     assert [access["end_time"] for access in made] == [GRANT["end_time"]] * 2
 
 
-def test_a_guest_who_is_named_often_gets_one_access() -> None:
+def test_a_guest_listed_repeatedly_gets_one_access() -> None:
     named: list[Json] = [OUTSIDE, EXPIRED, *[OUTSIDE] * 50_000]
     event, after = do("GrantGuestAccess", {**GRANT, "guest_ids": named})
     assert event.completed
     assert len(tables(after)["accesses"]) == len(tables(STATE)["accesses"]) + 2
 
 
-def test_a_permanent_grant_begins_now_and_never_ends_whatever_times_are_given() -> None:
+def test_a_permanent_grant_ignores_the_given_times() -> None:
     for times in ({}, {"start_time": GRANT["start_time"], "end_time": GRANT["end_time"]}):
         _, after = do("GrantGuestAccess", {"guest_ids": [OUTSIDE], "permanent": True, **times})
         access = tables(after)["accesses"]["A-00003"]
         assert (access["start_time"], access["end_time"]) == ("2026-02-01 12:00", MOMENT.encode(WITHOUT_END))
 
 
-def test_a_revocation_takes_the_access_and_leaves_what_was_over() -> None:
+def test_a_revocation_removes_current_access_only() -> None:
     _, granted = do("GrantGuestAccess", {**GRANT, "guest_ids": [EXPIRED]})
     _, after = do("RevokeGuestAccess", {"guest_ids": [EXPIRED, INSIDE]}, granted)
     assert list(tables(after)["accesses"]) == ["A-00002"]
@@ -103,13 +103,13 @@ def test_no_two_codes_are_alike() -> None:
 
 
 @pytest.mark.parametrize(("now", "outcome"), [("2026-02-01 12:00", "completed"), ("2026-02-01 12:01", "raised")])
-def test_codes_and_accesses_expire_by_the_clock_of_the_house(now: str, outcome: str) -> None:
+def test_codes_and_accesses_expire_by_the_environment_clock(now: str, outcome: str) -> None:
     session: Json = {"current": {**tables(STATE)["session"]["current"], "now": now}}
     state = decode_state({**tables(STATE), "session": session}, ENVIRONMENT.entities)
     assert do("RevokeTemporaryAccessCode", {"access_code": CODE}, state)[0].outcome == outcome
 
 
-def test_the_history_of_a_period_with_both_ends() -> None:
+def test_the_history_includes_both_ends_of_the_period() -> None:
     event, _ = do("ViewAccessHistory", GOOD["ViewAccessHistory"])
     assert event.result == {
         "access_history": [
@@ -127,7 +127,7 @@ def test_the_history_of_a_period_with_both_ends() -> None:
     }
 
 
-def test_what_the_declaration_says_of_kinds_of_tools() -> None:
+def test_critical_tools_and_event_names() -> None:
     assert len(ENVIRONMENT.tools) == 13
     assert ENVIRONMENT.critical_tools == set(ENVIRONMENT.tools) - {
         "CheckLockStatus",
@@ -145,7 +145,7 @@ def test_what_the_declaration_says_of_kinds_of_tools() -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32))
-def test_an_initial_state_holds_a_guest_of_every_sort(seed: int) -> None:
+def test_an_initial_state_has_guests_of_every_kind(seed: int) -> None:
     state = ENVIRONMENT.populate(Random(seed))
     assert state == ENVIRONMENT.populate(Random(seed))
     now = next(state.rows("session")).values["now"]

@@ -1,4 +1,4 @@
-"""What the telehealth tools do: availability is state, what was made is found again, and the clock is the state's."""
+"""Effects and results of the telehealth tools: availability, created rows, the clock of the state."""
 
 from random import Random
 from typing import Any, cast
@@ -65,7 +65,7 @@ def test_a_search_for_a_day_shows_the_slots_of_that_day() -> None:
     assert found({"date": "2026-03-04"}) == {ADA: ["2026-03-04 10:00"]}
 
 
-def test_what_is_booked_is_no_longer_free_until_it_is_cancelled() -> None:
+def test_a_booked_slot_is_free_again_after_cancellation() -> None:
     event, booked = do("ScheduleAppointment", BOOK)
     assert event.result == {"appointment_id": "A-00003", "success": True}
     assert found(state=booked)[ADA] == FREE[1:]
@@ -100,7 +100,7 @@ def test_an_appointment_moves_to_a_free_slot_and_frees_its_own() -> None:
         {"appointment_id": PLANNED, "action": "view", "time": "10:00"},
     ],
 )
-def test_what_cannot_be_changed_stays_as_it_is_which_the_details_show(change: dict[str, Json]) -> None:
+def test_an_impossible_update_changes_nothing_and_shows_the_details(change: dict[str, Json]) -> None:
     event, after = do("ManageAppointments", change)
     assert event.completed
     assert tables(after) == tables(STATE)
@@ -108,7 +108,7 @@ def test_what_cannot_be_changed_stays_as_it_is_which_the_details_show(change: di
     assert details(event.result) == {name: value for name, value in row.items() if name != "conclusions"}
 
 
-def test_the_history_holds_what_was_held_and_what_was_planned() -> None:
+def test_the_history_holds_past_and_planned_appointments() -> None:
     _, booked = do("ScheduleAppointment", BOOK)
     records = cast("dict[str, Any]", do("AccessMedicalHistory", {}, booked)[0].result)["health_records"]
     assert [record["status"] for record in records] == ["completed", "confirmed", "confirmed"]
@@ -150,7 +150,7 @@ def test_a_consultation_begins_now_and_its_doctor_answers() -> None:
         }
 
 
-def test_a_review_bears_the_name_of_the_patient() -> None:
+def test_a_review_has_the_name_of_the_patient() -> None:
     event, after = do("LeaveReview", REVIEW)
     assert event.result == {"success": True}
     reviews = cast("dict[str, Any]", do("ViewReviews", {"doctor_id": ADA}, after)[0].result)["reviews"]
@@ -159,7 +159,7 @@ def test_a_review_bears_the_name_of_the_patient() -> None:
     assert cast("dict[str, Any]", do("ViewReviews", {"doctor_id": BEN}, after)[0].result)["reviews"] == []
 
 
-def test_the_clock_is_the_states_own() -> None:
+def test_the_clock_is_part_of_the_state() -> None:
     session: Json = {"current": {**tables(STATE)["session"]["current"], "now": "2026-03-03 09:00"}}
     later = decode_state({**tables(STATE), "session": session}, ENVIRONMENT.entities)
     assert found(state=later)[ADA] == FREE[1:]
@@ -188,7 +188,7 @@ def test_kinds_of_tools_are_those_of_the_published_domain() -> None:
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32))
-def test_every_initial_state_offers_what_traces_need(seed: int) -> None:
+def test_initial_states_have_the_rows_that_traces_need(seed: int) -> None:
     state = ENVIRONMENT.populate(Random(seed))
     search = compile_tool(ENVIRONMENT.tools["SearchDoctors"])
     names = [row.values["name"] for row in state.rows("doctors")]

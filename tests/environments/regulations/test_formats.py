@@ -1,4 +1,4 @@
-"""The same law in every form that it is published in, and what is refused."""
+"""Readers of legal texts in all published formats, and refused files."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from lawtrace.environments.regulations.formex import formex_lines
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "regulations"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the published texts are not beside the checkout")
 CLEAN = ("psd2_2015-2366_art_64-74_94-98", "hipaa_security_rule_45cfr164_subpartC", "cra_2024-2847_annex_I")
-"""Texts without faults of typesetting; another text at hand has formulas in its citations and lists begun anew."""
+"""Texts without typesetting defects. Another available text has formulas in citations and restarted lists."""
 
 TEXT = """\
 Article 3
@@ -144,7 +144,7 @@ OSCAL = {
 
 
 def print_pdf(path: Path, text: str, *, width: int = 58, lines_a_page: int = 7) -> None:
-    """The text as a PDF, broken for width, with a running head and page numbers."""
+    """The text as a PDF with wrapped lines, page headers and page numbers."""
     lines = [piece for line in text.splitlines() for piece in textwrap.wrap(line, width)]
     with PdfPages(path) as pdf:
         for number, start in enumerate(range(0, len(lines), lines_a_page), 1):
@@ -169,7 +169,7 @@ def test_every_form_gives_the_same_provisions(tmp_path: Path, name: str, content
     assert {citation: words.replace("(1)", "") for citation, words in found.items()} == EXPECTED
 
 
-def test_eurlex_keeps_footnotes_apart_and_their_marks_in_place(tmp_path: Path) -> None:
+def test_eurlex_footnotes_are_separate_and_their_marks_stay(tmp_path: Path) -> None:
     (tmp_path / "x.xhtml").write_text(XHTML, encoding="utf-8")
     legal = read_legal_text(tmp_path / "x.xhtml")
     assert legal.notes == ("(1) On parcels.",)
@@ -180,7 +180,7 @@ def test_eurlex_keeps_footnotes_apart_and_their_marks_in_place(tmp_path: Path) -
     }
 
 
-def test_a_printed_page_is_read_without_what_belongs_to_the_page(tmp_path: Path) -> None:
+def test_page_headers_and_numbers_are_removed(tmp_path: Path) -> None:
     print_pdf(tmp_path / "x.pdf", TEXT, lines_a_page=5)
     legal = read_legal_text(tmp_path / "x.pdf")
     assert {provision.citation: provision.words() for provision in legal.provisions()} == EXPECTED
@@ -204,7 +204,7 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/pass
 
 
 @pytest.mark.parametrize("content", [BOMB, OUTSIDE])
-def test_xml_expands_nothing_and_reaches_nothing(content: str) -> None:
+def test_xml_entities_and_external_references_are_not_resolved(content: str) -> None:
     with pytest.raises(InputError, match="never expanded"):
         formex_lines(content.encode())
 
@@ -221,7 +221,7 @@ def test_the_items_of_a_list_are_cited_as_the_page_numbers_them(tmp_path: Path) 
     ]
 
 
-def test_html_expands_nothing_that_the_page_declares(tmp_path: Path) -> None:
+def test_html_entities_declared_by_the_page_are_not_expanded(tmp_path: Path) -> None:
     declared = (
         '<!DOCTYPE html [<!ENTITY bomb "A carrier shall burst.">]><p>A carrier shall &bomb; look for parcels.</p>'
     )
@@ -250,7 +250,7 @@ CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
         ("x.txt", b"\0" * 1000, "contains no provision"),
     ],
 )
-def test_what_cannot_be_used_is_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+def test_unusable_files_are_refused_with_a_reason(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message) as refused:
         read_legal_text(tmp_path / name)
@@ -264,7 +264,7 @@ def test_a_document_of_fifty_megabytes_is_not_even_opened(tmp_path: Path) -> Non
         read_legal_text(tmp_path / "x.txt")
 
 
-def test_a_scan_and_an_encrypted_file_are_told_apart(tmp_path: Path) -> None:
+def test_a_scan_and_an_encrypted_file_give_different_errors(tmp_path: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     with PdfPages(tmp_path / "scan.pdf") as pdf:
         pdf.savefig(Figure(figsize=(2, 2)))  # pyright: ignore[reportUnknownMemberType]
@@ -285,7 +285,7 @@ def squeezed(text: str) -> str:
 @pytest.mark.shared
 @needs_data
 @pytest.mark.parametrize("path", sorted(SHARED.glob("*.txt")), ids=lambda path: path.stem)
-def test_published_texts_are_put_together_again(path: Path) -> None:
+def test_published_texts_are_reassembled_from_their_trees(path: Path) -> None:
     legal = read_legal_text(path)
     assert squeezed("".join(legal.words())) == squeezed(path.read_text(encoding="utf-8-sig"))
     assert (legal.doubts == ()) == (path.stem in CLEAN)
@@ -293,7 +293,7 @@ def test_published_texts_are_put_together_again(path: Path) -> None:
 
 @pytest.mark.shared
 @needs_data
-def test_published_citations_are_those_of_lawyers() -> None:
+def test_published_citations_follow_legal_conventions() -> None:
     hipaa = provisions(SHARED / "hipaa_security_rule_45cfr164_subpartC.txt")
     assert {"§ 164.312(a)(2)(i)", "§ 164.306(d)(3)(ii)(B)(2)", "§ 164.316(b)(1)(ii)", "§ 164.312(d)"} <= hipaa.keys()
     cra = provisions(SHARED / "cra_2024-2847_annex_I.txt")
@@ -304,8 +304,8 @@ def test_published_citations_are_those_of_lawyers() -> None:
 
 @pytest.mark.shared
 @needs_data
-def test_the_directive_says_the_same_in_three_forms() -> None:
-    """Letter by letter; but what a later act amended (Articles 95(1) and 98(5)) differs in the consolidated text."""
+def test_the_directive_is_equal_in_three_formats() -> None:
+    """Equal by character, except for later amendments (Articles 95(1) and 98(5)) in the consolidated text."""
     extract = provisions(SHARED / "psd2_2015-2366_art_64-74_94-98.txt")
     gazette = provisions(SHARED / "psd2_2015-2366_oj_en.xhtml")
     consolidated = provisions(SHARED / "psd2_2015-2366_consolidated_2025-01-17_en.fmx4.xml")
@@ -322,7 +322,7 @@ ABOUT_THE_DOCUMENT = frozenset(
 
 
 def told_apart(element: ElementTree.Element, is_note: Callable[[ElementTree.Element], bool]) -> tuple[str, str]:
-    """All the text below an element, and that of its footnotes."""
+    """All text below an element, and the text of its footnotes."""
     text, notes = [element.text or ""], [""]
     for below in element:
         inner, inner_notes = told_apart(below, is_note)
@@ -335,7 +335,7 @@ def told_apart(element: ElementTree.Element, is_note: Callable[[ElementTree.Elem
 
 @pytest.mark.shared
 @needs_data
-def test_the_gazette_is_put_together_again_from_its_tree() -> None:
+def test_the_gazette_is_reassembled_from_its_tree() -> None:
     path = SHARED / "psd2_2015-2366_oj_en.xhtml"
     legal = read_legal_text(path)
     page = ElementTree.fromstring(path.read_text(encoding="utf-8-sig").replace("&nbsp;", " "))
@@ -348,7 +348,7 @@ def test_the_gazette_is_put_together_again_from_its_tree() -> None:
 
 @pytest.mark.shared
 @needs_data
-def test_formex_is_put_together_again_from_its_tree() -> None:
+def test_formex_is_reassembled_from_its_tree() -> None:
     path = SHARED / "psd2_2015-2366_consolidated_2025-01-17_en.fmx4.xml"
     legal = read_legal_text(path)
     root = ElementTree.parse(path).getroot()
@@ -365,7 +365,7 @@ def test_formex_is_put_together_again_from_its_tree() -> None:
 
 
 def prose(value: object) -> Iterator[str]:
-    """Every sentence and title of an OSCAL catalog, in its order; the names that values have aside."""
+    """Every sentence and title of an OSCAL catalog in order, without parameter names."""
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         for name, below in members.items():
@@ -394,8 +394,8 @@ def test_no_sentence_of_a_catalog_is_lost() -> None:
 @pytest.mark.shared
 @needs_data
 @pytest.mark.parametrize("path", [SHARED / f"{name}.txt" for name in CLEAN], ids=lambda path: path.stem)
-def test_a_published_text_says_the_same_when_printed_as_pdf(path: Path, tmp_path: Path) -> None:
-    """Page heads and numbers go, lines broken for width are joined; each provision has the words it has in the text."""
+def test_a_published_text_is_equal_when_printed_as_pdf(path: Path, tmp_path: Path) -> None:
+    """Page headers and numbers are removed and wrapped lines joined; each provision has the words of the text."""
     print_pdf(tmp_path / "x.pdf", path.read_text(encoding="utf-8-sig"), width=100, lines_a_page=45)
     printed = read_legal_text(tmp_path / "x.pdf")
     assert squeezed("".join(printed.words())) == squeezed(path.read_text(encoding="utf-8-sig"))

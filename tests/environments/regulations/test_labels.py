@@ -20,7 +20,7 @@ def styles(label: str) -> dict[str, tuple[int, str]]:
         ("(iiii)", {}),
     ],
 )
-def test_a_label_means_what_it_may_mean(label: str, expected: dict[str, tuple[int, str]]) -> None:
+def test_a_label_has_all_its_possible_readings(label: str, expected: dict[str, tuple[int, str]]) -> None:
     assert styles(label) == expected
 
 
@@ -40,7 +40,7 @@ def test_twice_the_letter_a_comes_after_z_or_behind_a() -> None:
         ("ii) the payer", ["ii)"], "the payer"),
     ],
 )
-def test_labels_are_told_from_words(line: str, labels: list[str], rest: str) -> None:
+def test_labels_are_distinguished_from_words(line: str, labels: list[str], rest: str) -> None:
     found, words = read_labels(line)
     assert ([label.text for label in found], words) == (labels, rest)
 
@@ -60,7 +60,7 @@ def test_numerals_follow_each_other(number: int) -> None:
     assert first_label(one) == "(i)"
 
 
-def test_what_was_inserted_follows_and_is_followed() -> None:
+def test_inserted_labels_have_predecessors_and_successors() -> None:
     (two,), (inserted,), (three,) = label_readings("2."), label_readings("2a."), label_readings("3.")
     assert inserted.follows(two)
     assert three.follows(inserted)

@@ -1,4 +1,4 @@
-"""The tree of a legal text: citations, openings, and that no word is lost."""
+"""The tree of a legal text: citations, introductory phrases, completeness."""
 
 import re
 import textwrap
@@ -55,7 +55,7 @@ Part I What is sent
 """
 
 
-def test_an_act_of_the_union_is_cited_as_lawyers_cite_it() -> None:
+def test_citations_of_a_union_act_follow_legal_conventions() -> None:
     assert provisions(DIRECTIVE) == {
         "Article 7(1)": "A carrier shall ask before it sends. It shall keep the answer.",
         "Article 7(2)": "A carrier shall: Both are named at once.",
@@ -93,7 +93,7 @@ Parcel means a thing that is sent.
 """
 
 
-def test_a_federal_code_is_cited_as_lawyers_cite_it() -> None:
+def test_citations_of_a_federal_code_follow_legal_conventions() -> None:
     found = provisions(CODE)
     assert list(found) == [
         "§ 9.302(a)(1)",
@@ -132,7 +132,7 @@ def test_lines_broken_for_width_are_put_together_and_cross_references_open_nothi
     }
 
 
-def test_recitals_are_kept_and_are_no_provisions() -> None:
+def test_recitals_are_kept_but_are_not_provisions() -> None:
     opening = "DIRECTIVE 1\nWhereas:\n(1) Parcels get lost.\n(2) They are missed.\nHAVE ADOPTED THIS DIRECTIVE:\n"
     legal = parse(f"{opening}Article 1\nA carrier shall look.\n")
     assert [node.citation for node in legal.walk() if node.kind == "recital"] == ["Recital 1", "Recital 2"]
@@ -182,25 +182,25 @@ def test_a_document_without_headings_is_cited_by_its_numbers_or_counted() -> Non
         ("It must look.\nArticle 9 shall apply to it.\nAnnex I does not apply.\n", "passage 1, passage 2, passage 3"),
     ],
 )
-def test_whatever_style_units_are_numbered_in_they_are_cited_by_it(text: str, citations: str) -> None:
+def test_every_numbering_style_is_cited(text: str, citations: str) -> None:
     assert ", ".join(provisions(text)) == citations
 
 
-def test_a_duty_that_nobody_can_cite_is_a_doubt() -> None:
+def test_a_duty_without_a_citation_is_a_doubt() -> None:
     legal = parse("Everybody must look.\nArticle 1\nA carrier shall look.\n")
     assert [provision.citation for provision in legal.provisions()] == ["Article 1"]
     (doubt,) = legal.doubts
     assert "nobody can cite them: 'Everybody must look.'" in doubt
 
 
-def test_a_missing_number_and_one_that_occurs_twice_are_doubts_and_nothing_is_lost() -> None:
+def test_missing_and_repeated_numbers_are_doubts_and_no_text_is_lost() -> None:
     legal = parse("Article 3\n1. One.\n4. Four.\nArticle 3\nAgain.\n")
     assert [p.citation for p in legal.provisions()] == ["Article 3(1)", "Article 3(4)", "Article 3 [2]"]
     assert any("missing" in doubt for doubt in legal.doubts)
     assert any("occurs 2 times" in doubt for doubt in legal.doubts)
 
 
-def test_depth_decides_where_a_form_tells_it() -> None:
+def test_depth_from_the_format_takes_precedence() -> None:
     lines = [
         Line("Article 2", level=4, depth=0),
         Line("1. Carriers:", level=0, depth=0),
@@ -217,12 +217,12 @@ def test_depth_decides_where_a_form_tells_it() -> None:
     assert found["Article 2(1)"] == "Carriers: Both are bound."
 
 
-def test_what_holds_no_words_is_refused() -> None:
+def test_a_text_without_words_is_refused() -> None:
     with pytest.raises(InputError, match="holds no text"):
         parse_legal_text([])
 
 
-# A tree at random, written down and read again.
+# Round trip of random trees.
 
 PHRASE = st.lists(st.sampled_from(["carriers", "shall", "look", "at", "parcels"]), min_size=2, max_size=6).map(" ".join)
 NUMERALS = ("i", "ii", "iii", "iv", "v")
@@ -257,7 +257,7 @@ def acts(draw: st.DrawFn) -> tuple[str, Sequence[str]]:
 
 @pytest.mark.slow
 @given(acts())
-def test_an_act_that_is_written_down_is_read_as_it_was_meant(act: tuple[str, Sequence[str]]) -> None:
+def test_a_printed_random_act_has_the_expected_citations(act: tuple[str, Sequence[str]]) -> None:
     text, citations = act
     assert list(provisions(text)) == citations
 
@@ -279,7 +279,7 @@ def test_an_act_that_is_written_down_is_read_as_it_was_meant(act: tuple[str, Seq
     ),
     st.booleans(),
 )
-def test_nothing_is_lost_whatever_the_order(lines: list[str], marked: bool) -> None:
+def test_no_text_is_lost_in_any_order(lines: list[str], marked: bool) -> None:
     source = [
         Line(
             line,
@@ -298,7 +298,7 @@ def test_nothing_is_lost_whatever_the_order(lines: list[str], marked: bool) -> N
 
 
 @given(st.integers(24, 120))
-def test_whatever_the_width_that_lines_were_broken_for_no_word_is_lost(width: int) -> None:
+def test_no_word_is_lost_at_any_line_width(width: int) -> None:
     parse("\n".join(piece for line in f"{DIRECTIVE}{CODE}".splitlines() for piece in textwrap.wrap(line, width)))
 
 
@@ -315,9 +315,9 @@ Both are named at once, and neither may be named in the place of the other one.
 """
 
 
-# Not at 76: a paragraph that fills its last line cannot be told from one that goes on.
+# Not at 76: a paragraph that fills its last line is ambiguous with one that continues.
 @pytest.mark.parametrize("width", [44, 60, 68, 92])
-def test_broken_lines_say_what_whole_paragraphs_say(width: int) -> None:
+def test_wrapped_lines_give_the_same_provisions(width: int) -> None:
     whole = re.sub(r"(?<=laid)\n|(?<=or by)\n", " ", LONG)
     broken = "\n".join(piece for line in whole.splitlines() for piece in textwrap.wrap(line, width))
     assert provisions(broken) == provisions(whole)

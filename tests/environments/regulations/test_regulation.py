@@ -1,4 +1,4 @@
-"""Regulations and settings: read from files, with errors that name the file and the place."""
+"""Reading of regulations and environments from files, with errors that name the place."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_a_regulation_is_read(tmp_path: Path) -> None:
     assert regulation.text() == "T (S)\n\nArticle 1: Words."
 
 
-def test_the_reading_is_kept_apart_from_the_law() -> None:
+def test_the_reading_is_separate_from_the_legal_text() -> None:
     provision = Provision(citation="Article 1", text="Some\n  words.", reading="so\n  and so.")
     assert provision.whole() == "Some words. [Applied here: so and so.]"
 
@@ -44,7 +44,7 @@ def test_the_reading_is_kept_apart_from_the_law() -> None:
         (PROVISION, "id: Field required"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, text: str, place: str) -> None:
+def test_defects_of_a_file_are_named(tmp_path: Path, text: str, place: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(InputError, match=place) as caught:
         load_regulation(path)
@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
-def test_a_built_in_setting_is_whole(name: str) -> None:
+def test_built_in_environments_are_complete(name: str) -> None:
     setting = load_domain(name)
     assert setting.environment.name == name
     assert setting.rules_file.is_file()
@@ -81,7 +81,7 @@ WORDS_IN_A_ROW = 6
 @pytest.mark.shared
 @pytest.mark.parametrize("name", BUILT_IN_DOMAINS)
 def test_a_restatement_copies_no_sentence(name: str) -> None:
-    """Nowhere are so many words in a row those of the original."""
+    """No long sequence of words equals the original."""
     original = _words(published_text(f"regulations/{ORIGINALS[name]}"))
     for provision in load_domain(name).regulation.provisions:
         restated = _words(provision.text)
@@ -94,7 +94,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def test_an_unknown_setting_is_answered_with_those_there_are() -> None:
+def test_an_unknown_environment_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"did you mean 'banking'.*built in: banking"):
         load_domain("bankin")
     with pytest.raises(InputError, match="there is no environment 'xyz'; built in"):

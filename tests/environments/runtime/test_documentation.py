@@ -1,4 +1,4 @@
-"""What models read about the tools is what they get."""
+"""The documentation of tools for models."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from tests.support.environment_fixtures import FIXTURES, TOOLS
 
 
 @pytest.mark.parametrize("world", FIXTURES)
-def test_the_documentation_names_all_that_a_program_can_meet(world: str) -> None:
+def test_the_documentation_names_all_results_and_exceptions(world: str) -> None:
     environment = FIXTURES[world].environment
     whole = cast("dict[str, Any]", document(environment))
     assert [tool["name"] for tool in whole["tools"]] == list(environment.tools)
@@ -35,7 +35,7 @@ def test_hints_are_off_unless_asked_for(world: str) -> None:
 
 
 @pytest.mark.parametrize(("world", "name"), TOOLS)
-def test_the_schema_takes_what_the_tool_takes(world: str, name: str) -> None:
+def test_the_schema_accepts_what_the_tool_accepts(world: str, name: str) -> None:
     small = FIXTURES[world]
     schema = cast("dict[str, Any]", call_schemas(small.environment)[name])
     assert set(schema["properties"]) == set(small.environment.signatures[name])

@@ -1,4 +1,4 @@
-"""Document and behaviour never disagree: every documented field, exception and failure, in every environment."""
+"""Documentation and behaviour agree on every field, exception and failure, in every environment."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ TYPES: dict[str, Any] = {
 }
 
 
-def test_every_built_in_environment_has_its_small_world() -> None:
+def test_every_built_in_environment_has_a_small_example() -> None:
     assert set(FIXTURES) == set(BUILT_IN_DOMAINS)
 
 
@@ -37,8 +37,8 @@ def test_the_plain_call_completes(world: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("world", "name"), TOOLS)
-def test_no_rule_is_a_precondition(world: str, name: str) -> None:
-    """Without a check, without an entry, and even where the session is not authorized, each tool does its work."""
+def test_rules_are_not_preconditions(world: str, name: str) -> None:
+    """Each tool works without an authorization check or audit entry, and in a session without authorization."""
     small = FIXTURES[world]
     tables = small.tables(small.completing_in(name))
     tables["session"]["current"]["authorized"] = False
@@ -63,7 +63,7 @@ def test_results_have_the_documented_fields_and_no_others(world: str, name: str)
 
 
 def _checked(path: str, value: Any, documented: Mapping[str, Any], *, failed: bool = False) -> set[str]:
-    """The fields seen inside the value, which is as documented."""
+    """Check the value against its documentation. Returns the fields seen inside."""
     if value is None:
         assert failed
         assert "null if it did not succeed" in documented["type"]
@@ -87,7 +87,7 @@ def _promised(path: str, documented: Mapping[str, Any]) -> set[str]:
 
 
 def _described(kind: Any) -> dict[str, Any]:
-    """A field in the long form; one that holds nothing further is documented by its type alone."""
+    """A field in the long form; a field without nested fields is documented by its type alone."""
     return {"type": kind} if isinstance(kind, str) else kind
 
 
@@ -120,7 +120,7 @@ def test_every_documented_failure_can_be_provoked_and_changes_nothing(world: str
         assert (event.outcome, event.error) == ("failed", None)
         assert cast("dict[str, Any]", event.result)["success"] is False
         assert after is small.state
-        # Every single reason matters: without it the call would go through.
+        # Each reason is necessary: without it the call completes.
         fails = tuple(failure for place, failure in enumerate(documented) if place != number)
         tool = replace(small.environment.tools[name], fails=fails)
         without = replace(small.environment, tools={name: tool})
@@ -133,7 +133,7 @@ PUBLISHED = {"banking": "BankManager", "telehealth": "Teladoc", "smart_home": "A
 @pytest.mark.shared
 @pytest.mark.parametrize("world", FIXTURES)
 def test_the_tools_are_those_that_were_published(world: str) -> None:
-    """Names, which parameters must be given, results, and exceptions; ours may document a case more exactly."""
+    """Names, required parameters, results and exceptions; our documentation may be more precise."""
     published = json.loads(published_text(f"toolemu/{PUBLISHED[world]}.json"))["tools"]
     tools = FIXTURES[world].environment.tools
     assert {tool["name"] for tool in published} == set(tools)

@@ -1,4 +1,4 @@
-"""Results: lists inside rows, one row as an object, rows after the call, keys of new rows. And what domains draw."""
+"""Results: nested lists, single rows as objects, rows after the call, keys of new rows; and samplers."""
 
 from random import Random
 from typing import Any, cast
@@ -96,7 +96,7 @@ def test_a_single_row_is_an_object_before_or_after_the_call() -> None:
     assert result_of("Grow", {"room": "Yew"}) == {"before": None, "now": None}
 
 
-def test_the_key_of_a_new_row_is_told_and_null_where_there_is_none() -> None:
+def test_the_result_is_the_key_of_a_new_row_or_null() -> None:
     event, after = simulate_call(HOUSE, STATE, "Book", {"room": "Alder", "at": "08:30"})
     assert event.result == {"id": "B-00004", "success": True}
     assert [row.values["id"] for row in after.rows("bookings")][-1] == "B-00004"
@@ -104,7 +104,7 @@ def test_the_key_of_a_new_row_is_told_and_null_where_there_is_none() -> None:
     assert (failed.outcome, failed.result, same) == ("failed", {"id": None, "success": False}, STATE)
 
 
-def test_a_caller_may_refer_to_what_a_call_made() -> None:
+def test_a_caller_may_refer_to_created_rows() -> None:
     trace = instantiate_sequence(Product(HOUSE, ()), ("Book", "Confirm"), STATE, Random(0))
     assert trace is not None
     assert [origin.path for origin in trace.calls[1].looked_up["id"]] == [("id",)]
@@ -124,7 +124,7 @@ def test_a_value_may_depend_on_the_arguments_before_it() -> None:
     assert booked == {("Alder", "10:00"), ("Birch", "11:00")}
 
 
-def test_the_documentation_shows_what_is_inside() -> None:
+def test_the_documentation_shows_nested_fields() -> None:
     listed = cast("Any", document_tool(LIST))["returns"][0]
     assert (listed["type"], listed["fields"]["name"]) == ("array of objects", "string")
     assert listed["fields"]["bookings"]["fields"] == {"at": "string, format HH:mm"}
@@ -178,6 +178,6 @@ def test_the_documentation_shows_what_is_inside() -> None:
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(tool: Tool, message: str) -> None:
+def test_invalid_results_are_refused(tool: Tool, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Environment("house", "House", "House", "-", HOUSE.entities, {"T": tool}, lambda _: STATE)

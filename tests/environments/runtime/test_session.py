@@ -1,4 +1,4 @@
-"""Sessions: the same calls give the same events, whichever way they were made."""
+"""Sessions: calls with JSON text and with decoded arguments give the same events."""
 
 import json
 from random import Random
@@ -17,7 +17,7 @@ WHOLE = st.text('aé"{}[]:,\\1 ', max_size=20)
 
 
 @given(tool=st.sampled_from(sorted(ENVIRONMENT.tools)) | TEXT, text=TEXT | st.just("{}"))
-def test_whatever_is_written_as_arguments_is_an_event(tool: str, text: str) -> None:
+def test_any_argument_text_gives_an_event(tool: str, text: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
     answer = session.call_written(tool, text)
     assert session.events == [answer.event]
@@ -31,7 +31,7 @@ def test_whatever_is_written_as_arguments_is_an_event(tool: str, text: str) -> N
     ),
     tool=st.sampled_from(sorted(ENVIRONMENT.tools)),
 )
-def test_arguments_in_writing_are_the_arguments(arguments: dict[str, str], tool: str) -> None:
+def test_arguments_as_json_text_equal_decoded_arguments(arguments: dict[str, str], tool: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
     event = session.call_written(tool, json.dumps(arguments, ensure_ascii=False)).event
     assert (event, session.state) == simulate_call(ENVIRONMENT, INITIAL, tool, arguments)
@@ -49,7 +49,7 @@ def test_arguments_in_writing_are_the_arguments(arguments: dict[str, str], tool:
         ("[" * 10_000, "not strict JSON"),
     ],
 )
-def test_arguments_that_mean_nothing_are_a_rejected_call(text: str, reason: str) -> None:
+def test_invalid_argument_text_rejects_the_call(text: str, reason: str) -> None:
     session = Session(ENVIRONMENT, INITIAL)
     event = session.call_written("SearchPayee", text).event
     assert (event.outcome, event.arguments, session.state) == ("rejected", {}, INITIAL)
@@ -58,5 +58,5 @@ def test_arguments_that_mean_nothing_are_a_rejected_call(text: str, reason: str)
     assert reason in event.error
 
 
-def test_no_arguments_at_all_are_none() -> None:
+def test_empty_argument_text_means_no_arguments() -> None:
     assert Session(ENVIRONMENT, INITIAL).call_written("CheckAuthorization", "").event.completed

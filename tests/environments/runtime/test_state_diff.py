@@ -1,4 +1,4 @@
-"""Comparing final states: what a goal leaves open does not matter, everything else does."""
+"""Comparison of final states: only differences that a goal leaves open are ignored."""
 
 from collections.abc import Mapping
 from itertools import permutations
@@ -39,7 +39,7 @@ def test_the_order_of_payments_does_not_matter(seed: int) -> None:
     assert differences(Random(seed).sample(TARGET, 3)) == ()
 
 
-def test_nor_do_the_names_of_created_rows() -> None:
+def test_keys_of_created_rows_do_not_matter() -> None:
     state = after(TARGET)
     renamed = tuple(
         Row({**row.values, "transaction_id": f"X-{number}"}) if number >= 2 else row
@@ -48,13 +48,13 @@ def test_nor_do_the_names_of_created_rows() -> None:
     assert compare_states(ENVIRONMENT, STATE, state, state.with_table("transactions", renamed)) == ()
 
 
-def test_nor_running_balances() -> None:
+def test_running_balances_do_not_matter() -> None:
     rows = after(TARGET).tables["transactions"]
     other = tuple(Row({**row.values, "balance": 1}) for row in rows)
     assert compare_states(ENVIRONMENT, STATE, after(TARGET), after(TARGET).with_table("transactions", other)) == ()
 
 
-def test_nor_what_only_compliance_tools_write() -> None:
+def test_tables_of_compliance_tools_do_not_matter() -> None:
     recorded: Calls = [("CheckAuthorization", {}), *TARGET, ("RecordAuditEvent", {"events": ["BILL_PAYMENT"]})]
     assert after(recorded).tables["audit_log"] != ()
     assert differences(recorded) == ()
@@ -112,7 +112,7 @@ def test_the_same_money_to_another_account_is_found() -> None:
     assert {difference.row for difference in detour} == {SPARE, NEST, "(created)"}
 
 
-def test_a_row_that_is_gone_is_found() -> None:
+def test_a_missing_row_is_found() -> None:
     state = after(TARGET)
     emptied = state.with_table("payees", tuple(Row(row.values, present=False) for row in state.tables["payees"]))
     found = compare_states(ENVIRONMENT, STATE, state, emptied)
@@ -122,7 +122,7 @@ def test_a_row_that_is_gone_is_found() -> None:
     ]
 
 
-# Created rows that are mentioned elsewhere, which banking does not have: a small world of its own.
+# A small environment in which other rows refer to created rows, unlike in banking.
 
 GUESTS = Entity("guests", "guest", "id", {"id": Field(TEXT), "name": Field(TEXT)}, key_prefix="N-")
 VISITS = Entity(
@@ -154,8 +154,8 @@ def house(guests: dict[str, str], visits: list[tuple[str, str, int]], last: str 
 EXPECTED = house({"N-1": "Ann", "N-2": "Bob"}, [("N-3", "N-2", 3)], "N-2", "N-1", "N-2")
 
 
-def test_created_rows_are_known_by_content_wherever_they_are_mentioned() -> None:
-    """Also in rows that were there before, and in lists."""
+def test_references_to_created_rows_are_matched_by_content() -> None:
+    """Also references in existing rows and in lists."""
     swapped = house({"N-7": "Bob", "N-8": "Ann"}, [("N-9", "N-7", 3)], "N-7", "N-8", "N-7")
     assert compare_states(HOUSE, INITIAL, EXPECTED, swapped) == ()
 
@@ -170,18 +170,18 @@ def test_created_rows_are_known_by_content_wherever_they_are_mentioned() -> None
         house({"N-1": "Ann", "N-2": "Bob"}, [], "N-2", "N-1", "N-2"),
     ],
 )
-def test_another_one_in_its_place_is_found(actual: State) -> None:
+def test_a_different_referenced_row_is_found(actual: State) -> None:
     assert compare_states(HOUSE, INITIAL, EXPECTED, actual) != ()
     assert compare_states(HOUSE, INITIAL, actual, EXPECTED) != ()
 
 
 def twins(*hours_of_visits: tuple[str, int], last: str = "") -> State:
-    """Two guests of one name, and who of them came for how long."""
+    """Two guests with the same name, with different stays."""
     visits = [(f"N-{number}", guest, hours) for number, (guest, hours) in enumerate(hours_of_visits, 3)]
     return house({"N-1": "Ann", "N-2": "Ann"}, visits, last)
 
 
-def test_rows_that_are_alike_are_told_apart_by_what_mentions_them() -> None:
+def test_equal_rows_are_distinguished_by_their_references() -> None:
     both_of_one, one_each = twins(("N-1", 2), ("N-1", 3)), twins(("N-1", 2), ("N-2", 3))
     assert compare_states(HOUSE, INITIAL, both_of_one, twins(("N-2", 3), ("N-2", 2))) == ()
     assert compare_states(HOUSE, INITIAL, one_each, twins(("N-1", 3), ("N-2", 2))) == ()
@@ -192,14 +192,14 @@ def test_rows_that_are_alike_are_told_apart_by_what_mentions_them() -> None:
     assert compare_states(HOUSE, INITIAL, one_each, both_of_one) != ()
 
 
-def test_also_by_what_was_there_before_and_by_which_of_their_mentions_goes_with_it() -> None:
+def test_equal_rows_are_distinguished_by_references_from_existing_rows() -> None:
     first = twins(("N-1", 2), ("N-2", 3), last="N-1")
     assert compare_states(HOUSE, INITIAL, first, twins(("N-2", 2), ("N-1", 3), last="N-2")) == ()
     assert compare_states(HOUSE, INITIAL, first, twins(("N-1", 2), ("N-2", 3), last="N-2")) != ()
 
 
 @given(st.data())
-def test_two_states_are_the_same_if_some_exchange_of_created_names_makes_them_equal(data: st.DataObject) -> None:
+def test_states_are_equal_up_to_renaming_of_created_keys(data: st.DataObject) -> None:
     guests = ["Ann"] * data.draw(st.integers(1, 3))
     hours = data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))
     keys: list[str] = [f"N-{number}" for number in range(len(guests) + len(hours))]
@@ -228,7 +228,7 @@ def test_two_states_are_the_same_if_some_exchange_of_created_names_makes_them_eq
     assert (compare_states(HOUSE, INITIAL, one, other) == ()) == same
 
 
-def test_two_tables_may_hand_out_the_same_key() -> None:
+def test_two_tables_may_generate_the_same_key() -> None:
     alike = house({"N-1": "Ann", "N-2": "Ann"}, [("N-1", "-", 3)])
     assert compare_states(HOUSE, INITIAL, alike, house({"N-1": "Ann", "N-2": "Ann"}, [("N-3", "-", 3)])) == ()
     both = house({"N-1": "Ann"}, [("N-1", "-", 3)])

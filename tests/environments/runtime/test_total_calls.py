@@ -1,4 +1,4 @@
-"""No call makes the simulator raise, whatever its name and arguments."""
+"""The simulator never raises, for any tool name and arguments."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ ANY_JSON: st.SearchStrategy[Any] = st.recursive(
 
 
 def arguments_for(world: str, name: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Anything, and what is nearly right."""
+    """Arbitrary and nearly correct arguments."""
     signature, good = FIXTURES[world].environment.signatures[name], FIXTURES[world].good[name]
     nearly = st.fixed_dictionaries({}, optional={key: st.just(good[key]) | ANY_JSON for key in good})
     return nearly | st.dictionaries(st.sampled_from(list(signature) or ["x"]) | st.text(), ANY_JSON)
@@ -56,7 +56,7 @@ def test_calls_are_total(drawn: tuple[tuple[str, str], dict[str, Any]]) -> None:
 
 @settings(max_examples=40)
 @given(st.sampled_from(list(FIXTURES)), st.text(), st.dictionaries(st.text(max_size=4), ANY_JSON, max_size=2))
-def test_any_name_of_a_tool_may_be_called(world: str, name: str, arguments: dict[str, Any]) -> None:
+def test_any_tool_name_may_be_called(world: str, name: str, arguments: dict[str, Any]) -> None:
     event, after = FIXTURES[world].do(name, arguments)
     assert event.outcome == "rejected" or name in FIXTURES[world].environment.tools
     assert after is FIXTURES[world].state

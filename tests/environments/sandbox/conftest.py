@@ -1,4 +1,4 @@
-"""A real jail for each test module, with limits small enough for hostile programs to meet them soon."""
+"""A real jail for each test module, with small limits that hostile programs reach quickly."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,7 +10,7 @@ from lawtrace.environments.sandbox import Execution, Jail, Limits, Program, Rais
 
 
 def answer(tool: str, arguments: dict[str, Json]) -> Reply:
-    """A small judge: Echo returns its arguments, Refuse raises what is documented, all else is not a tool."""
+    """A small call handler: Echo returns its arguments, Refuse raises its documented exception, others are unknown."""
     match tool:
         case "Echo":
             return Returned(arguments)
@@ -37,7 +37,7 @@ def make(source: str) -> Program:
 
 @pytest.fixture(scope="module")
 def limits() -> Limits:
-    """Time enough on a busy machine; the rest is soon met."""
+    """A generous time limit for busy machines; small other limits."""
     return Limits(seconds=30.0, memory_bytes=128 * 2**20, processes=8, output_bytes=2000, calls=12_000)
 
 
@@ -49,7 +49,7 @@ def jail(limits: Limits) -> Iterator[Jail]:
 
 @pytest.fixture(scope="module")
 def hasty(limits: Limits) -> Iterator[Jail]:
-    """For programs that would not end by themselves."""
+    """A short time limit, for programs that do not end by themselves."""
     with Jail(replace(limits, seconds=1.0)) as opened:
         yield opened
 
@@ -61,5 +61,5 @@ def program() -> Callable[[str], Program]:
 
 @pytest.fixture(scope="module")
 def run(jail: Jail) -> Callable[[str], Execution]:
-    """Run a program with the small judge."""
+    """Run a program with the small call handler."""
     return lambda source: jail.run(make(source), answer)

@@ -1,4 +1,4 @@
-"""Hostile programs: each ends in an execution, in time, and leaves the next program nothing to notice."""
+"""Hostile programs: each ends with an execution, in time, and does not affect the next program."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from lawtrace.environments.sandbox import Execution, ExecutionStatus, Jail, Limi
 Run = Callable[[str], Execution]
 
 BEFORE = "Manager.Echo('before')\n"
-"""Every attack makes one honest call first: whatever follows, that one happened."""
+"""Every attack first makes a normal call, which must be recorded."""
 
 BY_HAND = """
 import json, os, struct
@@ -35,9 +35,9 @@ class Attack:
     """A hostile program and what must hold.
 
     Attributes:
-        statuses: how it may end; several where the kernel's choice is not ours.
-        says: a part of the one line that says why, or of what it printed.
-        calls: how many calls were made after the one that all programs begin with; None: as many as it managed.
+        statuses: possible statuses; several if the kernel decides.
+        says: a part of the error line or of the output.
+        calls: the number of calls after the first one; None for any number.
     """
 
     source: str
@@ -124,7 +124,7 @@ ATTACKS: dict[str, Attack] = {
     "another program in its place": Attack(
         "import os, sys; os.execv(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'])", "time_limit"
     ),
-    # --- the way out, and what Python calls on it
+    # --- exit handlers
     "an exit handler that calls": Attack("import atexit; atexit.register(Manager.Echo, 'late')", "finished", calls=1),
     "an object that calls as it is thrown away": Attack(
         "class Late:\n  def __del__(s): Manager.Echo('late')\nlate = Late()", "finished"
@@ -220,7 +220,7 @@ ATTACKS: dict[str, Attack] = {
         ("exception", "finished"),
         calls=None,
     ),
-    # --- the judge
+    # --- the call handler
     "frames": Attack(
         "import sys\nf = sys._getframe(1)\nwhile f:\n  f.f_locals.clear(); f.f_globals.clear(); f = f.f_back",
         ("killed", "exception", "finished"),
@@ -268,7 +268,7 @@ ATTACKS: dict[str, Attack] = {
         "exception",
         "not permitted",
     ),
-    # After `exec` a process is dumpable, and so its files in /proc are its own.
+    # After `exec` a process is dumpable, so it owns its files in /proc.
     "priority of the session": Attack(
         "import os, sys\ntry: open('/proc/self/autogroup')\nexcept OSError: os._exit(0)\n"
         'os.execv(sys.executable, [sys.executable, \'-c\', \'open("/proc/self/autogroup", "w").write("19")\'])',
@@ -355,7 +355,7 @@ print([len(open(f"/proc/sysvipc/{kind}").readlines()) for kind in ("shm", "sem",
 for path in glob.glob("/proc/self/autogroup"): print(open(path).read().partition(" ")[2])
 print(Manager.Echo(1))
 """
-"""A program that tells all it can notice of those before it."""
+"""A program that reports every observable trace of earlier programs."""
 
 
 @lru_cache
@@ -365,7 +365,7 @@ def in_a_fresh_jail(limits: Limits, program: Callable[[str], Program]) -> str:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_it_ends_in_time_on_what_really_happened_and_the_next_program_is_untouched(
+def test_a_hostile_program_ends_in_time_and_does_not_affect_the_next(
     jail: Jail, hasty: Jail, program: Callable[[str], Program], name: str
 ) -> None:
     attack = ATTACKS[name]
@@ -390,7 +390,7 @@ def test_it_ends_in_time_on_what_really_happened_and_the_next_program_is_untouch
 
 
 def test_a_fork_bomb_stays_within_its_processes(run: Run) -> None:
-    """Also where the host is root, whom RLIMIT_NPROC would not bind."""
+    """Also if the host user is root, for whom RLIMIT_NPROC does not apply."""
     source = """
 import os, time
 count = 0

@@ -1,4 +1,4 @@
-"""Several jails side by side give what one gives, in the same order."""
+"""A pool of jails gives the same results as one jail, in the same order."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Jail, JailPool, Limits, Program, Reply, Returned
 
 
-def test_products_come_in_the_order_of_the_items(program: Callable[[str], Program]) -> None:
+def test_results_keep_the_order_of_the_items(program: Callable[[str], Program]) -> None:
     def work(jail: Jail, number: int) -> str:
         source = f"import time; time.sleep({0.05 if number % 2 else 0}); print(Manager.Echo({number})['first'])"
         return jail.run(program(source), lambda _tool, arguments: Returned(arguments)).output
@@ -19,8 +19,8 @@ def test_products_come_in_the_order_of_the_items(program: Callable[[str], Progra
         assert list(jails.map(work, [])) == []
 
 
-def test_they_work_at_the_same_time(program: Callable[[str], Program]) -> None:
-    """Two programs that each wait, in a call, until the other has called too."""
+def test_jails_run_concurrently(program: Callable[[str], Program]) -> None:
+    """Two programs that each wait in a call until the other has called."""
     both = threading.Barrier(2)
 
     def meet(_tool: str, _arguments: dict[str, Json]) -> Reply:
@@ -32,7 +32,7 @@ def test_they_work_at_the_same_time(program: Callable[[str], Program]) -> None:
         assert list(jails.map(lambda jail, _: jail.run(source, meet).output, range(2))) == ["met\n", "met\n"]
 
 
-def test_a_mistake_of_the_judge_ends_the_work_and_not_the_jails(program: Callable[[str], Program]) -> None:
+def test_an_exception_for_one_item_ends_the_run_but_not_the_jails(program: Callable[[str], Program]) -> None:
     begun: list[int] = []
 
     def work(jail: Jail, number: int) -> str:

@@ -1,4 +1,4 @@
-"""Limits strike where they are set, restarts go unnoticed, and what the judge does wrong stays its own fault."""
+"""Limits apply exactly, restarts have no visible effect, and exceptions of the call handler propagate."""
 
 import os
 import signal
@@ -49,8 +49,8 @@ def test_the_call_after_the_last_is_not_answered(program: Callable[[str], Progra
         assert jail.run(program("for n in range(3): Manager.Echo(n)"), handler).status == "finished"
 
 
-def test_what_the_judge_has_to_keep_is_bounded(program: Callable[[str], Program]) -> None:
-    """By what is asked, and by what is answered: neither may fill the judge's memory."""
+def test_the_memory_of_the_handler_is_bounded(program: Callable[[str], Program]) -> None:
+    """Neither calls nor answers may fill the memory of the call handler's process."""
     with Jail(Limits(exchanged_bytes=10_000)) as jail:
         asked = jail.run(program("while True: Manager.Echo('x' * 999)"), lambda _t, _a: Returned(None))
         answered = jail.run(program("while True: Manager.Echo()"), lambda _t, _a: Returned("x" * 999))
@@ -65,7 +65,7 @@ def test_output_up_to_the_limit_is_kept_and_no_call_happens_after_it(run: Run) -
     assert (execution.status, execution.calls, execution.output) == ("output_limit", 0, "x" * 2000)
 
 
-def test_a_slow_judge_counts_against_the_clock(hasty: Jail, program: Callable[[str], Program]) -> None:
+def test_a_slow_handler_counts_towards_the_time_limit(hasty: Jail, program: Callable[[str], Program]) -> None:
     def slow(_tool: str, _arguments: dict[str, Json]) -> Reply:
         time.sleep(0.4)
         return Returned(None)
@@ -75,7 +75,7 @@ def test_a_slow_judge_counts_against_the_clock(hasty: Jail, program: Callable[[s
     assert 1 <= execution.calls <= 3
 
 
-def test_what_was_asked_before_the_end_is_answered_all_the_same(jail: Jail, program: Callable[[str], Program]) -> None:
+def test_calls_made_before_the_end_are_answered(jail: Jail, program: Callable[[str], Program]) -> None:
     seen: list[str] = []
 
     def slow(tool: str, _arguments: dict[str, Json]) -> Reply:
@@ -109,7 +109,7 @@ def test_large_answers_arrive_whole(jail: Jail, program: Callable[[str], Program
     assert execution.output == "9000000\n"
 
 
-def test_a_mistake_of_the_judge_passes_through_and_the_jail_lives_on(
+def test_an_exception_in_the_handler_propagates_and_the_jail_survives(
     jail: Jail, run: Run, program: Callable[[str], Program]
 ) -> None:
     def broken(_tool: str, _arguments: dict[str, Json]) -> Reply:
@@ -120,7 +120,7 @@ def test_a_mistake_of_the_judge_passes_through_and_the_jail_lives_on(
     assert run("print(1)").output == "1\n"
 
 
-def test_a_worker_that_dies_takes_its_program_along_and_is_replaced(program: Callable[[str], Program]) -> None:
+def test_a_worker_that_dies_ends_its_program_and_is_replaced(program: Callable[[str], Program]) -> None:
     others = warm_parents()
     with Jail(Limits()) as jail:
 
@@ -154,12 +154,12 @@ def test_a_file_in_tmp_is_usable_and_gone_for_the_next_program(run: Run) -> None
 
 
 @pytest.mark.parametrize("limits", [{"seconds": 0}, {"calls": -1}, {"memory_bytes": 1000}])
-def test_limits_that_make_no_sense_are_refused(limits: dict[str, int]) -> None:
+def test_invalid_limits_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(InputError, match=next(iter(limits))):
         Limits(**limits)
 
 
-def test_without_bubblewrap_it_says_so_and_runs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     failing = tmp_path / "bwrap"
     failing.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     failing.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What an ordinary program finds in the jail, and what is said of how it ended."""
+"""Ordinary programs in the jail: their tools and environment, and the reported status."""
 
 from collections.abc import Callable
 
@@ -58,11 +58,11 @@ print(Manager.Echo(first=r).first.second)  # a result can be an argument
         ("r.first.second", "AttributeError: 'int' object has no attribute 'second'"),
     ],
 )
-def test_a_field_that_is_not_there_is_an_ordinary_error(run: Run, access: str, error: str) -> None:
+def test_a_missing_field_is_an_ordinary_error(run: Run, access: str, error: str) -> None:
     assert run(f"r = Manager.Echo(first=1)\n{access}").error == error
 
 
-def test_help_says_what_the_documentation_says(jail: Jail) -> None:
+def test_help_equals_the_documentation(jail: Jail) -> None:
     echo = ToolSignature({"first": {"type": "string"}}, ("first",), {}, "Say it again.")
     source = "print(Manager.Echo.__doc__)\nhelp(Manager.Echo)\nhelp(Manager)"
     program = Program(source, Toolset("Manager", {"Echo": echo}, about="A manager of things."))
@@ -128,13 +128,13 @@ print(type(found) is hints["return"], type(found.accounts[0]) is account, found.
     ]
 
 
-def test_a_worker_is_told_of_other_tools_when_they_change(jail: Jail) -> None:
+def test_a_worker_receives_changed_tools(jail: Jail) -> None:
     for toolset, call in ((TYPED, "Bank.Find('Ada', [])"), (Toolset.untyped("Desk", {"Ask": ()}), "Desk.Ask()")) * 2:
         execution = jail.run(Program(f"print({call}, 'Bank' in globals())", toolset), lambda _t, _a: Returned(1))
         assert output_of(execution) == f"1 {toolset is TYPED}\n"
 
 
-def test_a_program_that_forks_has_what_modules_do_then(run: Run) -> None:
+def test_modules_handle_a_fork_of_the_program(run: Run) -> None:
     source = """
 import os, random, threading
 threading.Thread(target=lambda: None).start()
@@ -160,7 +160,7 @@ def test_positional_arguments_get_their_documented_names(run: Run) -> None:
         ("Manager.Echo({1: 2})", "keys must be strings, not int"),
     ],
 )
-def test_what_python_would_refuse_is_a_type_error_and_no_call(run: Run, call: str, message: str) -> None:
+def test_invalid_python_arguments_are_a_type_error_without_a_call(run: Run, call: str, message: str) -> None:
     execution = run(call)
     assert (execution.status, execution.error, execution.calls) == ("exception", f"TypeError: {message}", 0)
 
@@ -177,7 +177,7 @@ def test_what_python_would_refuse_is_a_type_error_and_no_call(run: Run, call: st
         "(lambda a: a.append(a) or a)([])",
     ],
 )
-def test_what_json_cannot_carry_is_a_value_error_and_no_call(run: Run, value: str) -> None:
+def test_values_outside_json_are_a_value_error_without_a_call(run: Run, value: str) -> None:
     execution = run(f"try:\n    Manager.Echo({value})\nexcept ValueError:\n    print(Manager.Echo('still here'))")
     assert output_of(execution) == "{'first': 'still here'}\n"
     assert execution.calls == 1
@@ -189,7 +189,7 @@ def test_arguments_as_deep_as_allowed_arrive(run: Run) -> None:
     assert run(source.format(depth=64)).error_type == "ValueError"
 
 
-def test_unknown_keywords_are_for_the_judge(run: Run) -> None:
+def test_unknown_keywords_reach_the_handler(run: Run) -> None:
     assert output_of(run("print(Manager.Echo(colour='red'))")) == "{'colour': 'red'}\n"
 
 
@@ -200,7 +200,7 @@ def test_an_unknown_attribute_names_the_nearest_tool(run: Run) -> None:
     assert output_of(run("print(hasattr(Manager, 'Echo'), hasattr(Manager, 'Foo'))")) == "True False\n"
 
 
-def test_documented_exceptions_are_classes_below_one_base(run: Run) -> None:
+def test_documented_exceptions_share_a_base_class(run: Run) -> None:
     source = "try:\n    Manager.Refuse()\nexcept AuthorizationError as e:\n    print(isinstance(e, ToolError), e)"
     assert output_of(run(source)) == "True not granted\n"
     uncaught = run("Manager.Refuse()")
@@ -261,11 +261,11 @@ def test_input_fails_at_once(run: Run) -> None:
 
 
 @pytest.mark.parametrize("ending", ["import sys; sys.exit()", "exit(0)", "quit()", "raise SystemExit(None)"])
-def test_leaving_with_success_is_finishing(run: Run, ending: str) -> None:
+def test_exit_with_success_is_a_normal_end(run: Run, ending: str) -> None:
     assert output_of(run(f"print('bye')\n{ending}\nprint('not reached')")) == "bye\n"
 
 
-def test_leaving_with_a_code_is_an_exception(run: Run) -> None:
+def test_exit_with_a_code_is_an_exception(run: Run) -> None:
     execution = run("import sys\nsys.exit('no payee')")
     assert (execution.status, execution.error, execution.line) == ("exception", "SystemExit: no payee", 2)
 
@@ -281,7 +281,7 @@ def test_a_program_that_does_not_parse(run: Run, source: str, line: int | None) 
         assert (execution.error_type, execution.line) == ("SyntaxError", line)
 
 
-def test_where_it_died_is_a_line_of_the_program(run: Run) -> None:
+def test_the_error_location_is_a_line_of_the_program(run: Run) -> None:
     execution = run("import json\ndef parse(text):\n    return json.loads(text)\n\nparse('{')")
     assert (execution.status, execution.error_type, execution.line) == ("exception", "JSONDecodeError", 3)
 
@@ -343,5 +343,5 @@ def test_two_jails_at_once(jail: Jail, limits: Limits, program: Callable[[str], 
         assert output_of(jail.run(program("print(Manager.Echo())"), nested)) == "inner\n\n"
 
 
-def test_the_doctor_finds_it_healthy() -> None:
+def test_the_self_check_passes() -> None:
     assert diagnose().possible

@@ -1,4 +1,4 @@
-"""Every byte that comes out of the jail may be hostile."""
+"""The protocol parser treats every byte from the jail as hostile."""
 
 import json
 from contextlib import suppress
@@ -20,7 +20,7 @@ values = st.recursive(
 
 
 @given(tool=texts, arguments=st.dictionaries(texts, values, max_size=4), cut=st.integers(1, 40))
-def test_what_one_side_writes_the_other_reads(tool: str, arguments: dict[str, Any], cut: int) -> None:
+def test_messages_survive_the_round_trip(tool: str, arguments: dict[str, Any], cut: int) -> None:
     data = frame({"tool": tool, "arguments": arguments}) * 2
     reader = FrameReader(2**20)
     messages: list[CallMessage | EndMessage] = []
@@ -32,7 +32,7 @@ def test_what_one_side_writes_the_other_reads(tool: str, arguments: dict[str, An
 
 
 @given(st.binary(max_size=200))
-def test_garbage_is_refused_and_nothing_else_happens(data: bytes) -> None:
+def test_garbage_is_refused_without_side_effects(data: bytes) -> None:
     with suppress(ProtocolError):
         assert isinstance(read_message(data), CallMessage | EndMessage)
 

@@ -1,4 +1,4 @@
-"""The filter, run by hand: a small machine for the few instructions that it uses."""
+"""The seccomp filter, run by an interpreter of the few instructions that it uses."""
 
 import errno
 import struct
@@ -70,7 +70,7 @@ def test_every_other_call_is_allowed(machine: str, number: int) -> None:
         ("prlimit64", 1, errno.EPERM),
     ],
 )
-def test_what_depends_on_the_argument(machine: str, name: str, argument: int, expected: int | str) -> None:
+def test_calls_filtered_by_argument(machine: str, name: str, argument: int, expected: int | str) -> None:
     assert verdict(machine, ARCHITECTURES[machine].numbers[name], argument) == expected
 
 
@@ -84,6 +84,6 @@ def test_an_unknown_machine_has_no_filter() -> None:
 
 
 @machines
-def test_no_number_stands_for_two_calls(machine: str) -> None:
+def test_call_numbers_are_unique(machine: str) -> None:
     numbers = ARCHITECTURES[machine].numbers
     assert len(set(numbers.values())) == len(numbers)

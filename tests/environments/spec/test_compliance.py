@@ -1,4 +1,4 @@
-"""Pending events: what an audit call has to record."""
+"""Pending events, which an audit call records."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.events import CallOutcome, Event
@@ -20,7 +20,7 @@ def test_each_occurrence_in_order() -> None:
     assert pending(*calls) == ("BILL_PAYMENT", "FUNDS_TRANSFER", "BILL_PAYMENT", "ACCOUNT_ACCESS")
 
 
-def test_an_entry_settles_what_was_before_it() -> None:
+def test_an_entry_clears_the_events_before_it() -> None:
     assert pending("PayBill", "RecordAuditEvent") == ()
     assert pending("PayBill", "RecordAuditEvent", "TransferFunds") == ("FUNDS_TRANSFER",)
 

@@ -1,4 +1,4 @@
-"""States: JSON and back, and what is wrong with a state that cannot be read."""
+"""States: conversion to JSON and back, and errors of unreadable states."""
 
 from random import Random
 
@@ -44,7 +44,7 @@ def test_absent_rows_and_absent_values_are_left_out() -> None:
     assert "remaining_contribution_room" not in ACCOUNTS.encode_row(row)
 
 
-def test_tables_that_are_not_mentioned_are_empty() -> None:
+def test_missing_tables_are_empty() -> None:
     assert decode_state({}, ENTITIES) == State(dict.fromkeys(ENTITIES, ()))
     assert list(decode_state({}, ENTITIES).rows("accounts")) == []
 
@@ -63,8 +63,8 @@ def test_tables_that_are_not_mentioned_are_empty() -> None:
         ({"accounts": {"123-4567-8901": {**ACCOUNT, "account_type": "gold"}}}, r"field 'account_type': 'gold' is not"),
     ],
 )
-def test_what_cannot_be_read_is_named(raw: dict[str, Json], message: str | None) -> None:
-    if message is None:  # an empty list says as little as an empty object
+def test_errors_name_the_place(raw: dict[str, Json], message: str | None) -> None:
+    if message is None:  # an empty list is accepted like an empty object
         assert decode_state(raw, ENTITIES) == decode_state({}, ENTITIES)
         return
     with pytest.raises(InputError, match=message):
@@ -76,13 +76,13 @@ def test_a_key_must_be_a_field() -> None:
         Entity("things", "thing", "id", {"name": Field(TEXT)})
 
 
-def test_a_generated_key_is_not_one_that_was_ever_handed_out() -> None:
+def test_generated_keys_are_never_reused() -> None:
     rows = tuple(Row({"transaction_id": f"T-{number:05d}"}, present=number != 3) for number in (1, 3, 4, 5))
     assert TRANSACTIONS.generated_key(rows) == "T-00006"
     assert TRANSACTIONS.generated_key(()) == "T-00001"
 
 
-def test_a_change_shares_what_it_leaves_alone() -> None:
+def test_a_change_shares_unchanged_tables() -> None:
     state = ENVIRONMENT.populate(Random(0))
     changed = state.with_table("payees", ())
     assert state.tables["payees"] != ()

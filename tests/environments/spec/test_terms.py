@@ -1,4 +1,4 @@
-"""Terms: how they are built, refuse to be misread, print, and mean what they say over plain values."""
+"""Terms: construction, errors, printing, and evaluation over plain values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -144,8 +144,8 @@ def test_a_term_over_plain_values(term: Term, value: Value) -> None:
     assert evaluate(term, x=2, y=4, words=("ash", "oak"), absent=None) == value
 
 
-def test_two_rows_of_one_table_stay_two() -> None:
-    """A condition within a condition on the same table: the inner row does not hide the outer one."""
+def test_two_rows_of_one_table_are_distinct() -> None:
+    """In nested conditions on one table, the inner row does not shadow the outer one."""
     same_size = exists(THINGS, lambda a: exists(THINGS, lambda b: (a.size == b.size) & (a.name != b.name)))
     assert evaluate(same_size) is True
     smaller = value_of(THINGS, lambda a: exists(THINGS, lambda b: b.size < a.size), "name", otherwise="")
@@ -155,13 +155,13 @@ def test_two_rows_of_one_table_stay_two() -> None:
     assert evaluate(pairs, words=("oak", "oak")) is False
 
 
-def test_a_variable_is_unbound_again_afterwards() -> None:
+def test_a_variable_is_unbound_after_evaluation() -> None:
     scope = EvaluationScope(STATE, {"x": 7}, {})
     exists(THINGS, lambda t: t.size == x).compile(PLAIN)(scope)
     assert all(value is None for value in scope.bound.values())
 
 
-def test_what_a_term_looks_at() -> None:
+def test_fields_and_arguments_of_a_term() -> None:
     term = exists(THINGS, lambda t: (t.size > x) & value_of(MARKS, lambda m: m.of == t.name, "id", "").__eq__(y))
     assert arguments_of(term) == {"x", "y"}
     assert tables_of(term) == {"things", "marks"}

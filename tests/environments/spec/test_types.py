@@ -1,4 +1,4 @@
-"""Kinds: exact inside, as a caller expects them outside, and two ways of being wrong."""
+"""Types: internal and external form, and the two kinds of errors."""
 
 import datetime as dt
 import re
@@ -49,7 +49,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(st.sampled_from(ALL), JSON)
-def test_a_value_is_decoded_or_refused_in_one_of_two_ways(kind: ValueType, value: Json) -> None:
+def test_a_value_is_decoded_or_raises_one_of_two_errors(kind: ValueType, value: Json) -> None:
     try:
         inside = kind.decode(value)
     except (WrongType, WrongFormat) as error:
@@ -70,7 +70,7 @@ def test_money_added_as_floats_is_still_money(cents: list[int]) -> None:
 
 
 @pytest.mark.parametrize("value", [22.605, 0.001, 0.1 + 0.2 + 0.001, float("nan"), float("inf"), 10**17, 1e11, 1e300])
-def test_money_in_no_format(value: float) -> None:
+def test_malformed_money(value: float) -> None:
     with pytest.raises(WrongFormat):
         MONEY.decode(value)
 
@@ -89,17 +89,17 @@ def test_moments_are_whole_minutes(moment: dt.datetime) -> None:
 
 
 @pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31T09:30", "2026-01-31 9:30", "2026-01-31 24:00", "soon", ""])
-def test_what_is_no_moment(text: str) -> None:
+def test_invalid_moments(text: str) -> None:
     with pytest.raises(WrongFormat):
         MOMENT.decode(text)
 
 
-def test_a_list_of_one_kind() -> None:
+def test_a_list_of_one_type() -> None:
     assert PAYEE_IDS.encode(PAYEE_IDS.decode(["P-123456", "P-654321"])) == ["P-123456", "P-654321"]
     assert PAYEE_IDS.schema() == {"type": "array", "items": PAYEE_ID.schema()}
     with pytest.raises(WrongFormat, match="P-1"):
         PAYEE_IDS.decode(["P-1", "P-123456"])
-    with pytest.raises(WrongType):  # weighs more, wherever in the list it stands
+    with pytest.raises(WrongType):  # takes precedence at any position in the list
         PAYEE_IDS.decode(["P-1", 3])
 
 
@@ -127,7 +127,7 @@ def test_dates_are_day_numbers(day: dt.date) -> None:
         "٢٠٢٦-٠١-٠٥",
     ],
 )
-def test_no_dates(text: str) -> None:
+def test_invalid_dates(text: str) -> None:
     with pytest.raises(WrongFormat):
         DATE.decode(text)
 
@@ -135,7 +135,7 @@ def test_no_dates(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["123-4567-890", "123-4567-89012", " 123-4567-8901", "123-4567-8901\n", "١٢٣-٤٥٦٧-٨٩٠١"]
 )
-def test_no_account_numbers(text: str) -> None:
+def test_invalid_account_numbers(text: str) -> None:
     with pytest.raises(WrongFormat, match="XXX-XXXX-XXXX"):
         ACCOUNT_NUMBER.decode(text)
 
@@ -168,7 +168,7 @@ def test_a_wrong_type_is_named(kind: ValueType, value: Json, found: str) -> None
     ("kind", "value"),
     [(INTEGER, 2.5), (INTEGER, 2**53 + 1), (INTEGER, float("nan")), (ACCOUNT_TYPE, "Savings"), (PAYEE_ID, "P-12345")],
 )
-def test_the_right_type_in_a_wrong_format(kind: ValueType, value: Json) -> None:
+def test_a_wrong_format_is_named(kind: ValueType, value: Json) -> None:
     with pytest.raises(WrongFormat):
         kind.decode(value)
 

@@ -1,4 +1,4 @@
-"""What makes a declaration meaningless is an error when it is built, with the tool and the place named."""
+"""Invalid declarations raise an error when they are built, with tool and place."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,20 +24,20 @@ TRANSACTION = {name: constant(0) for name in ("account_number", "date", "descrip
 
 
 def declare(**parts: Any) -> Environment:
-    """The banking tables with one tool, which is sound but for the parts given."""
+    """The banking tables with one tool, valid except for the given parts."""
     whole: dict[str, Any] = {"parameters": (AMOUNT,), "raises": (INVALID,), "phrases": Phrases("Do it with {amount}.")}
     tool = Tool("Do", "Does it.", **whole | parts)
     return replace(ENVIRONMENT, name="small", tools={"Do": tool})
 
 
-def test_a_tool_and_a_table_stand_under_their_names() -> None:
+def test_keys_of_tools_and_tables_are_their_names() -> None:
     with pytest.raises(InputError, match="the tool 'Do' has the key 'do'"):
         replace(ENVIRONMENT, tools={"do": declare().tools["Do"]})
     with pytest.raises(InputError, match="the table 'accounts' has the key 'account'"):
         replace(ENVIRONMENT, entities={"account": ACCOUNTS}, tools={})
 
 
-def test_the_sound_one_is_accepted() -> None:
+def test_a_valid_declaration_is_accepted() -> None:
     assert declare(effects=(Insert(TRANSACTIONS, TRANSACTION),)).changing_tools == {"Do"}
 
 
@@ -112,7 +112,7 @@ def test_the_sound_one_is_accepted() -> None:
         ),
     ],
 )
-def test_what_is_not_sound_is_named(parts: dict[str, Any], message: str) -> None:
+def test_an_invalid_declaration_is_named(parts: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         declare(**parts)
     assert "has no field" in message or "environment 'small', tool 'Do'" in str(caught.value)
@@ -137,7 +137,7 @@ LIMIT = Parameter("limit", MONEY, "-", FromUser(Amount(1, 9)), required=False)
         {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "amount": argument("limit")}),)},
     ],
 )
-def test_an_argument_that_may_be_left_out_is_used_only_where_it_is_given(parts: dict[str, Any]) -> None:
+def test_an_optional_argument_needs_a_guard(parts: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"tool 'Do': 'limit' may be left out, and a term computes with it outside"):
         declare(parameters=(AMOUNT, LIMIT), **parts)
 
@@ -154,12 +154,12 @@ def test_an_argument_that_may_be_left_out_is_used_only_where_it_is_given(parts: 
         },
     ],
 )
-def test_one_that_is_guarded_compared_or_kept_where_it_may_lack_is_sound(parts: dict[str, Any]) -> None:
+def test_an_optional_argument_may_be_guarded_compared_or_stored(parts: dict[str, Any]) -> None:
     declare(**{"parameters": (AMOUNT, LIMIT)} | parts)
 
 
 @pytest.mark.parametrize("kind", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])
-def test_whatever_can_be_malformed_needs_a_documented_exception(kind: ValueType) -> None:
+def test_a_parameter_with_a_format_needs_an_exception(kind: ValueType) -> None:
     parameter = Parameter("amount", kind, "-", FromUser(OneOf((1,))))
     with pytest.raises(InputError, match="can be malformed"):
         declare(parameters=(parameter,), raises=())
@@ -167,11 +167,11 @@ def test_whatever_can_be_malformed_needs_a_documented_exception(kind: ValueType)
 
 
 @pytest.mark.parametrize("kind", [TEXT, BOOLEAN])
-def test_whatever_cannot_be_malformed_needs_none(kind: ValueType) -> None:
+def test_a_parameter_without_a_format_needs_no_exception(kind: ValueType) -> None:
     declare(parameters=(Parameter("amount", kind, "-", FromUser(OneOf((1,)))),), raises=())
 
 
-def test_what_follows_from_the_banking_declaration() -> None:
+def test_derived_properties_of_the_banking_declaration() -> None:
     assert ENVIRONMENT.compliance_tools == {"CheckAuthorization", "RecordAuditEvent"}
     assert ENVIRONMENT.critical_tools == {"CheckAuthorization", "RecordAuditEvent", "TransferFunds", "PayBill"}
     assert ENVIRONMENT.compliance_tables == {"audit_log"}

@@ -32,7 +32,7 @@ def product_of(profile: TraceProfile, length: int, rules: tuple[Rule, ...] = tup
 
 
 def accepted_sequences(product: Product, length: int) -> list[ToolSequence]:
-    """All accepted walks, by brute force over moves."""
+    """All accepted sequences, by brute force over moves."""
     walks: list[tuple[int, ToolSequence]] = [(0, ())]
     for place in range(length):
         walks = [
@@ -100,7 +100,7 @@ def test_a_short_suite_lists_its_missing_pairs() -> None:
 
 
 def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None:
-    """What is called impossible for any length occurs in no walk, and without a cause it does."""
+    """A pair that is infeasible for any length occurs in no sequence, and occurs without one of its causes."""
     walks = [walk for length in (5, 6) for walk in accepted_sequences(product_of("tasks", length), length)]
     occurring = {pair for walk in walks for pair in adjacent_pairs(walk)}
     for certificate in tasks.certificates:
@@ -114,7 +114,7 @@ def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None
 
 @pytest.mark.slow
 def test_causes_are_necessary_and_sufficient() -> None:
-    """Left out of the rules, the pair becomes possible; alone, they exclude it."""
+    """Without any one cause the pair is possible; the causes alone exclude it."""
     analysis = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=6, count=1, seed=1)
     certificate = next(c for c in analysis.certificates if c.pair == ("RecordAuditEvent", "PayBill"))
     assert certificate.causes == ("rule record-bill", "profile tasks: RecordAuditEvent at most once")
@@ -160,7 +160,7 @@ def test_transition_and_trigger_counts(tasks: CoverageAnalysis) -> None:
     assert all(line.covered == line.possible and not line.missing for line in tasks.rules)
     assert all(line.covered <= line.transitions for line in tasks.rules)
     assert all(0 < line.triggered <= 40 for line in tasks.rules)
-    # After the one authorization that the profile allows, the transition of a second one is out of reach.
+    # The profile allows one authorization, so the transition of a second one is unreachable.
     first = next(line for line in tasks.rules if line.rule == "authorize-before-bill")
     assert (first.transitions, first.possible) == (5, 4)
 
@@ -178,7 +178,7 @@ def test_missing_transitions_of_a_one_trace_suite() -> None:
 
 
 def test_a_quantified_rule_has_no_ceiling() -> None:
-    """For each of its values, and without a ceiling, since plans follow the values only together."""
+    """Transitions of each value count, without a ceiling, since plans abstract all values together."""
     rule = Rule(id="same", formula="forall a: G(TransferFunds(from_account_number == a) -> F RecordAuditEvent)")
     traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=10, length=8, seed=1)]
     (line,) = measure_rules([rule], product_of("tasks", 8), 8, traces)
@@ -205,13 +205,13 @@ def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
                 state = rule.automaton.step(state, rule.automaton.event_letter(event))
         assert line.possible == len(possible)
         assert line.covered <= len(possible) <= line.transitions
-        if rule.id == "bill":  # an entry about a bill while none waits to be recorded is what nobody can write
+        if rule.id == "bill":  # an entry about a bill is impossible while no bill is pending
             assert (line.possible, line.transitions) == (5, 6)
 
 
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
 def test_forty_traces_cover_thirteen_tools(profile: TraceProfile) -> None:
-    """Greedily, as `traces synthesize` does it; the polished suite is measured in benchmarks/coverage.py."""
+    """Greedy, as in `traces synthesize`; benchmarks/coverage.py measures the optimised suite."""
     traces = list(synthesize(LARGE_CLINIC, LARGE_CLINIC_RULES, count=40, length=8, seed=1, profile=profile))
     feasible = Product(LARGE_CLINIC, TraceSpec(LARGE_CLINIC, LARGE_CLINIC_RULES, profile).automata(8)).feasible_pairs(8)
     assert len(feasible) == {"tasks": 162, "coverage": 168}[profile]
@@ -230,7 +230,7 @@ TASKS = TraceSpec(ENVIRONMENT, tuple(RULES), "tasks")
 
 
 def test_z3_decides_pairs_that_no_trace_shows() -> None:
-    """No money for a payment: the product allows it, nothing carries it out, and Z3 says why."""
+    """Without money, the product allows a payment, no trace executes it, and Z3 names the cause."""
     pair, rich = ("PayBill", "RecordAuditEvent"), ENVIRONMENT.populate(Random(1))
     rows = tuple(Row({**row.values, "balance": 5_00}) for row in rich.tables["accounts"])
     broke = rich.with_table("accounts", rows)

@@ -1,4 +1,4 @@
-"""Oracle strength: what the rules notice when compliance steps are spoilt."""
+"""Mutation testing: detection of mutated compliance calls by the rules."""
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import load_domain
@@ -12,20 +12,20 @@ TRACES = [
 ]
 
 
-def test_every_dropped_compliance_step_is_noticed() -> None:
+def test_every_dropped_compliance_call_is_detected() -> None:
     strength = measure_mutation_score(ENVIRONMENT, RULES, TRACES)
     assert strength.killed["drop"] == strength.mutants["drop"] == 24
     assert not any(survivor.kind == "drop" for survivor in strength.survivors)
 
 
-def test_the_published_rules_see_order_and_nothing_else() -> None:
+def test_the_published_rules_detect_only_changes_of_order() -> None:
     strength = measure_mutation_score(ENVIRONMENT, RULES, TRACES)
     assert 0 < strength.killed["move"] < strength.mutants["move"]
     assert strength.killed["argument"] == strength.killed["duplicate"] == 0
     assert sum(strength.mutants.values()) == sum(strength.killed.values()) + len(strength.survivors)
 
 
-def test_a_rule_that_looks_at_the_list_sees_a_wrong_list() -> None:
+def test_a_rule_on_the_event_list_detects_a_wrong_list() -> None:
     looking = Rule(id="named", formula='G(PayBill -> F RecordAuditEvent("BILL_PAYMENT" in events))')
     plain = measure_mutation_score(ENVIRONMENT, RULES, TRACES)
     strict = measure_mutation_score(ENVIRONMENT, [*RULES, looking], TRACES)
@@ -40,7 +40,7 @@ def test_a_mutant_differs_from_its_trace_and_from_the_others() -> None:
     assert {len(calls) for calls in mutants} == {7, 8, 9}
 
 
-def test_without_rules_nothing_is_noticed() -> None:
+def test_without_rules_nothing_is_detected() -> None:
     strength = measure_mutation_score(ENVIRONMENT, [], TRACES[:2])
     assert sum(strength.killed.values()) == 0
 
@@ -52,7 +52,7 @@ LOOKING = [
 ]
 
 
-def test_arguments_and_results_that_rules_look_at_are_spoilt() -> None:
+def test_observed_arguments_and_results_are_mutated() -> None:
     strength = measure_mutation_score(ENVIRONMENT, LOOKING, TRACES)
     plain = measure_mutation_score(ENVIRONMENT, RULES, TRACES)
     assert plain.mutants["result"] == 0
@@ -64,7 +64,7 @@ def test_arguments_and_results_that_rules_look_at_are_spoilt() -> None:
     assert plain.mutants["argument"] + 2 * transfers <= strength.mutants["argument"]
 
 
-def test_an_amount_is_tried_around_the_constant() -> None:
+def test_amounts_are_mutated_around_the_constant() -> None:
     name, trace = next((name, trace) for name, trace in TRACES if "TransferFunds" in trace.tools)
     changes = [mutant.change for mutant in mutants_of(ENVIRONMENT, LOOKING, trace) if "amount" in mutant.change]
     assert {change.rpartition(" ")[2] for change in changes} >= {"249", "250", "251"}, name
@@ -78,13 +78,13 @@ def test_kills_by_rule_add_up() -> None:
     assert alone == strength.kills_by_rule
 
 
-def test_survivors_say_why_they_survive() -> None:
+def test_survivors_have_a_reason() -> None:
     strength = measure_mutation_score(ENVIRONMENT, RULES, TRACES)
     whys = {(survivor.kind, survivor.reason) for survivor in strength.survivors}
     assert {why for kind, why in whys if kind == "argument"} == {"no rule looks at it"}
-    # A step that moves past calls that no rule names: each rule reads what it read.
+    # A call moved past calls that no rule names: each rule reads the same letters.
     assert {why for kind, why in whys if kind == "move"} == {"no rule looks at it"}
-    # Recording twice leaves nothing to record the second time but the same list again, which the log accepts.
+    # A repeated recording call records the same list again, which the log accepts.
     assert all(why == "the rules allow it" for kind, why in whys if kind == "duplicate")
     # A wrong list that no rule reads, and one that a rule reads and the tool refuses.
     strict = [Rule(id="some", formula='G(PayBill -> F RecordAuditEvent("FUNDS_TRANSFER" in events))'), *RULES]
@@ -94,7 +94,7 @@ def test_survivors_say_why_they_survive() -> None:
     }
 
 
-def test_a_refused_mutant_is_told_apart() -> None:
+def test_refused_mutants_have_their_own_reason() -> None:
     rule = Rule(id="small", formula="G !TransferFunds(amount > 100000)")
     traces = [(name, trace) for name, trace in TRACES if "TransferFunds" in trace.tools]
     strength = measure_mutation_score(ENVIRONMENT, [rule], traces)

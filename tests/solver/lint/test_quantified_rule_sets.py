@@ -1,4 +1,4 @@
-"""What can be said of rule sets with quantified rules in them, and how they are judged."""
+"""Analysis of rule sets with quantified rules."""
 
 from itertools import product as every
 
@@ -29,7 +29,7 @@ def findings(*names: str) -> set[tuple[str, tuple[str, ...]]]:
     return {(finding.kind, finding.rules) for finding in analyse_rules(ENVIRONMENT, rules(*names)).findings}
 
 
-def test_a_rule_set_in_order() -> None:
+def test_a_consistent_rule_set_has_no_findings() -> None:
     assert findings("first") == set()
 
 
@@ -37,7 +37,7 @@ def test_equivalent_under_another_name_for_the_variable() -> None:
     assert findings("first", "same") == {("equivalent", ("first", "same"))}
 
 
-def test_what_one_value_implies() -> None:
+def test_implication_between_quantified_rules() -> None:
     assert findings("first", "weaker") == {("redundant", ("weaker",))}
 
 
@@ -45,8 +45,8 @@ def test_forbidden_for_every_value_is_forbidden() -> None:
     assert findings("first", "never") == {("redundant", ("first",))}
 
 
-def test_a_value_that_does_not_occur_is_promised_nothing() -> None:
-    """The first rule says nothing of accounts without a statement, so it does not imply the second."""
+def test_values_that_do_not_occur_have_no_obligation() -> None:
+    """The first rule does not apply to accounts without a statement, so it does not imply the second."""
     owes = "forall a: F GetAccountStatement(account_number == a)"
     more = f"{owes} & (SearchTransactions(account_number == a) | !SearchTransactions(account_number == a))"
     assert ("equivalent", (owes, more)) not in findings(owes, more)
@@ -71,7 +71,7 @@ SETS = {
 
 @pytest.mark.parametrize("formulas", SETS.values(), ids=SETS)
 def test_no_claim_is_refuted_by_a_short_trace(formulas: tuple[str, ...]) -> None:
-    """Whatever the analysis claims is so on every trace of up to three calls over two accounts."""
+    """Every claim of the analysis holds on every trace of up to three calls over two accounts."""
     chosen = {rule.id: rule.parsed for rule in rules(*formulas)}
     steps = [call(tool, account) for tool in ("TransferFunds", "GetAccountStatement") for account in "12"]
     steps += [call(CHECK, "1"), call("GetAccountStatement", "1", "failed")]

@@ -1,6 +1,6 @@
-"""Rule-set analysis: each kind of finding on a rule set made for it, and all of them against brute force.
+"""Rule-set analysis: each kind of finding on its own rule set, and all of them against brute force.
 
-How much work an analysis is, is guarded by the number of states that its searches make, never by time.
+The cost of an analysis is tested by the number of nodes that its searches create, never by time.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ from lawtrace.solver.rules import Rule, load_rules
 
 
 def environment(*tools: Tool | str) -> Environment:
-    """An environment with these tools; one given by name has neither parameters nor results."""
+    """An environment with these tools. A tool given by name has neither parameters nor results."""
     declared = [Tool(tool, "-", phrases=Phrases("-")) if isinstance(tool, str) else tool for tool in tools]
     entities = {BOX.table: BOX}
     return Environment("test", "Test", "Test", "-", entities, {tool.name: tool for tool in declared}, lambda _: ONE_BOX)
@@ -75,7 +75,7 @@ LETTERS = environment("a", "b", "c", "d")
 
 
 def rules_of(*formulas: str, **named: str) -> list[Rule]:
-    """Rules r0, r1, ... and those that have names of their own."""
+    """Rules r0, r1, ... and named rules."""
     numbered = {f"r{number}": formula for number, formula in enumerate(formulas)}
     return [Rule(id=name, formula=formula) for name, formula in {**numbered, **named}.items()]
 
@@ -84,7 +84,7 @@ def of_kind(analysis: RuleSetAnalysis, kind: str) -> list[RuleFinding]:
     return [finding for finding in analysis.findings if finding.kind == kind]
 
 
-def test_the_curated_set_is_in_order_and_every_rule_is_needed() -> None:
+def test_curated_rules_have_no_findings_and_are_all_needed() -> None:
     rules = load_rules(load_domain("banking").rules_file)
     analysis = analyse_rules(BANKING, rules)
     assert analysis.findings == ()
@@ -120,16 +120,16 @@ def test_every_contradictory_pair_is_named() -> None:
     assert found[0].without.keys() == {"r0", "r1"}
 
 
-def test_a_conflict_of_three_is_minimal_and_shows_what_each_rule_does_in_it() -> None:
+def test_a_conflict_of_three_is_minimal_and_shows_the_need_for_each_rule() -> None:
     analysis = analyse_rules(LETTERS, rules_of("G(c -> F d)", first="F a", then="G(a -> F b)", never="G !b"))
     (finding,) = of_kind(analysis, "conflict")
     assert set(finding.rules) == {"first", "then", "never"}
     assert finding.without["then"] == ("a",)
     assert finding.without["never"] == ("a", "b")
-    assert not of_kind(analysis, "unreachable")  # where nothing keeps all rules, that would be said of every tool
+    assert not of_kind(analysis, "unreachable")  # no trace keeps all rules, so every tool would be listed
 
 
-def test_a_conflict_that_only_preconditions_make() -> None:
+def test_a_conflict_caused_by_preconditions() -> None:
     (finding,) = of_kind(analyse_rules(BOXES, rules_of("F Open", "G !Find")), "conflict")
     assert (finding.rules, finding.scope) == (("r0", "r1"), "environment")
 
@@ -159,7 +159,7 @@ def test_a_tool_that_the_preconditions_alone_forbid() -> None:
     assert "Open refers to a box, which no tool looks up." in finding.proof
 
 
-def test_nothing_can_be_recorded_where_nothing_is_left_pending() -> None:
+def test_recording_is_unreachable_if_nothing_is_pending() -> None:
     (finding,) = of_kind(analyse_rules(environment(RECORD, "Wait"), []), "unreachable")
     assert finding.proof.endswith("Record records what is pending, and no tool leaves anything pending.")
     (finding,) = of_kind(analyse_rules(BOXES, rules_of("G !Open")), "unreachable")[1:]
@@ -182,13 +182,13 @@ def test_a_rule_that_every_trace_keeps_is_redundant_without_reasons() -> None:
     assert finding.message == "r0 is redundant: every trace keeps it"
 
 
-def test_redundancy_is_asked_over_free_calls_since_nothing_keeps_a_program_from_the_others() -> None:
+def test_redundancy_is_decided_over_free_calls() -> None:
     analysis = analyse_rules(BOXES, rules_of("!((!Find) U Open)"))
-    assert not of_kind(analysis, "redundant")  # although no caller who looks things up could break it
+    assert not of_kind(analysis, "redundant")  # although no caller with look-ups could break it
     assert analysis.breaking["r0"].steps == ("Open",)
 
 
-def test_rules_that_say_the_same_are_one_finding_and_not_redundant_besides() -> None:
+def test_equivalent_rules_are_not_also_redundant() -> None:
     analysis = analyse_rules(LETTERS, rules_of("G(a -> F b)", "!F(a & !F b)", "!((!a) U b)", "ALWAYS((NOT a) OR F b)"))
     (finding,) = analysis.findings
     assert (finding.kind, finding.rules) == ("equivalent", ("r0", "r1", "r3"))
@@ -197,36 +197,36 @@ def test_rules_that_say_the_same_are_one_finding_and_not_redundant_besides() -> 
 
 def test_a_rule_that_no_trace_triggers() -> None:
     analysis = analyse_rules(LETTERS, rules_of("G((a & b) -> F c)"))
-    (finding,) = analysis.findings  # that it is implied as well needs no second one
+    (finding,) = analysis.findings  # not listed as redundant as well
     assert (finding.kind, finding.reasons, finding.scope) == ("vacuous", (), "free")
     assert finding.message == "r0 is never triggered: no trace has `a & b` in it"
 
 
-def test_a_rule_that_the_preconditions_never_let_trigger() -> None:
+def test_a_rule_that_preconditions_keep_from_triggering() -> None:
     (finding,) = of_kind(analyse_rules(environment(OPEN, "Wait"), rules_of("G(Open -> F Wait)")), "vacuous")
     assert (finding.reasons, finding.scope) == ((), "environment")
 
 
-def test_a_rule_that_others_never_let_trigger() -> None:
+def test_a_rule_that_other_rules_keep_from_triggering() -> None:
     analysis = analyse_rules(LETTERS, rules_of(ban="G !a", idle="G(a -> F b)"))
-    (finding,) = of_kind(analysis, "vacuous")  # and not the ban: without it, a could happen
+    (finding,) = of_kind(analysis, "vacuous")  # not the prohibition: without it, a could happen
     assert (finding.rules, finding.reasons, finding.scope) == (("idle",), ("ban",), "free")
     assert not of_kind(analysis, "redundant")
 
 
-def test_a_rule_that_names_no_call() -> None:
+def test_a_rule_without_a_tool() -> None:
     (finding,) = of_kind(analyse_rules(LETTERS, rules_of("true")), "vacuous")
     assert finding.message == "r0 is never triggered: it names no call"
 
 
-def test_refused_calls_tell_rules_apart() -> None:
+def test_refused_calls_distinguish_rules() -> None:
     analysis = analyse_rules(LETTERS, rules_of("G(attempted(a) -> F b)", "G(a -> F b)"))
     (finding,) = analysis.findings
     assert (finding.kind, finding.rules, finding.reasons) == ("redundant", ("r1",), ("r0",))
     assert analysis.breaking["r0"].steps == ("a refused",)
 
 
-def test_conditions_are_free_and_said_to_be() -> None:
+def test_conditions_are_unconstrained_and_listed_as_an_assumption() -> None:
     large, huge = "G(a(amount > 10) -> F b)", "G(a(amount > 99) -> F b)"
     analysis = analyse_rules(LETTERS, rules_of(large, huge, plain="G(a -> F b)"))
     assert [(finding.rules, finding.reasons) for finding in analysis.findings] == [
@@ -238,7 +238,7 @@ def test_conditions_are_free_and_said_to_be() -> None:
     assert len(analyse_rules(LETTERS, rules_of("G(a -> F b)")).assumptions) < len(analysis.assumptions)
 
 
-def test_what_is_not_decided_is_said_and_nothing_is_claimed() -> None:
+def test_undecided_questions_are_reported_without_a_claim() -> None:
     rules = rules_of(*(f"!((!{one}) U {other})" for one, other in pairwise("abcd")), "G(a -> F b)", "G(a -> F b) & F d")
     bounded = analyse_rules(LETTERS, rules, limit=2)
     assert of_kind(bounded, "undecided")
@@ -257,7 +257,7 @@ def test_an_empty_rule_set_forbids_nothing() -> None:
     assert analyse_rules(LETTERS, []).findings == ()
 
 
-# How much work it is.
+# Cost.
 
 
 def disjoint(shape: str, count: int) -> tuple[Environment, list[Rule]]:
@@ -274,7 +274,7 @@ def test_disjoint_rules_are_never_multiplied() -> None:
         assert analysis.nodes < 500
 
 
-def test_what_is_settled_or_lost_is_no_state_of_its_own() -> None:
+def test_accepting_and_rejecting_sinks_are_merged() -> None:
     setting, rules = disjoint("!((!{p}) U {q})", 8)
     impossible = Component(compile_formula(parse("F elsewhere")))
     answer = search(free_scope(setting), [impossible, *(Component(rule.automaton) for rule in rules)])
@@ -282,7 +282,7 @@ def test_what_is_settled_or_lost_is_no_state_of_its_own() -> None:
 
 
 def forty_overlapping(*, ordered: bool) -> RuleSetAnalysis:
-    """Of forty random precedences and responses over ten tools. In order, they leave every tool in reach."""
+    """Forty random precedence and response rules over ten tools that leave every tool reachable."""
     random = Random(7)
     tools = [f"t{number}" for number in range(10)]
     pairs = [random.sample(tools, 2) for _ in range(40)]
@@ -298,7 +298,7 @@ def test_forty_overlapping_rules_stay_within_bounds() -> None:
     assert analysis.nodes < 100_000
 
 
-def test_forty_rules_that_block_one_another_stay_within_bounds() -> None:
+def test_forty_mutually_blocking_rules_stay_within_bounds() -> None:
     analysis = forty_overlapping(ordered=False)
     assert {"unreachable", "vacuous"} <= {finding.kind for finding in analysis.findings}
     assert not of_kind(analysis, "undecided")
@@ -312,12 +312,12 @@ def test_twenty_checks_before_one_action_are_found_one_after_the_other() -> None
     analysis = analyse_rules(environment(*checks, "act"), rules)
     assert analysis.findings == ()
     assert set(analysis.calling["act"].steps) == {*checks, "act"}
-    assert not analysis.calling["act"].shortest  # 2**20 sets of checks stand between it and that proof
+    assert not analysis.calling["act"].shortest  # that proof needs 2**20 sets of checks
     assert set(analysis.breaking["r3"].steps) == {*checks, "act"} - {"check3"}
     assert analysis.nodes < 100_000
 
 
-# The scopes are what they say.
+# Scopes.
 
 
 def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
@@ -328,7 +328,7 @@ def sequences(follow: list[dict[str, int]], length: int) -> set[str]:
     return {path for path, _ in ends}
 
 
-def test_merged_places_allow_the_same_sequences() -> None:
+def test_merged_states_allow_the_same_sequences() -> None:
     for setting in (BANKING, BOXES):
         facts = [
             {move.tool: move.target for move in moves} for moves in Product(setting, (), overapproximate=True).moves

@@ -1,4 +1,4 @@
-"""Minimal automata: known sizes, the world of calls, verdicts, distances, witnesses, limits."""
+"""Minimal automata: known sizes, alphabets of calls, verdicts, distances, witnesses, limits."""
 
 import pickle
 
@@ -58,7 +58,7 @@ def test_the_seven_banking_rules_apart_and_together() -> None:
     assert len(together.letters) == 7
 
 
-def test_in_the_world_of_calls_one_tool_speaks_at_a_time() -> None:
+def test_letters_of_calls_have_atoms_of_one_tool() -> None:
     automaton = compile_formula(
         parse_formula("G(Pay(x > 1) & attempted(Pay) & Pay -> F (Audit | attempted(Audit(y))))")
     )
@@ -74,7 +74,7 @@ def test_in_the_world_of_calls_one_tool_speaks_at_a_time() -> None:
     }
 
 
-def test_a_step_with_two_tools_exists_only_where_letters_are_free() -> None:
+def test_a_step_with_two_tools_needs_the_free_alphabet() -> None:
     both = parse_formula("F(a & b)")
     assert compile_formula(both).verdicts == ("violated",)
     assert compile_formula(both, "free").verdicts == ("open", "satisfied")
@@ -125,7 +125,7 @@ def test_equivalence_over_the_atoms_of_both() -> None:
     )
 
 
-def test_conditions_on_one_tool_meet_in_a_product() -> None:
+def test_conditions_on_one_tool_are_combined() -> None:
     large, any_payment = compile_formula(parse_formula("F Pay(x > 9)")), compile_formula(parse_formula("F Pay"))
     witness = shortest_difference(large, any_payment)
     assert witness == ({Atom("Pay")},)
@@ -161,7 +161,7 @@ def test_an_automaton_is_a_value() -> None:
     ],
     ids=["letters", "states", "combinations", "clauses"],
 )
-def test_what_would_grow_beyond_bounds_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_formulas_beyond_the_limits_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lawtrace.solver.ltlf.automaton.MAXIMUM_STATES", 500)
     monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAX_TOTAL_CLAUSES", 500)
     monkeypatch.setattr("lawtrace.solver.ltlf.progression.MAX_CLAUSES", 500)

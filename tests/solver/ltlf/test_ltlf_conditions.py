@@ -1,4 +1,4 @@
-"""Conditions on one call: total, typed as JSON is, and false where a value is missing."""
+"""Conditions on one call: total, typed like JSON, and false for missing values."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_true_and_one_are_different_constants() -> None:
     assert parse("Pay(x == 1)") != parse("Pay(x == true)")
 
 
-def test_a_plain_atom_is_a_completed_call_and_an_attempted_one_any() -> None:
+def test_plain_atoms_match_completed_calls_and_attempted_atoms_any_call() -> None:
     atoms = [Atom("Pay"), Atom("Pay", attempted=True), Atom("Check")]
     assert true_atoms(Event("Pay", {}), atoms) == {atoms[0], atoms[1]}
     for outcome in ("failed", "raised", "rejected"):
@@ -89,6 +89,6 @@ def test_a_field_has_a_path_that_can_be_read_back(path: tuple[str | int, ...]) -
         FieldPath(path)
 
 
-def test_a_number_has_digits() -> None:
+def test_infinite_numbers_are_refused() -> None:
     with pytest.raises(FormulaError):
         LiteralValue(float("inf"))

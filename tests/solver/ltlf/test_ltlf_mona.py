@@ -1,4 +1,4 @@
-"""Our automata against those of MONA, which shares nothing with us: the same language, checked state by state."""
+"""Comparison with the automata of MONA, an independent tool: the languages are equal, checked state by state."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,12 +32,12 @@ CORNERS = (
 
 
 def difference(ours: Automaton, theirs: MonaAutomaton) -> str | None:
-    """A shortest non-empty string that one accepts and the other does not; the product is walked to its end."""
+    """A shortest non-empty string that only one of them accepts, by exhaustive search of the product."""
     places = range(len(ours.atoms))
     letters = {letter: "".join("1" if letter >> bit & 1 else "0" for bit in places) for letter in ours.letters}
     reached = {(ours.initial, theirs.initial): ""}
     queue = [(ours.initial, theirs.initial)]
-    for mine, their in queue:  # grows while it is read
+    for mine, their in queue:  # the list grows during the loop
         for letter, text in letters.items():
             after = (ours.step(mine, letter), theirs.step(their, text))
             if after not in reached:
@@ -52,7 +52,7 @@ def check(formula: Formula) -> None:
     ours = compile_formula(formula, "free")
     with TemporaryDirectory() as folder:
         theirs = ask_mona(formula, ours.atoms or (Atom("a"),), Path(folder))
-    if not ours.atoms:  # MONA wants a variable; the formula does not look at it
+    if not ours.atoms:  # MONA needs a variable; the formula does not use it
         theirs = MonaAutomaton(
             theirs.initial, theirs.accepting, {state: [("", edges[0][1])] for state, edges in theirs.edges.items()}
         )

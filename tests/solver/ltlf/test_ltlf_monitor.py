@@ -1,4 +1,4 @@
-"""Monitors: what a rule set comes to along a trace."""
+"""Monitors: the status of rules along a trace."""
 
 import pytest
 
@@ -15,7 +15,7 @@ RULES = {
 
 
 def calls(*tools: str) -> list[Event]:
-    """Completed calls; a tool with a question mark was refused."""
+    """Completed calls; a question mark after the tool means refused."""
     return [Event(t.rstrip("?"), {}, "raised" if t.endswith("?") else "completed") for t in tools]
 
 
@@ -32,7 +32,7 @@ def test_kept_and_triggered() -> None:
     assert watch.history == ()
 
 
-def test_the_first_event_after_which_nothing_helps() -> None:
+def test_the_first_irreparable_event() -> None:
     watch = monitor("check", "audit")
     watch.run(calls("Audit", "Pay", "Check", "Pay"))
     assert watch.first_irreparable == {"check": 1, "audit": None}
@@ -46,7 +46,7 @@ def test_the_first_event_after_which_nothing_helps() -> None:
     assert watch.first_irreparable["check"] == 1
 
 
-def test_a_call_that_did_not_complete_is_no_call_for_a_plain_atom() -> None:
+def test_a_refused_call_does_not_match_a_plain_atom() -> None:
     watch = monitor("check", "!(!Check U attempted(Pay))")
     watch.run(calls("Pay?"))
     assert watch.final_statuses() == {"check": "kept", "!(!Check U attempted(Pay))": "broken"}
@@ -61,7 +61,7 @@ def test_a_rule_that_counts_steps_moves_on_every_event() -> None:
     assert watch.history[0] != watch.history[1]
 
 
-def test_conditions_look_at_the_event() -> None:
+def test_conditions_are_evaluated_on_the_event() -> None:
     watch = monitor("small", "check")
     watch.run([Event("Pay", {"amount": 100}), Event("Pay", {}), Event("Pay", {"amount": 101}, "failed")])
     assert watch.final_statuses()["small"] == "kept"
@@ -79,7 +79,7 @@ def test_a_restriction_is_triggered_by_its_action_and_not_by_its_check() -> None
     assert all(status.triggered for status in watch.statuses().values())
 
 
-def test_no_event_is_to_blame_for_a_rule_that_no_trace_keeps() -> None:
+def test_an_unsatisfiable_rule_has_no_irreparable_event() -> None:
     watch = monitor("Pay & !Pay")
     assert watch.final_statuses() == {"Pay & !Pay": "broken"}
     watch.run(calls("Pay"))
@@ -90,14 +90,14 @@ def test_before_any_event_the_empty_trace_decides() -> None:
     assert monitor("F Pay", "G Pay").final_statuses() == {"F Pay": "left_open", "G Pay": "kept"}
 
 
-def test_no_rules_at_all() -> None:
+def test_an_empty_rule_set() -> None:
     watch = monitor(history=True)
     watch.run(calls("Pay"))
     assert watch.statuses() == {}
     assert watch.history == ((),)
 
 
-def test_a_name_that_is_no_rule() -> None:
+def test_an_unknown_rule_name() -> None:
     with pytest.raises(KeyError, match="chekc"):
         monitor("check").status("chekc")
 

@@ -1,4 +1,4 @@
-"""Text to formula and back, and the errors between."""
+"""Parsing and printing of formulas, and parse errors."""
 
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def test_precedence(text: str, formula: Formula) -> None:
         ("P(F == U and X.G in [1, true, \"é\"])", 'P(F == U and X.G in [1, true, "é"])'),
     ],
 )  # fmt: skip
-def test_words_and_symbols_print_in_one_way(words: str, symbols: str) -> None:
+def test_words_and_symbols_print_alike(words: str, symbols: str) -> None:
     assert str(parse(words)) == symbols
     assert str(parse(symbols)) == symbols
 
@@ -83,7 +83,7 @@ def test_words_and_symbols_print_in_one_way(words: str, symbols: str) -> None:
         ("a S (b & X c)", 1, 3, "`X` looks at the future and stands inside `S`"),
     ],
 )
-def test_an_error_names_the_place_and_what_was_expected(text: str, line: int, column: int, said: str) -> None:
+def test_an_error_names_the_position_and_the_expected_token(text: str, line: int, column: int, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)
     first, excerpt, caret = str(caught.value).split("\n")
@@ -94,7 +94,7 @@ def test_an_error_names_the_place_and_what_was_expected(text: str, line: int, co
         assert caret == " " * (4 + column - 1) + "^"
 
 
-def test_a_long_line_is_shown_around_the_place() -> None:
+def test_a_long_line_is_shortened_around_the_position() -> None:
     with pytest.raises(FormulaError) as caught:
         parse(" & ".join(["Tool"] * 100) + " & & b")
     _, excerpt, caret = str(caught.value).split("\n")
@@ -104,13 +104,13 @@ def test_a_long_line_is_shown_around_the_place() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opening", ["!", "G ", "Y ", "a U (", "a -> (", "attempted(", "P(not "])
-def test_depth_is_an_error_and_never_a_crash(opening: str) -> None:
+def test_too_deep_formulas_are_an_error(opening: str) -> None:
     text = opening * 20_000 + "a" + ")" * (20_000 * opening.count("("))
     with pytest.raises(FormulaError):
         parse(text)
 
 
-def test_what_may_be_deep_or_long() -> None:
+def test_parentheses_and_long_chains_are_allowed() -> None:
     assert parse("(" * 20_000 + "a" + ")" * 20_000) == A
     assert parse(" & ".join("a" * 5_000)) == And(*[A] * 5_000)
     deepest = parse("!" * MAX_NESTING + "a")
@@ -136,7 +136,7 @@ def test_and_joins_two_or_more() -> None:
         And(A)
 
 
-def test_a_string_that_stands_alone_is_looked_for_among_the_words_said() -> None:
+def test_a_bare_string_is_searched_in_the_words() -> None:
     assert parse('user("Yes")') == parse('user("yes" in words)')
     assert parse('user("go ahead" or not "stop")') == parse(
         'user("go" in words and "ahead" in words or not "stop" in words)'

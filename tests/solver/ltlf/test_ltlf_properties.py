@@ -1,4 +1,4 @@
-"""Properties over random formulas and traces: the fast ways agree with the equations, and values stay canonical."""
+"""Properties over random formulas and traces: automata agree with the equations, and values are canonical."""
 
 from itertools import combinations
 
@@ -52,7 +52,7 @@ from lawtrace.solver.ltlf.conditions import (
     OrCondition,
 )
 
-# The first example of a test may build the grammar, on a machine that is busy with something else.
+# The first example of a test may build the grammar, on a busy machine.
 unhurried = settings(deadline=None)
 
 ATOMS = tuple(map(Atom, "abc"))
@@ -167,7 +167,7 @@ def test_no_two_states_accept_the_same_continuations(formula: Formula) -> None:
 
 
 def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
-    """Whether some word leads exactly one of two states to acceptance: a walk over pairs, independent of Moore."""
+    """Whether some word is accepted from exactly one of two states: a search over pairs, independent of Moore."""
     reached = {(one, other)}
     for left, right in (pending := [(one, other)]):
         if (left in automaton.accepting) != (right in automaton.accepting):
@@ -180,7 +180,7 @@ def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
 
 @unhurried
 @given(free_formulas, free_traces, free_traces)
-def test_permanent_verdicts_hold_whatever_follows(
+def test_permanent_verdicts_hold_for_all_continuations(
     formula: Formula, trace: list[frozenset[Atom]], more: list[frozenset[Atom]]
 ) -> None:
     automaton = compile_formula(formula, "free")

@@ -1,4 +1,4 @@
-"""Quantified rules: one formula, each value on its own, one pass."""
+"""Quantified rules: parsing, semantics and monitoring."""
 
 import json
 
@@ -81,7 +81,7 @@ def watch(rule: str, *events: Event, history: bool = False) -> Monitor:
         ("forall a: (P(not (x == a)))", "forall a: P(not x == a)"),
     ],
 )
-def test_it_prints_in_one_way(text: str, printed: str) -> None:
+def test_quantified_rules_print_alike(text: str, printed: str) -> None:
     assert str(parse(text)) == printed
     assert parse(printed) == parse(text)
 
@@ -104,7 +104,7 @@ def test_it_prints_in_one_way(text: str, printed: str) -> None:
         ("forall g:", 10, "the text ends where a formula was expected"),
     ],
 )
-def test_what_a_variable_cannot_be_is_refused_at_its_place(text: str, column: int, said: str) -> None:
+def test_invalid_variables_are_refused_with_their_position(text: str, column: int, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)
     first, *_ = str(caught.value).split("\n")
@@ -113,7 +113,7 @@ def test_what_a_variable_cannot_be_is_refused_at_its_place(text: str, column: in
 
 
 @pytest.mark.parametrize("text", ["G (forall g: P(x == g))", "forall g: forall h: P(x == g)"])
-def test_it_stands_in_front_once(text: str) -> None:
+def test_a_quantifier_occurs_once_at_the_front(text: str) -> None:
     with pytest.raises(FormulaError):
         parse(text)
 
@@ -123,7 +123,7 @@ def test_quantified_rules_need_the_alphabet_of_calls() -> None:
         compile_formula(parse("forall g: P(x == g)"), "free")
 
 
-def test_a_variable_is_no_argument() -> None:
+def test_a_variable_is_not_an_argument() -> None:
     tools = {"Pay": ("account",), "Audit": ("account",)}
     check_names(parse(AUDITED), tools)
     with pytest.raises(FormulaError, match="give the variable another name"):
@@ -134,7 +134,7 @@ def test_a_variable_is_no_argument() -> None:
         check_names(parse("forall a: G Pay(acount == a)"), tools)
 
 
-def test_it_is_an_instance_of_the_template_that_its_body_is() -> None:
+def test_a_quantified_rule_has_the_template_of_its_body() -> None:
     assert isinstance(match_template(parse(AUDITED)), InstructionAdherence)
 
 
@@ -146,25 +146,25 @@ def test_each_value_is_judged_on_its_own() -> None:
 
 
 def test_what_happened_before_a_value_occurs_counts() -> None:
-    """The generic value has gone through it all."""
+    """Events before the first occurrence move the state of values that have not occurred."""
     closed = "forall a: G(Pay(account == a) -> !O Close)"
     assert watch(closed, Event("Close", {}), pay(1)).status("rule").values == (1,)
     assert watch(closed, pay(1), Event("Close", {})).final_statuses() == {"rule": "kept"}
 
 
-def test_an_open_rule_says_for_which_values_and_what_would_close_it() -> None:
+def test_an_open_rule_names_its_values_and_closing_calls() -> None:
     status = watch(AUDITED, pay("x"), pay("y"), audit("x"), pay("z")).status("rule")
     assert (status.verdict, status.ending, status.first_irreparable) == ("open", "left_open", None)
     assert status.values == ("y", "z")
     assert status.closing == ("Audit(account == a)",)
 
 
-def test_a_rule_is_triggered_by_the_occasion_for_some_value() -> None:
+def test_a_rule_is_triggered_if_it_is_for_some_value() -> None:
     assert not watch(AUDITED, audit(1)).status("rule").triggered
     assert watch(AUDITED, audit(1), pay(2), audit(2)).status("rule").triggered
 
 
-def test_values_are_told_apart_as_json_tells_them() -> None:
+def test_values_are_distinguished_as_in_json() -> None:
     assert watch(AUDITED, pay(1), audit(1.0)).final_statuses() == {"rule": "kept"}
     assert watch(AUDITED, pay(1), audit(True)).status("rule").values == (1,)
     assert watch(AUDITED, pay(1), audit("1")).status("rule").values == (1,)
@@ -172,7 +172,7 @@ def test_values_are_told_apart_as_json_tells_them() -> None:
         assert watch(AUDITED, pay(nothing)).final_statuses() == {"rule": "kept"}
 
 
-def test_a_refused_call_brings_no_value_unless_attempts_count() -> None:
+def test_values_of_refused_calls_count_only_if_attempts_do() -> None:
     assert watch("forall a: G !Pay(account == a)", pay(1, "raised")).final_statuses() == {"rule": "kept"}
     assert watch("forall a: F Audit(account == a) | G !Pay(account == a)", pay(1, "raised")).final_statuses() == {
         "rule": "kept"
@@ -180,13 +180,13 @@ def test_a_refused_call_brings_no_value_unless_attempts_count() -> None:
     assert watch("forall a: G !attempted(Pay(account == a))", pay(1, "raised")).status("rule").values == (1,)
 
 
-def test_the_history_tells_the_verdicts() -> None:
+def test_the_history_records_the_verdicts() -> None:
     monitor = watch(AUDITED, pay(1), audit(1), pay(2), history=True)
     assert monitor.history == (("open",), ("holding",), ("open",))
     assert watch("forall a: F Audit(account == a)", audit(1)).verdicts() == ("holding",)
 
 
-def test_values_that_fall_together_keep_who_broke_first() -> None:
+def test_merged_values_keep_the_order_of_violations() -> None:
     rule = "forall a: G(Pay(account == a) -> X Audit(account == a))"
     status = watch(rule, pay(1), pay(2), Event("Other", {}), Event("Other", {})).status("rule")
     assert (status.first_irreparable, status.values) == (1, (1,))
@@ -283,8 +283,8 @@ def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event])
 
 @unhurried
 @given(rules, st.lists(events, max_size=6))
-def test_the_first_event_to_blame_is_where_an_instance_was_lost(rule: ForAll, trace: list[Event]) -> None:
-    """Each value by itself, through the automaton of its instance."""
+def test_the_first_irreparable_event_is_that_of_an_instance(rule: ForAll, trace: list[Event]) -> None:
+    """Compares with the automaton of each instance."""
     lost: list[int] = []
     known: list[tuple[bool, object]] = []
     for number, event in enumerate(trace):
@@ -309,7 +309,7 @@ ELEMENTS = st.sampled_from([True, False, 0, 1, 1.0, 0.5, 2**60, float(2**60), ""
 
 
 @given(elements=st.lists(ELEMENTS, max_size=25), other=ELEMENTS)
-def test_a_list_that_is_indexed_holds_what_it_held(elements: list[Json], other: Json) -> None:
+def test_an_indexed_list_has_the_same_elements(elements: list[Json], other: Json) -> None:
     event = Event("Delete", {"ids": elements, "id": other})
     member = Comparison(FieldPath(("id",)), "in", FieldPath(("ids",)))
     anyone = Comparison(BoundVariable("g"), "in", FieldPath(("ids",)))
@@ -320,14 +320,14 @@ def test_a_list_that_is_indexed_holds_what_it_held(elements: list[Json], other: 
 
 
 def test_an_event_with_thousands_of_values_is_read_once() -> None:
-    """For each value through the list of all of them, this would take minutes."""
+    """Scanning the whole list for each value would take minutes."""
     guests = [f"guest_{number}" for number in range(20_000)]
     status = watch(ADDED, add(guests[0]), delete(*guests)).status("rule")
     assert status.values == tuple(guests[1:])
 
 
-def test_the_cost_of_an_event_does_not_grow_with_the_values_met() -> None:
-    """Counted in groups and not in seconds: there are never more than numbers, however many values there are."""
+def test_the_cost_of_an_event_does_not_grow_with_the_number_of_values() -> None:
+    """Measured in groups, not seconds: there are at most as many groups as state numbers."""
     automaton = compile_formula(parse("forall a: G(Pay(account == a) -> X (Audit | Pay))"))
     states = len(automaton.table)
     columns: dict[int, tuple[int, ...]] = {}

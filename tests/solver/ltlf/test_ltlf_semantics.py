@@ -1,4 +1,4 @@
-"""The corners of finite-trace semantics, held for the equations and for the automaton alike."""
+"""Corner cases of finite-trace semantics, for the equations and the automaton."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def both(text: str, trace: list[str]) -> bool:
         ("!O a", True),
     ],
 )
-def test_the_empty_trace_satisfies_what_needs_no_witness(text: str, expected: bool) -> None:
+def test_the_empty_trace_satisfies_formulas_without_a_witness(text: str, expected: bool) -> None:
     assert both(text, EMPTY) is expected
 
 
@@ -102,6 +102,6 @@ def test_globally_next_is_satisfied_by_the_empty_trace_only() -> None:
     assert all(automaton.verdict(state) == "violated" for state in automaton.table[automaton.initial])
 
 
-def test_past_and_future_say_the_same_of_precedence() -> None:
+def test_past_and_future_forms_of_precedence_are_equivalent() -> None:
     future, past = parse_formula("!(!a U b)"), parse_formula("G(b -> Y O a)")
     assert compile_formula(future, "free") == compile_formula(past, "free")

@@ -1,4 +1,4 @@
-"""The two templates, and the names that formulas use."""
+"""The two templates, and the check of names in formulas."""
 
 import pytest
 
@@ -55,7 +55,7 @@ RESULTS = {"CheckAuthorization": ("authorized",)}
         "F PayBill(result.anything)",
     ],
 )
-def test_names_that_exist(text: str) -> None:
+def test_known_names(text: str) -> None:
     check_names(parse_formula(text), TOOLS, RESULTS)
 
 
@@ -72,7 +72,7 @@ def test_names_that_exist(text: str) -> None:
         ),
     ],
 )
-def test_names_that_do_not(text: str, said: str) -> None:
+def test_unknown_names(text: str, said: str) -> None:
     with pytest.raises(FormulaError) as caught:
         check_names(parse_formula(text), TOOLS, RESULTS)
     assert str(caught.value) == said

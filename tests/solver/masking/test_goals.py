@@ -1,4 +1,4 @@
-"""What a goal is about, and what no goal can say because it depends on an order."""
+"""Calls of a goal, and order-dependent traces without a goal."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def trace_of(*steps: Step) -> Trace:
     return Trace(STATE, tuple(calls), state)
 
 
-def test_a_call_that_only_looks_is_no_part_of_a_goal() -> None:
+def test_look_ups_are_not_part_of_a_goal() -> None:
     trace = trace_of(FIND, BOOK, VIEW, CANCEL, REVIEW)
     assert goal_calls(ENVIRONMENT, STATE, trace.calls) == (0, 1, 3, 4)
     assert [describe_outcome(ENVIRONMENT, trace.calls, number) is None for number in range(5)] == [
@@ -60,11 +60,11 @@ def test_a_call_that_only_looks_is_no_part_of_a_goal() -> None:
         ((FIND, BOOK, move("2026-03-04"), CANCEL), True),
     ],
 )
-def test_changes_that_depend_on_their_order_can_be_no_goal(steps: tuple[Step, ...], depends: bool) -> None:
+def test_order_dependent_changes_have_no_goal(steps: tuple[Step, ...], depends: bool) -> None:
     assert depends_on_order(ENVIRONMENT, trace_of(*steps)) is depends
 
 
-def test_each_action_has_words_of_its_own() -> None:
+def test_each_action_has_its_own_wording() -> None:
     trace = trace_of(FIND, BOOK, VIEW, move("2026-03-04"), CANCEL)
     thing = 'the appointment with the doctor found with the keywords "Ada Stone" on 2026-03-03 at 09:00'
     assert [describe_step(ENVIRONMENT, trace.calls, number) for number in (2, 3, 4)] == [

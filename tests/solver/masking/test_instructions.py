@@ -1,4 +1,4 @@
-"""Masking: what gives a hidden step away is found in every spelling, what a user must say is missed when it is not."""
+"""Masking: leaks are found in every spelling, and missing user values are reported."""
 
 import pytest
 
@@ -19,7 +19,7 @@ SPELLINGS = {"as it is": str, "upper": str.upper, "lower": str.lower, "title": s
 
 
 def write(trace: Trace, style: Style) -> Instruction:
-    """The instruction that the phrases of the tools make, as the offline generator would."""
+    """The instruction made of the tools' phrases, as by the offline generator."""
     calls = literal_calls(ENVIRONMENT, trace.calls)
     if style == "workflow":
         numbers = range(len(calls))
@@ -76,19 +76,19 @@ def test_a_leak_is_found_inside_code() -> None:
         ("", []),
     ],
 )
-def test_a_leak_is_shown_as_it_stands(text: str, found: list[str]) -> None:
+def test_a_leak_is_reported_as_written(text: str, found: list[str]) -> None:
     assert find_leaks(ENVIRONMENT, text) == found
 
 
 @pytest.mark.parametrize("number", range(len(TRACES)))
-def test_instructions_made_of_phrases_have_nothing_against_them(number: int) -> None:
+def test_instructions_from_phrases_pass_the_checks(number: int) -> None:
     for style in ("workflow", "goal"):
         instruction = write(TRACES[number], style)
         assert check_wording(ENVIRONMENT, TRACES[number], instruction) == [], instruction.text
         assert find_leaks(ENVIRONMENT, f"{instruction.text} {instruction.variables}") == []
 
 
-def test_every_value_that_is_left_out_is_missed() -> None:
+def test_every_omitted_value_is_reported() -> None:
     for trace in TRACES:
         instruction = write(trace, "workflow")
         calls = literal_calls(ENVIRONMENT, trace.calls)
@@ -134,12 +134,12 @@ def paying(amount: float, **other: Json) -> list[PlannedCall]:
         (22.0, "Pay.", False),
     ],
 )
-def test_an_amount_must_stand_by_itself(amount: float, text: str, there: bool) -> None:
+def test_an_amount_inside_a_number_does_not_count(amount: float, text: str, there: bool) -> None:
     missing = find_missing(ENVIRONMENT, paying(amount), [0], text)
     assert missing == ([] if there else [f"PayBill.amount = {amount:.2f}"])
 
 
-def test_every_keyword_must_be_there_and_what_is_not_said_need_not() -> None:
+def test_every_stated_keyword_is_required() -> None:
     search = [PlannedCall(Event("SearchPayee", {"keywords": ["Tern", "Gas"]}), {"keywords": SaidByUser()})]
     assert find_missing(ENVIRONMENT, search, [0], "Search for Gas and Tern") == []
     assert find_missing(ENVIRONMENT, search, [0], "Search for Tern") == ['SearchPayee.keywords = "Tern" "Gas"']

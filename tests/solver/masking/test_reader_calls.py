@@ -1,4 +1,4 @@
-"""Reading an instruction back: the true calls pass, every other reading is told what is wrong with it."""
+"""Checks of reader calls: the correct calls pass, and the defects of others are reported."""
 
 from collections.abc import Sequence
 
@@ -50,11 +50,11 @@ def test_the_true_calls_pass(number: int) -> None:
     assert check_reader_calls(ENVIRONMENT, trace, "goal", reading) == []
 
 
-def test_a_goal_needs_only_what_it_is_about() -> None:
+def test_a_goal_needs_only_its_own_calls() -> None:
     for trace in TRACES:
         calls = literal_calls(ENVIRONMENT, trace.calls)
         needed = set(goal_calls(ENVIRONMENT, trace.initial, calls))
-        # References are numbered by the calls that are kept.
+        # References are numbered by the kept calls.
         reading = without(trace, set(range(len(calls))) - needed)
         assert check_reader_calls(ENVIRONMENT, trace, "goal", reading) == []
 
@@ -80,8 +80,8 @@ def test_values_instead_of_references_pass_too() -> None:
     assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", plain) == []
 
 
-def test_a_value_may_be_written_in_another_way() -> None:
-    """22 for 22.0, and a default given or not: the same call."""
+def test_equal_values_may_be_written_differently() -> None:
+    """22 for 22.0, and an explicit default value: the same call."""
     number = next(number for number, call in enumerate(READING) if call.tool == "SearchPayee")
     words = READING[number].arguments["keywords"]
     assert isinstance(words, list)
@@ -102,7 +102,7 @@ def test_the_order_matters_to_a_workflow_and_not_to_a_goal() -> None:
 
 
 @pytest.mark.parametrize("style", ["workflow", "goal"])
-def test_a_missing_or_doubled_payment_is_found(style: Style) -> None:
+def test_a_missing_or_repeated_payment_is_found(style: Style) -> None:
     last = BILLS[-1]
     fewer = [call for number, call in enumerate(READING) if number != last]
     twice = [*READING, READING[last]]
@@ -122,7 +122,7 @@ def test_a_wrong_value_is_found() -> None:
     assert "reaches another state" in check_reader_calls(ENVIRONMENT, TRACE, "goal", wrong)[0]
 
 
-def test_a_surplus_look_up_disturbs_a_workflow_only() -> None:
+def test_an_extra_look_up_breaks_a_workflow_only() -> None:
     surplus = [*READING, ReaderCall(tool="SearchPayee", arguments={"keywords": ["a"]})]
     assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", surplus) == [
         f"it reads as {len(READING) + 1} steps, not as {len(READING)}"
@@ -143,14 +143,14 @@ def test_a_surplus_look_up_disturbs_a_workflow_only() -> None:
         (7, "does not work: InvalidCallError"),
     ],
 )
-def test_what_cannot_be_run_is_told(reference: ReaderReference | Json, words: str) -> None:
+def test_calls_that_cannot_run_are_reported(reference: ReaderReference | Json, words: str) -> None:
     for style in ("workflow", "goal"):
         found = check_reader_calls(ENVIRONMENT, TRACE, style, changed(BILLS[0], payee_id=reference))
         assert len(found) == 1
         assert words in found[0]
 
 
-def test_an_unknown_tool_and_a_refusal_are_told() -> None:
+def test_an_unknown_tool_and_a_refusal_are_reported() -> None:
     other = [ReaderCall(tool="PayMoney", arguments={})]
     assert "there is no tool 'PayMoney'" in check_reader_calls(ENVIRONMENT, TRACE, "goal", other)[0]
     accounts = [row.values["account_number"] for row in TRACE.initial.rows("accounts")]
@@ -161,7 +161,7 @@ def test_an_unknown_tool_and_a_refusal_are_told() -> None:
     assert check_reader_calls(ENVIRONMENT, TRACE, "goal", [greedy])[0].endswith("it did not succeed")
 
 
-def test_a_reference_is_told_from_a_value() -> None:
+def test_a_reference_is_distinguished_from_a_value() -> None:
     call = ReaderCall.model_validate(
         {"tool": "T", "arguments": {"a": {"from_call": 1, "path": ["x", 0]}, "b": {"x": 1}, "c": None, "d": [1.5]}}
     )

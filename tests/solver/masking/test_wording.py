@@ -61,7 +61,7 @@ def test_values(value: Json, kind: ValueType, words: str) -> None:
     assert format_value(value, kind) == words
 
 
-def test_a_looked_up_argument_is_said_as_the_thing_that_was_looked_up() -> None:
+def test_a_looked_up_argument_uses_the_noun_phrase_of_the_look_up() -> None:
     calls = [SAVINGS, PAYEE, BILL]
     assert describe_step(ENVIRONMENT, calls, 2) == (
         'Pay a bill of 22.60 from the savings account to the payee found by searching for "Tern", service account '
@@ -90,13 +90,13 @@ def test_optional_phrases_appear_only_with_their_argument(filters: dict[str, Jso
 
 
 @pytest.mark.parametrize(("download", "words"), [(True, " and save it as a CSV file."), (False, ".")])
-def test_an_optional_truth_is_said_only_where_it_holds(download: bool, words: str) -> None:
+def test_an_optional_boolean_is_stated_only_if_true(download: bool, words: str) -> None:
     arguments: dict[str, Json] = {"account_number": "1", "start_date": "2026-01-01", "end_date": "2026-02-01"}
     call = planned("GetAccountStatement", {**arguments, "download": download}, account_number=FROM_SAVINGS)
     assert describe_step(ENVIRONMENT, [SAVINGS, call], 1).endswith(f"to 2026-02-01{words}")
 
 
-def test_a_required_truth_is_said_either_way() -> None:
+def test_a_required_boolean_is_always_stated() -> None:
     parameter = Parameter("on", BOOLEAN, "-", FromUser(OneOf((True, False))))
     tool = Tool("Switch", "-", parameters=(parameter,), phrases=Phrases("Switch it: {on}."))
     house = Environment("house", "House", "House", "-", {}, {"Switch": tool}, ENVIRONMENT.populate)
@@ -104,12 +104,12 @@ def test_a_required_truth_is_said_either_way() -> None:
         assert describe_step(house, [planned("Switch", {"on": value})], 0) == f"Switch it: {value}."
 
 
-def test_braces_in_what_the_user_says_are_only_words() -> None:
+def test_braces_in_user_values_are_plain_text() -> None:
     call = planned("SearchTransactions", {"account_number": "1", "keyword": "{amount} [x: y]"})
     assert '"{amount} [x: y]"' in describe_step(ENVIRONMENT, [call], 0)
 
 
-def test_a_look_up_without_a_thing_leaves_the_value() -> None:
+def test_a_look_up_without_a_noun_phrase_leaves_the_value() -> None:
     lookup = ENVIRONMENT.tools["GetAccountInformation"]
     nameless = replace(lookup, phrases=Phrases("Look it up."))
     tools = {**ENVIRONMENT.tools, lookup.name: nameless, SEARCH_TRANSACTIONS.name: SEARCH_TRANSACTIONS}
@@ -117,7 +117,7 @@ def test_a_look_up_without_a_thing_leaves_the_value() -> None:
     assert describe_step(replace(ENVIRONMENT, tools=tools), [SAVINGS, call], 1) == "Search the transactions of 1."
 
 
-def test_a_goal_is_about_what_changes_and_what_that_draws_on() -> None:
+def test_a_goal_has_the_changes_and_their_look_ups() -> None:
     unused = planned("SearchTransactions", {"account_number": "1"}, account_number=FROM_SAVINGS)
     state = ENVIRONMENT.populate(Random(0))
     assert goal_calls(ENVIRONMENT, state, [SAVINGS, PAYEE, unused, BILL]) == (0, 1, 3)
@@ -137,7 +137,7 @@ def test_variables_name_each_value_once() -> None:
     }
 
 
-def test_variables_hold_nothing_that_serves_compliance() -> None:
+def test_variables_exclude_compliance_calls() -> None:
     audit = planned("RecordAuditEvent", {"events": ["BILL_PAYMENT"]}, events=Derived("pending_events"))
     assert instruction_variables([audit], [0]) == {}
     rules = load_rules(load_domain("banking").rules_file)

@@ -1,4 +1,4 @@
-"""Graphs made smaller: places of one class carry the same walks, and places that can be told apart are."""
+"""Graph reduction: bisimulation classes and co-reachable states."""
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +18,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 def alike(graph: Graph) -> set[tuple[int, int]]:
-    """By definition: the largest relation in which each move of one can be answered by the other."""
+    """Bisimilarity by definition: the largest relation in which each move of one state is matched by the other."""
     marks, moves = graph
     places = range(len(marks))
     related = {(one, other) for one in places for other in places if marks[one] == marks[other]}
@@ -38,7 +38,7 @@ def alike(graph: Graph) -> set[tuple[int, int]]:
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(graph=graphs())
-def test_one_class_exactly_if_no_walk_tells_them_apart(graph: Graph) -> None:
+def test_bisimilar_iff_no_path_distinguishes_the_states(graph: Graph) -> None:
     classes, related = bisimulation_classes(*graph), alike(graph)
     assert {(a, b) for a, c in enumerate(classes) for b, d in enumerate(classes) if c == d} == related
     assert [classes[place] for place in class_representatives(classes)] == list(range(len(set(classes))))
@@ -46,7 +46,7 @@ def test_one_class_exactly_if_no_walk_tells_them_apart(graph: Graph) -> None:
 
 
 @given(graph=graphs())
-def test_hope_is_to_have_a_way_to_an_end(graph: Graph) -> None:
+def test_coreachable_iff_an_accepting_state_is_reachable(graph: Graph) -> None:
     accepting, moves = graph
     reach = {place: {place} for place in range(len(moves))}
     for _ in moves:

@@ -1,4 +1,4 @@
-"""The search on every environment there is, with its own rules: no start fails, every feasible pair is shown."""
+"""The search on every built-in environment with its rules: no initial state fails, and every feasible pair occurs."""
 
 from itertools import product as all_pairs
 from random import Random
@@ -23,7 +23,7 @@ WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow
 
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
 @pytest.mark.parametrize("where", WORLDS)
-def test_every_start_ends_in_a_trace_and_together_they_show_every_pair(where: str, profile: TraceProfile) -> None:
+def test_synthesized_traces_are_valid_and_have_every_pair(where: str, profile: TraceProfile) -> None:
     setting = load_domain(where)
     rules = load_rules(setting.rules_file)
     environment = setting.environment
@@ -37,8 +37,8 @@ def test_every_start_ends_in_a_trace_and_together_they_show_every_pair(where: st
 
 
 @pytest.mark.parametrize("where", WORLDS)
-def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
-    """Without any rule: random walks of the facts alone are carried by some initial state."""
+def test_abstract_sequences_can_be_instantiated(where: str) -> None:
+    """Without rules, random sequences of the abstract transition system can be instantiated."""
     environment = load_domain(where).environment
     product = Product(environment, ())
     assert product.predicates.cache_key == ObservedPredicates(()).cache_key
@@ -51,8 +51,8 @@ def test_whatever_the_facts_allow_the_world_allows(where: str) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> None:
-    """Of guests without access the facts count two; three can be added, and given access one after the other."""
+def test_capped_counts_exclude_no_pair() -> None:
+    """The abstraction counts two guests without access; three can be added and given access one by one."""
     environment = load_domain("smart_home").environment
     rule = Rule(id="three", formula="F(GrantGuestAccess & X(GrantGuestAccess & X GrantGuestAccess))")
     assert analyse_rules(environment, [rule]).findings == ()
@@ -65,7 +65,7 @@ def test_nothing_is_said_to_be_impossible_because_facts_count_no_further() -> No
 @pytest.mark.parametrize(("profile", "length"), [("coverage", 4), pytest.param("tasks", 6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("where", WORLDS)
 def test_z3_and_the_product_have_the_same_pairs(where: str, profile: TraceProfile, length: int) -> None:
-    """Z3 speaks of one initial state, the product of all: so Z3 is asked from one with each of the first facts."""
+    """Z3 covers one initial state and the product all, so Z3 is queried for one of each initial abstract state."""
     setting = load_domain(where)
     environment = setting.environment
     spec = TraceSpec(environment, load_rules(setting.rules_file), profile)
@@ -84,7 +84,7 @@ def test_z3_and_the_product_have_the_same_pairs(where: str, profile: TraceProfil
     assert found == product.feasible_pairs(length)
 
 
-def test_z3_gives_access_without_an_end_and_access_that_ends() -> None:
+def test_z3_finds_permanent_and_temporary_access() -> None:
     environment = load_domain("smart_home").environment
     given: list[object] = []
     for rule in ("F GrantGuestAccess(permanent)", "F GrantGuestAccess(not permanent)"):

@@ -1,4 +1,4 @@
-"""The product of knowledge and rules: as many pairs as there are, no dead ends, nothing that brute force denies."""
+"""The product of abstract states and rules: all feasible pairs, no dead ends, agreement with brute force."""
 
 from itertools import product as all_words
 from random import Random
@@ -32,7 +32,7 @@ PRODUCTS: dict[TraceProfile, Product] = {"tasks": product_of("tasks"), "coverage
 
 
 def accepts(product: Product, walk: tuple[str, ...]) -> bool:
-    """Whether the walk leads along moves to an accepting node."""
+    """Whether the sequence leads to an accepting node."""
     node = 0
     for number, tool in enumerate(walk):
         moves = [move for move in product.completable_moves(node, len(walk) - number) if move.tool == tool]
@@ -43,7 +43,7 @@ def accepts(product: Product, walk: tuple[str, ...]) -> bool:
 
 
 def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
-    """By brute force: the walk gets arguments in some initial state, and its events keep the formulas."""
+    """By brute force: the sequence can be instantiated in some initial state, and its events satisfy the formulas."""
     for seed in range(3):
         events = run_walk(walk, Random(seed))
         if events is not None:
@@ -52,7 +52,7 @@ def can_happen(walk: tuple[str, ...], formulas: tuple[str, ...]) -> bool:
 
 
 def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
-    """Calls with arguments that the caller knows, without any plan; None if one of them does not complete."""
+    """Calls with arguments known to the caller, without a plan; None if one of them does not complete."""
     chooser = ArgumentChooser(ENVIRONMENT, NOTHING, lambda search_state, table, keys: {(): keys} if keys else {})
     search_state: SearchState | None = initial_search_state(ENVIRONMENT.populate(random), NOTHING)
     for name in walk:
@@ -64,7 +64,7 @@ def run_walk(walk: tuple[str, ...], random: Random) -> tuple[Event, ...] | None:
 
 
 @pytest.mark.parametrize("length", [1, 2, 3])
-def test_every_short_walk_by_brute_force(length: int) -> None:
+def test_every_short_sequence_by_brute_force(length: int) -> None:
     formulas = tuple(rule.formula for rule in RULES)
     possible = {walk for walk in all_words(ENVIRONMENT.tools, repeat=length) if can_happen(walk, formulas)}
     planned = {walk for walk in all_words(ENVIRONMENT.tools, repeat=length) if accepts(PRODUCTS["coverage"], walk)}
@@ -73,8 +73,8 @@ def test_every_short_walk_by_brute_force(length: int) -> None:
     assert PRODUCTS["coverage"].feasible_pairs(length) == pairs
 
 
-def test_a_sample_of_longer_walks_by_brute_force() -> None:
-    """Of the 4,096 walks of four calls and of those one call away from accepted ones."""
+def test_a_sample_of_longer_sequences_by_brute_force() -> None:
+    """A sample of the 4,096 sequences of four calls, and of those that differ from accepted ones in one call."""
     product, formulas = PRODUCTS["tasks"], tuple(rule.formula for rule in RULES)
     formulas += profile_formulas(ENVIRONMENT, "tasks")
     random, tools = Random(7), list(ENVIRONMENT.tools)
@@ -109,7 +109,7 @@ def test_feasible_pairs(profile: TraceProfile, length: int, pairs: int) -> None:
     assert len(PRODUCTS[profile].feasible_pairs(length)) == pairs
 
 
-def test_the_one_pair_that_the_coverage_profile_cannot_have() -> None:
+def test_the_infeasible_pair_of_the_coverage_profile() -> None:
     everything = set(all_words(ENVIRONMENT.tools, repeat=2))
     assert everything - PRODUCTS["coverage"].feasible_pairs(8) == {("RecordAuditEvent", "RecordAuditEvent")}
 
@@ -133,7 +133,7 @@ def test_coverage_counts_completed_calls_only() -> None:
 
 
 @pytest.mark.parametrize("profile", PRODUCTS)
-def test_no_live_move_is_a_dead_end(profile: TraceProfile) -> None:
+def test_no_completable_move_is_a_dead_end(profile: TraceProfile) -> None:
     product = PRODUCTS[profile]
     for node in range(len(product.moves)):
         for remaining in range(1, 9):
@@ -149,13 +149,13 @@ def test_every_tool_is_reachable_and_every_reference_has_rows() -> None:
         assert all(len(list(state.rows(table))) >= count for table, count in required.items())
 
 
-def test_a_walk_of_a_length_that_is_not_there_is_refused() -> None:
+def test_an_infeasible_length_is_refused() -> None:
     with pytest.raises(SearchError, match="no compliant trace of 3 calls exists"):
         draw_tool_sequence(PRODUCTS["tasks"], 3, Random(0), set())
     assert draw_tool_sequence(PRODUCTS["coverage"], 0, Random(0), set()) == ()
 
 
-def test_walks_prefer_what_is_wanted() -> None:
+def test_sequences_prefer_wanted_pairs() -> None:
     product, random = PRODUCTS["coverage"], Random(1)
     first = draw_tool_sequence(product, 8, random, set())
     second = draw_tool_sequence(product, 8, random, product.feasible_pairs(8) - adjacent_pairs(first))

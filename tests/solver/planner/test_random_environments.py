@@ -1,8 +1,8 @@
-"""The search and Z3 on random small worlds of several tools, from one and the same initial state.
+"""The search and Z3 on random small environments with several tools, from the same initial state.
 
-The search leaves numbers out of what it remembers and Z3 reads the whole declaration. So each is held to what it
-claims: what the search excludes, Z3 has no trace of; of what the search carries out, Z3 has no proof that it cannot be;
-and where nothing can run out and no rule looks at an amount, the two have the same pairs.
+The search abstracts numbers, and Z3 reads the whole declaration. So their claims are compared: for a pair that the
+search excludes, Z3 has no trace; for a pair that the search executes, Z3 has no proof of impossibility. If no amount
+can run out and no rule reads an amount, the two have the same pairs.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def _takes_amounts(environment: Environment) -> bool:
 def _carried(
     environment: Environment, automata: list[Automaton], formulas: tuple[str, ...], pair: tuple[str, str], seed: int
 ) -> tuple[str, ...] | None:
-    """The tools of a trace that has the pair, executed and judged, if a few tries find one."""
+    """The tools of a trace with the pair, executed and judged; None if a few attempts find none."""
     through = Product(environment, [*automata, compile_formula(parse(f"F({pair[0]} & X {pair[1]})"))])
     for number in range(4):
         random = Random(f"{seed}/{number}")
@@ -71,16 +71,16 @@ def _carried(
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(SEEDS)
-def test_search_and_z3_claim_nothing_against_each_other(seed: int) -> None:
+def test_search_and_z3_do_not_contradict_each_other(seed: int) -> None:
     assert list(differences(seed)) == []
 
 
 class _NeverMet:
-    """In place of a class that something is an instance of."""
+    """A class without instances."""
 
 
 def _little(*_: object, **__: object) -> Any:
-    """Says nothing, forbids nothing, sees nothing."""
+    """A stub that always returns 0."""
     return 0
 
 
@@ -121,6 +121,6 @@ BUGS: dict[str, tuple[str, object]] = {
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_planted_bugs_show(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_bugs_are_detected(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*BUGS[bug])
     assert any(any(differences(seed)) for seed in (214, 3431, *range(300)))

@@ -1,4 +1,4 @@
-"""What calls mean for what may follow: the small automaton decides as derived values and rules do one by one."""
+"""The spec automaton decides like derived values and rules one by one."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ SMART_HOME = load_domain("smart_home").environment
 def decides(
     graph: TransitionSystem, predicates: ObservedPredicates, automata: Sequence[Automaton], labels: Sequence[int]
 ) -> bool:
-    """One by one: whether the calls can be made, as far as derived values go, and every automaton accepts them."""
+    """Whether derived values allow the calls and every automaton accepts them, decided one by one."""
     derived, states = 0, [automaton.initial for automaton in automata]
     for label in labels:
         after = graph.derived.transitions[derived][label]
@@ -54,7 +54,7 @@ def decides(
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched=st.booleans())
-def test_the_control_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:
+def test_the_spec_automaton_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:
     automata = [AUTOMATA[number] for number in sorted(chosen)]
     predicates = ObservedPredicates(automata)
     graph = transition_system(ENVIRONMENT, predicates)
@@ -76,16 +76,17 @@ def test_the_control_decides_as_its_parts_do(data: st.DataObject, chosen: set[in
     assert accepted is decides(graph, predicates, automata, labels)
 
 
-def test_what_is_recorded_is_forgotten_when_nobody_asks_any_more() -> None:
-    """The control does not grow with the kinds of events that rules want recorded: nothing waits, or something does,
-    or something that must be recorded."""
+def test_recorded_events_are_forgotten_after_the_last_observer() -> None:
+    """The automaton does not grow with the kinds of recorded events: no event is pending, some event is, or an event
+    that must be recorded is.
+    """
     graph = transition_system(ENVIRONMENT, ObservedPredicates(AUTOMATA[:2]))
     assert len(graph.derived.transitions) == 8
     assert len(SpecAutomaton(graph, ObservedPredicates(AUTOMATA[:2]), AUTOMATA[:2]).transitions) == 3
 
 
 @pytest.mark.parametrize("event", ["LOCK_OPERATION", "CODE_MANAGEMENT"])
-def test_what_waits_to_be_recorded_is_no_fact_of_the_world(event: str) -> None:
+def test_pending_events_are_not_part_of_the_abstract_state(event: str) -> None:
     rule = compile_formula(parse(f'G(UnlockDoor -> F RecordAuditEvent("{event}" in events))'))
     spec, unasked = (transition_system(SMART_HOME, ObservedPredicates(automata)) for automata in ([rule], []))
     assert len(spec.transitions) == len(unasked.transitions)
@@ -93,7 +94,7 @@ def test_what_waits_to_be_recorded_is_no_fact_of_the_world(event: str) -> None:
     assert not spec.derived.affects_state
 
 
-def test_a_quantified_rule_that_follows_what_is_recorded_makes_it_a_fact() -> None:
+def test_a_quantified_rule_on_recorded_events_makes_them_part_of_the_state() -> None:
     rule = compile_formula(parse("forall e: G(RecordAuditEvent(e in events) -> WX G !RecordAuditEvent(e in events))"))
     product = Product(ENVIRONMENT, [rule])
     assert product.system.derived.affects_state

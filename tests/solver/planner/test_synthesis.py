@@ -1,4 +1,4 @@
-"""Synthesis: every start ends in a trace, and every trace is what was asked for."""
+"""Synthesis: every trace meets the specification."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def programs(environment: Environment, seed: int, count: int = 6, profile: Trace
 
 @pytest.mark.parametrize("length", [5, 8, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("profile", ["tasks", "coverage"])
-def test_every_trace_is_what_was_asked_for(profile: TraceProfile, length: int) -> None:
+def test_every_trace_meets_the_spec(profile: TraceProfile, length: int) -> None:
     traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, profile=profile))
     assert len(traces) == 15
     for trace in traces:
@@ -41,7 +41,7 @@ def test_every_trace_is_what_was_asked_for(profile: TraceProfile, length: int) -
 
 
 def test_every_compliance_call_of_a_task_is_needed() -> None:
-    """Without any one of them, some rule is broken."""
+    """Without any compliance call, some rule is broken."""
     for trace in synthesize(ENVIRONMENT, RULES, count=15, length=8, seed=2):
         for number, event in enumerate(trace.events):
             if event.tool in ENVIRONMENT.compliance_tools:
@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_traces() -> None:
     assert programs(ENVIRONMENT, 1) == programs(ENVIRONMENT, 1)
 
 
-def test_more_traces_begin_with_the_same_ones() -> None:
+def test_a_larger_count_keeps_the_first_traces() -> None:
     assert programs(ENVIRONMENT, 1, count=9)[:6] == programs(ENVIRONMENT, 1)
 
 
@@ -103,7 +103,7 @@ def test_rules_that_no_trace_keeps_are_refused(formula: str) -> None:
         list(synthesize(ENVIRONMENT, rules, count=1, length=8, seed=0))
 
 
-# Rules that look at arguments and results.
+# Rules on arguments and results.
 
 CONDITIONED = {
     "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
@@ -134,7 +134,7 @@ def test_conditions_are_planned_and_realised(names: tuple[str, ...]) -> None:
         'G !RecordAuditEvent("BILL_PAYMENT" in events) & F PayBill',
     ],
 )
-def test_conditions_that_no_call_can_meet_are_refused_at_once(formula: str) -> None:
+def test_unsatisfiable_conditions_are_refused_at_once(formula: str) -> None:
     with pytest.raises(SearchError, match="no compliant trace of 8 calls exists"):
         list(synthesize(ENVIRONMENT, [*RULES, Rule(id="never", formula=formula)], count=1, length=8, seed=0))
 
@@ -163,11 +163,11 @@ def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> No
         check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, "tasks"), 11)
 
 
-# Tight balances: most proposals fail, so Z3 has to choose the numbers.
+# Tight balances: most samples fail, so Z3 must choose the numbers.
 
 
 def tight(random: Random) -> State:
-    """Accounts that hold enough for one smallest payment or a little more each."""
+    """Accounts whose balances cover one smallest payment or slightly more."""
     state = ENVIRONMENT.populate(random)
     accounts = tuple(Row({**row.values, "balance": random.randint(21_00, 26_00)}) for row in state.tables["accounts"])
     return state.with_table("accounts", accounts)
@@ -186,18 +186,18 @@ def amounts(trace: Trace) -> list[Json]:
 
 
 @pytest.mark.slow
-def test_tight_balances_still_carry_every_trace() -> None:
+def test_tight_balances_allow_every_trace() -> None:
     traces = list(synthesize(TIGHT, MANY_PAYMENTS, count=10, length=9, seed=3))
     assert len(traces) == 10
     for trace in traces:
         check_trace(TIGHT, trace, MANY_PAYMENTS, profile_formulas(TIGHT, "tasks"), 9)
-        # The user's amounts run to 500, so these were chosen, not drawn.
+        # Sampled amounts go up to 500, so Z3 chose these.
         assert all(isinstance(amount, float) and 10 <= amount <= 80 for amount in amounts(trace))
     assert programs(TIGHT, 3) == programs(TIGHT, 3)
 
 
 @pytest.mark.slow
-def test_balances_that_cannot_carry_a_walk_are_an_error() -> None:
+def test_balances_too_small_for_a_sequence_are_an_error() -> None:
     def empty(random: Random) -> State:
         state = ENVIRONMENT.populate(random)
         return state.with_table(
@@ -208,8 +208,8 @@ def test_balances_that_cannot_carry_a_walk_are_an_error() -> None:
         list(synthesize(replace(ENVIRONMENT, name="empty", populate=empty), RULES, count=1, length=8, seed=0))
 
 
-def test_what_a_trace_does_not_say_it_looked_up_unambiguously() -> None:
-    """A path into a result always goes to its only row."""
+def test_looked_up_arguments_are_unambiguous() -> None:
+    """A path into a result always refers to its only row."""
     for trace in synthesize(ENVIRONMENT, RULES, count=15, length=8, seed=9):
         for planned in trace.calls:
             for (origin,) in planned.looked_up.values():

@@ -1,4 +1,4 @@
-"""What traces are wished to be like: kept by every trace, and where that cannot be, the smallest conflict is named."""
+"""Trace constraints: every trace meets them, or the smallest conflict is named."""
 
 import re
 from itertools import combinations
@@ -57,7 +57,7 @@ def differences(one: Trace, other: Trace) -> int:
     distance=st.integers(0, 3),
     profile=st.sampled_from(["tasks", "coverage"]),
 )
-def test_every_trace_meets_every_wish_or_the_search_says_why(
+def test_every_trace_meets_the_constraints_or_the_search_explains_why_not(
     require: set[str],
     forbid: set[str],
     pairs: set[tuple[str, str]],
@@ -90,13 +90,13 @@ def test_every_trace_meets_every_wish_or_the_search_says_why(
     assert all(differences(one, other) >= distance for one, other in combinations(found, 2))
 
 
-def test_each_target_pair_is_brought_once_before_any_comes_again() -> None:
+def test_each_target_pair_occurs_before_any_repeats() -> None:
     wanted = (("CheckAuthorization", "SearchPayee"), ("PayBill", "PayBill"), ("TransferFunds", "RecordAuditEvent"))
     first = traces(TraceConstraints(pairs=wanted), count=3)
     assert {pair for trace in first for pair in adjacent_pairs(trace.tools)} >= set(wanted)
 
 
-def test_wishes_are_deterministic() -> None:
+def test_constraints_are_deterministic() -> None:
     constraints = TraceConstraints(require=("PayBill",), distance=3, compliance=(0.2, 0.3))
     assert [trace.events for trace in traces(constraints)] == [trace.events for trace in traces(constraints)]
 
@@ -112,7 +112,7 @@ def test_wishes_are_deterministic() -> None:
          ("one of the target pairs (RecordAuditEvent -> RecordAuditEvent)", "preconditions"), ("rule",)),
     ],
 )  # fmt: skip
-def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
+def test_an_impossible_combination_names_a_minimal_conflict(
     constraints: TraceConstraints, profile: TraceProfile, named: tuple[str, ...], not_named: tuple[str, ...]
 ) -> None:
     text = complaint(constraints, profile=profile)
@@ -121,7 +121,7 @@ def test_an_impossible_combination_names_what_conflicts_and_nothing_else(
     assert not any(part in text for part in not_named), text
 
 
-def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
+def test_a_too_short_length_suggests_the_shortest_feasible_one() -> None:
     constraints = TraceConstraints(require=("PayBill", "TransferFunds"))
     spec = re.search(r"need more calls; ask for (\d+)", complaint(constraints, length=5))
     assert spec is not None
@@ -130,8 +130,8 @@ def test_a_horizon_that_is_too_short_says_the_shortest_that_works() -> None:
     assert all("need more calls" in complaint(constraints, length=length) for length in range(5, shortest))
 
 
-def test_of_a_share_it_says_nothing_about_other_lengths() -> None:
-    """A tenth of eight calls is none and of ten calls it is one."""
+def test_no_other_length_is_suggested_for_a_share() -> None:
+    """At most a tenth of the calls: zero of eight, one of ten."""
     constraints = TraceConstraints(require=("CheckAuthorization",), compliance=(0, 0.1))
     text = complaint(constraints, profile="coverage")
     assert "any other length" not in text
@@ -140,7 +140,7 @@ def test_of_a_share_it_says_nothing_about_other_lengths() -> None:
     assert traces(constraints, profile="coverage", count=1, length=10)
 
 
-def test_a_share_that_is_too_large_names_what_conflicts() -> None:
+def test_a_too_large_share_names_the_conflict() -> None:
     text = complaint(TraceConstraints(compliance=(0.5, 1.0)))
     assert "share of compliance steps from 0.5 to 1 (4 to 8 of 8 calls)" in text
     assert "at most once" in text
@@ -148,7 +148,7 @@ def test_a_share_that_is_too_large_names_what_conflicts() -> None:
     assert "rule" not in text
 
 
-def test_where_only_fewer_calls_do_it_says_how_many() -> None:
+def test_a_smaller_feasible_length_is_suggested() -> None:
     hurry = Rule(id="hurry", formula="F TransferFunds & !X X X X X X X true")
     with pytest.raises(
         SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"
@@ -156,12 +156,12 @@ def test_where_only_fewer_calls_do_it_says_how_many() -> None:
         list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, profile="coverage"))
 
 
-def test_a_share_that_no_number_of_calls_has() -> None:
+def test_a_share_without_a_whole_number_of_calls() -> None:
     assert "no whole number of 8 calls" in complaint(TraceConstraints(compliance=(0.3, 0.3)))
 
 
-def test_all_different_traces_are_found_and_then_it_ends() -> None:
-    """Of five calls there are few walks: exactly as many traces as there are walks, whatever order they come in."""
+def test_all_distinct_traces_are_found() -> None:
+    """Few sequences have five calls: there are exactly as many traces as sequences, in any order."""
     constraints = TraceConstraints(distance=1)
     counted = re.search(r"after (\d+) traces there is no further one", complaint(constraints, count=1000, length=5))
     assert counted is not None
@@ -180,13 +180,13 @@ def test_an_unknown_tool_is_named_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("raw", [{"compliance": (0.5, 0.2)}, {"compliance": (0, 1.5)}, {"distance": -1}, {"odd": 1}])
-def test_wishes_that_make_no_sense(raw: dict[str, object]) -> None:
+def test_invalid_constraints(raw: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         TraceConstraints.model_validate(raw)
 
 
 @given(st.lists(st.sampled_from(["a", "b", ""]), max_size=9), st.integers(0, 3), st.integers(0, 4))
-def test_counting_counts(calls: list[str], low: int, more: int) -> None:
+def test_the_counting_automaton_counts_calls(calls: list[str], low: int, more: int) -> None:
     trace = [{Atom(name)} if name else set[Atom]() for name in calls]
     assert counting_automaton(["a"], low, low + more).accepts(trace) is (low <= calls.count("a") <= low + more)
 
@@ -198,7 +198,7 @@ def test_completed_calls_counts_and_refuses_refusals(calls: list[str], count: in
     assert completed_calls_automaton(ENVIRONMENT).accepts(trace) is ("" not in calls and len(calls) > 0)
 
 
-def test_what_is_asked_for_reads_well() -> None:
+def test_requirements_are_readable() -> None:
     spec = TraceSpec(
         ENVIRONMENT, tuple(RULES), "tasks", TraceConstraints(require=("PayBill",), compliance=(0.25, 0.25))
     )

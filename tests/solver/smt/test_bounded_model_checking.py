@@ -1,4 +1,4 @@
-"""The bounded encoding: agrees with the product, its traces run, its cores are minimal and speak."""
+"""The bounded encoding: agrees with the product, its traces run, its cores are minimal and readable."""
 
 from itertools import pairwise, product
 from random import Random
@@ -58,7 +58,7 @@ def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(profile: Trac
             assert set(monitor.final_statuses().values()) == {"kept"}
 
 
-def test_an_obstacle_names_what_forbids_the_pair() -> None:
+def test_obstacles_name_the_causes() -> None:
     encoding = BoundedEncoding(ENVIRONMENT, automata_of("coverage"), length=6, initial=INITIAL)
     answer = encoding.ask_pair("RecordAuditEvent", "RecordAuditEvent")
     assert answer.obstacles is not None
@@ -92,7 +92,7 @@ def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
 
 
 @pytest.mark.slow
-def test_money_that_runs_out_is_an_obstacle() -> None:
+def test_an_exhausted_balance_is_an_obstacle() -> None:
     broke = INITIAL
     rows = tuple(type(row)({**row.values, "balance": 5_00}) for row in broke.tables["accounts"])
     encoding = BoundedEncoding(ENVIRONMENT, automata_of("tasks"), length=8, initial=broke.with_table("accounts", rows))
@@ -101,7 +101,7 @@ def test_money_that_runs_out_is_an_obstacle() -> None:
     assert any("balance does not cover" in obstacle.text for obstacle in answer.obstacles)
 
 
-# Rules that look at arguments and results, and rules about the same object.
+# Rules on arguments and results, and quantified rules.
 
 LOOKING = {
     "granted": "!((!CheckAuthorization(result.authorized)) U TransferFunds)",
@@ -124,7 +124,7 @@ LOOKING = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOOKING)
-def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
+def test_z3_and_the_product_agree_for_rules_with_conditions(name: str) -> None:
     automaton = compile_formula(parse(LOOKING[name]))
     length = 5
     encoding = BoundedEncoding(ENVIRONMENT, {name: automaton}, length=length, initial=INITIAL)
@@ -143,7 +143,7 @@ def test_z3_and_the_product_agree_where_rules_look_at_calls(name: str) -> None:
             assert holds_on(parse(LOOKING[name]), events)
 
 
-def test_a_condition_that_has_no_counterpart_is_named() -> None:
+def test_an_unsupported_condition_is_named() -> None:
     encoding = BoundedEncoding(
         ENVIRONMENT, {"narrow": compile_formula(parse(LOOKING["narrow"]))}, length=2, initial=INITIAL
     )
@@ -152,7 +152,7 @@ def test_a_condition_that_has_no_counterpart_is_named() -> None:
     )
 
 
-def test_a_certificate_names_the_rule_that_looks_at_calls() -> None:
+def test_a_certificate_names_the_rule_with_the_condition() -> None:
     rule = "forall a: G !TransferFunds(from_account_number == a)"
     encoding = BoundedEncoding(ENVIRONMENT, {rule: compile_formula(parse(rule))}, length=5, initial=INITIAL)
     answer = encoding.ask_pair("GetAccountInformation", "TransferFunds")

@@ -1,4 +1,4 @@
-"""The translation check on declarations that nobody wrote by hand."""
+"""The translation check on random declarations."""
 
 from random import Random
 
@@ -27,7 +27,7 @@ def differs(seed: int, openness: Openness, logic: SymbolicLogic | None = None) -
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, st.sampled_from(list(SHARES)))
-def test_any_declaration_is_read_alike(seed: int, openness: Openness) -> None:
+def test_simulator_and_encoding_agree_on_random_declarations(seed: int, openness: Openness) -> None:
     assert differs(seed, openness) == []
 
 
@@ -42,8 +42,8 @@ def test_models_of_any_declaration_run_as_planned(seed: int) -> None:
     assert found == []
 
 
-def test_random_declarations_are_no_easy_ones() -> None:
-    """Bugs planted in the logic show on some of a few dozen."""
+def test_random_declarations_reveal_planted_bugs() -> None:
+    """Bugs planted in the logic are detected with a few dozen declarations."""
     for bug in (AnyAsAll, ChoiceSwapped, IndexOffByOne, NegationLostWhereOpen):
         assert any(differs(seed, openness, bug()) for seed in range(40) for openness in SHARES), bug.__name__
 

@@ -1,4 +1,4 @@
-"""The symbolic logic by itself: constants fold, open values give expressions, and what it cannot do it says."""
+"""The symbolic logic: constants fold, open values give expressions, unsupported operations raise."""
 
 import itertools
 from collections.abc import Callable
@@ -20,14 +20,14 @@ def is_valid(claim: Value, *assumptions: Value) -> bool:
 @pytest.mark.parametrize(
     "truths", [list(row) for count in range(4) for row in itertools.product((True, False), repeat=count)]
 )
-def test_constants_fold_to_what_python_says(truths: list[bool]) -> None:
+def test_constants_fold_as_in_python(truths: list[bool]) -> None:
     logic = SymbolicLogic()
     assert logic.all(truths) is PLAIN.all(truths)
     assert logic.any(truths) is PLAIN.any(truths)
     assert [logic.negate(truth) for truth in truths] == [PLAIN.negate(truth) for truth in truths]
 
 
-def test_one_constant_may_decide() -> None:
+def test_one_constant_may_decide_a_connective() -> None:
     logic, open_ = SymbolicLogic(), z3.Bool("open")
     assert logic.all([open_, False]) is False
     assert logic.any([open_, True]) is True
@@ -37,7 +37,7 @@ def test_one_constant_may_decide() -> None:
     assert logic.choose(False, open_, 7) == 7
 
 
-def test_open_truths_mean_what_the_connective_says() -> None:
+def test_open_booleans_follow_the_connective() -> None:
     logic, one, other = SymbolicLogic(), z3.Bool("one"), z3.Bool("other")
     assert is_valid(logic.all([one, other]), one, other)
     assert not is_valid(logic.all([one, other]), one)
@@ -48,7 +48,7 @@ def test_open_truths_mean_what_the_connective_says() -> None:
     assert is_valid(logic.equal(logic.choose(one, 3, 4), 4), z3.Not(one))
 
 
-def test_strings_meet_by_their_place_in_the_pool() -> None:
+def test_strings_are_compared_by_index() -> None:
     logic, solver = SymbolicLogic(["ash", "oak"]), z3.SimpleSolver()
     tree = logic.open_text("tree", solver)
     assert [logic.word(logic.index(word)) for word in ("oak", "ash", "elm", "oak")] == ["oak", "ash", "elm", "oak"]
@@ -72,7 +72,7 @@ def test_a_function_of_open_strings_is_tabulated(function: Callable[[str, str], 
             assert bool(value) is function(left, right)
 
 
-def test_a_function_may_give_a_string() -> None:
+def test_a_function_may_return_a_string() -> None:
     logic, solver = SymbolicLogic(["a", "b"]), z3.SimpleSolver()
     tree = logic.open_text("tree", solver)
     path = logic.apply("{}.csv".format, tree)
@@ -81,7 +81,7 @@ def test_a_function_may_give_a_string() -> None:
     assert logic.apply(str.upper, "a") == "A"
 
 
-def test_what_it_cannot_do_it_says() -> None:
+def test_unsupported_operations_raise() -> None:
     logic, open_ = SymbolicLogic(), z3.Bool("open")
     with pytest.raises(TypeError, match="a list cannot depend on an open condition"):
         logic.choose(open_, ("a",), ())

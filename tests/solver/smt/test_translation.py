@@ -1,4 +1,4 @@
-"""One declaration, two readings: what the simulator does, the encoding says, and planted bugs do not go unnoticed."""
+"""Simulator and encoding agree on each declaration, and planted bugs are detected."""
 
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
@@ -27,7 +27,7 @@ TOOLS = [(where, name) for where in BUILT_IN_DOMAINS for name in load_domain(whe
 
 @pytest.mark.parametrize("openness", SHARES)
 @pytest.mark.parametrize(("where", "name"), TOOLS)
-def test_every_tool_is_read_alike(where: str, name: str, openness: Openness) -> None:
+def test_simulator_and_encoding_agree_on_every_tool(where: str, name: str, openness: Openness) -> None:
     environment = load_domain(where).environment
     settled = SETTLED & environment.entities.keys()
     for number in range(CASES if where == "banking" else 1):
@@ -60,7 +60,7 @@ def test_models_show_every_outcome(name: str, outcome: CallOutcome) -> None:
     assert (found, [event.outcome for event in events]) == ([], ["completed", outcome])
 
 
-# Planted bugs: each breaks one thing in the symbolic reading, and the check above must find it.
+# Planted bugs: each changes the symbolic encoding in one place, and the check above must find it.
 
 
 class AnyAsAll(SymbolicLogic):
@@ -95,7 +95,7 @@ class ChoiceSwappedWhereOpen(SymbolicLogic):
 
 
 class IndexOffByOne(SymbolicLogic):
-    """Concrete strings meet open ones one place further in the pool."""
+    """Concrete strings are compared with open ones by the wrong index."""
 
     def equal(self, left: Value, right: Value) -> Value:
         if isinstance(left, str) is isinstance(right, str):
@@ -108,21 +108,21 @@ class IndexOffByOne(SymbolicLogic):
 
 
 class PartsReversed(SymbolicLogic):
-    """Asks whether the part contains the whole."""
+    """Tests whether the part contains the whole."""
 
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         return super().apply(function, *reversed(texts))
 
 
 class FirstWordOnly(SymbolicLogic):
-    """Tabulates the first word of the pool and takes its answer for all."""
+    """Uses the value of the first word of the pool for all words."""
 
     def apply(self, function: Callable[..., Value], *texts: Value) -> Value:
         return function(*(text if isinstance(text, str) else self.word(0) for text in texts))
 
 
 class EffectsUnguarded(CompiledTool):
-    """A call that is refused changes the state all the same."""
+    """A refused call changes the state."""
 
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         after = super().transition(state, arguments, succeeded=True).state
@@ -130,7 +130,7 @@ class EffectsUnguarded(CompiledTool):
 
 
 class PresenceForgotten(CompiledTool):
-    """Absent rows are listed like any other."""
+    """Absent rows are listed like present ones."""
 
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         transition = super().transition(state, arguments, succeeded=succeeded)
@@ -144,7 +144,7 @@ class PresenceForgotten(CompiledTool):
 
 
 class ResultsOfTheStateAfter(CompiledTool):
-    """Results are read one state too late."""
+    """Results are read from the state after the call."""
 
     def transition(self, state: State, arguments: Mapping[str, Value], *, succeeded: Value) -> Transition:
         after = super().transition(state, arguments, succeeded=succeeded).state
@@ -183,7 +183,7 @@ def test_a_planted_bug_is_found(bug: str) -> None:
         options: dict[str, Any] = {"logic": logic(), "compiler": compiler, "settled": SETTLED}
         return bool(disagreements(ENVIRONMENT, case, openness, random, **options))
 
-    # The very cases of the first test: it would fail.
+    # With the cases of the first test, which would fail.
     assert any(
         finds(name, openness, number)
         for number in range(CASES)
