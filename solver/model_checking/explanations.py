@@ -19,7 +19,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def describe_proof(infeasible: Infeasible) -> str:
-    """Why there is no such trace, and that each rule named is needed for that."""
+    """Why no such trace exists; each rule named is necessary for that."""
     scope = {
         "free": "sequences of calls of any length",
         "environment": "sequences of calls of any length that meet the environment's preconditions",

@@ -93,7 +93,7 @@ class SymbolicLogic:
         is_variable = text.num_args() == 0
         return (self._ranges.get(text.decl().name()) if is_variable else None) or tuple(self._indices)
 
-    def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a truth)
+    def _carried(self, value: Value) -> Any:  # noqa: ANN401 (an expression, a number or a boolean)
         if isinstance(value, str):
             return z3.IntVal(self.index(value))
         if isinstance(value, bool):

@@ -124,7 +124,7 @@ ATTACKS: dict[str, Attack] = {
     "another program in its place": Attack(
         "import os, sys; os.execv(sys.executable, [sys.executable, '-S', '-c', 'while True: pass'])", "time_limit"
     ),
-    # --- exit handlers
+    # --- code that runs at exit
     "an exit handler that calls": Attack("import atexit; atexit.register(Manager.Echo, 'late')", "finished", calls=1),
     "an object that calls as it is thrown away": Attack(
         "class Late:\n  def __del__(s): Manager.Echo('late')\nlate = Late()", "finished"
