@@ -54,7 +54,7 @@ def _check_model(text: str) -> str:
 def _check_model_under_test(text: str) -> str:
     if ModelSpec.parse(text).provider == "offline":
         raise ValueError(
-            "offline plays roles and is no model under test; name an endpoint or a baseline such as baseline:literal"
+            "offline cannot be the model under test; name an endpoint or a baseline such as baseline:literal"
         )
     return text
 
@@ -62,7 +62,7 @@ def _check_model_under_test(text: str) -> str:
 def _check_role_model(text: str) -> str:
     spec = ModelSpec.parse(text)
     if spec.is_scripted and spec.provider != "offline":
-        raise ValueError(f"{text} is a baseline policy and plays no role; name an endpoint, or offline")
+        raise ValueError(f"{text} is a baseline policy and cannot play a role; name an endpoint or offline")
     return text
 
 
@@ -76,7 +76,7 @@ def _check_sandbox(text: str) -> str:
 
 def distinct(values: tuple[Name, ...]) -> tuple[Name, ...]:
     if len(set(values)) != len(values):
-        raise ValueError("the same name stands in it twice; use trials to try a model several times")
+        raise ValueError("duplicate name; use trials to repeat a model")
     return values
 
 
@@ -185,10 +185,10 @@ class AttemptOptions(RecipePart):
         return Briefing(regulation=self.regulation, hints=self.hints, shield=self.shield, prompts=prompts)
 
     @model_validator(mode="after")
-    def _somebody_hears_a_warning(self) -> Self:
+    def _check_warnings_are_read(self) -> Self:
         if self.shield == "warn" and self.mode == "program":
             raise ValueError(
-                "shield 'warn' needs mode 'tools': a program is written before it runs, and nobody reads a warning; "
+                "shield 'warn' needs mode 'tools': a program is complete before it runs, so warnings are not read; "
                 "'refuse' works in both"
             )
         return self
@@ -196,7 +196,7 @@ class AttemptOptions(RecipePart):
 
 def _check_trace_writer(text: str) -> str:
     if ModelSpec.parse(text).is_scripted:
-        raise ValueError("the model-written baseline needs a model; name an endpoint, or leave it out")
+        raise ValueError("the model-written baseline needs a model; name an endpoint or omit the key")
     return text
 
 

@@ -28,8 +28,8 @@ def load_recipe(path: Path) -> Recipe:
         return recipe
     if Path(recipe.environment).is_absolute():
         raise InputError(
-            f"{path}: environment: {recipe.environment!r} is a place on one machine; name the folder relative to the "
-            "recipe, or leave it out and say --env FOLDER"
+            f"{path}: environment: {recipe.environment!r} is an absolute path; name the folder relative to the "
+            "recipe, or omit the key and pass --env FOLDER"
         )
     return recipe.model_copy(update={"environment": str(path.resolve().parent / recipe.environment)})
 

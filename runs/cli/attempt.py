@@ -24,10 +24,10 @@ from lawtrace.solver.shield import ShieldMode
 
 
 def attempt(
-    tasks: Annotated[Path, typer.Option(help="The tasks (JSON lines).")],
+    tasks: Annotated[Path, typer.Option(help="Task file (JSON lines).")],
     model: Annotated[
         str | None,
-        typer.Option(help="The model under test in place of the recipe's, such as openai:NAME or baseline:literal."),
+        typer.Option(help="Override the model under test, such as openai:NAME or baseline:literal."),
     ] = None,
     recipe: RecipeOption = None,
     env: EnvironmentFolderOption = None,

@@ -80,12 +80,12 @@ def check_command(
         found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
         print_json({"environment": domain.environment.name, "findings": found})
     else:
-        print_result(_flaws(flaws) if flaws else f"Nothing found against {domain.environment.name}.")
+        print_result(_flaws(flaws) if flaws else f"No findings for {domain.environment.name}.")
     raise typer.Exit(1 if flaws else 0)
 
 
 def _flaws(flaws: Sequence[DeclarationIssue]) -> Table:
-    table = make_table("place", "what, remedy, proof")
+    table = make_table("place", "problem, remedy, proof")
     for flaw in flaws:
         proof = f"\n{flaw.proof}" if flaw.proof else ""
         table.add_row(
@@ -110,7 +110,7 @@ def _shown(domain: Domain, rules: Sequence[Rule], references: CrossReferences) -
 
 
 def _tools(domain: Domain, references: CrossReferences) -> Table:
-    table = make_table("tool", "what it takes, who speaks of it", title="Tools")
+    table = make_table("tool", "parameters, rules and provisions", title="Tools")
     for tool in domain.environment.tools.values():
         kinds = [word for word, holds in (("compliance", tool.compliance), ("critical", tool.critical)) if holds]
         linked = references.tools[tool.name]
@@ -128,7 +128,7 @@ def _tools(domain: Domain, references: CrossReferences) -> Table:
 
 
 def _rules(rules: Sequence[Rule]) -> Table:
-    table = make_table("rule", "formula, what it rests on", title="Rules")
+    table = make_table("rule", "formula, provisions", title="Rules")
     for rule in rules:
         table.add_row(
             rule.id,
@@ -143,7 +143,7 @@ def _rules(rules: Sequence[Rule]) -> Table:
 
 
 def _provisions(domain: Domain, references: CrossReferences) -> Table:
-    table = make_table("provision", "what it says, what rests on it", title=domain.regulation.title)
+    table = make_table("provision", "text, rules and tools", title=domain.regulation.title)
     for citation, linked in references.provisions.items():
         words = domain.regulation.by_citation[citation].whole()
         resting = _lines(rules=linked.rules or [NONE], tools=linked.targets)

@@ -83,10 +83,10 @@ def _session_setup(domain: Domain, name: str, task: str | None, style: Style | N
         return SessionSetup(domain, initial, rules, f"{environment.name}-seed-{seed}")
     row = _find_task(task, name if is_folder(name) else None)
     if row.environment != environment.name:
-        raise InputError(f"--task {task}: it is about the environment {row.environment!r}, not {environment.name!r}")
+        raise InputError(f"--task {task}: its environment is {row.environment!r}, not {environment.name!r}")
     chosen = style or row.styles[0]
     if chosen not in row.instructions:
-        raise InputError(f"--task {task}: it has no {chosen} instruction; it has {', '.join(row.instructions)}")
+        raise InputError(f"--task {task}: no {chosen} instruction; choose one of {', '.join(row.instructions)}")
     return SessionSetup(domain, row.initial(environment), row.rules, row.id, row, chosen)
 
 
@@ -94,19 +94,19 @@ def _find_task(named: str, env: str | None) -> Task:
     """Read the task named by FILE#ID."""
     path, _, wanted = named.rpartition("#")
     if not path:
-        raise InputError(f"--task {named}: write FILE#ID, the file of tasks and the id of one of them")
+        raise InputError(f"--task {named}: write FILE#ID, a task file and a task id")
     tasks, _ = read_tasks(Path(path), env)
     found = next((task for task in tasks if task.id == wanted), None)
     if found is None:
         nearest = difflib.get_close_matches(wanted, [task.id for task in tasks], 1) or [tasks[0].id]
-        raise InputError(f"{path}: there is no task {wanted!r}; did you mean {nearest[0]!r}?")
+        raise InputError(f"{path}: no task {wanted!r}; did you mean {nearest[0]!r}?")
     return found
 
 
 def _new_folder(out: Path) -> Path:
     """An empty folder for this session; an earlier session is evidence and is not overwritten."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: holds something already; give each session a folder of its own with --out")
+        raise InputError(f"{out}: not empty; name a new or empty folder with --out")
     return out
 
 

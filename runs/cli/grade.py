@@ -153,7 +153,7 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[list[SubmittedRow],
     matched = match_to_tasks(tasks, found_rows)
     if not matched.rows:
         first = f"; {matched.problems[0]}" if matched.problems else ""
-        raise InputError(f"{', '.join(map(str, files))}: no program can be used{first}")
+        raise InputError(f"{', '.join(map(str, files))}: no usable program{first}")
     kept = {(row.task, row.style, row.model) for row in matched.rows}
     verdicts = {(row.task, row.style, row.model): row for row in reversed(recorded)}
     return matched.rows, [row for key, row in verdicts.items() if key in kept][::-1], matched.problems

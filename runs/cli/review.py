@@ -27,19 +27,19 @@ from lawtrace.solver.rules import load_rules
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
 
-Recipe = Annotated[Path | None, typer.Option("--recipe", help="The protocol: reviewers, rounds, decision, quota.")]
-Opinions = Annotated[Path | None, typer.Option("--opinions", help="The file of opinions; by default beside the file.")]
-Out = Annotated[Path | None, typer.Option("--out", help="Where to write what is accepted; by default beside the file.")]
-Status = Annotated[bool, typer.Option("--status", help="Serve nothing: print where the review stands.")]
-Host = Annotated[str, typer.Option(help="Where to listen; anywhere but on loopback a token is needed.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")]
+Recipe = Annotated[Path | None, typer.Option("--recipe", help="Review protocol: reviewers, rounds, decision, quota.")]
+Opinions = Annotated[Path | None, typer.Option("--opinions", help="Opinion file; default: next to the input.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Output file for accepted items; default: next to the input.")]
+Status = Annotated[bool, typer.Option("--status", help="Print the state of the review without serving it.")]
+Host = Annotated[str, typer.Option(help="Address to listen on. Other than loopback needs a token.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free port.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
 
 def review_rules(
-    file: Annotated[Path, typer.Argument(help="The rules.")],
+    file: Annotated[Path, typer.Argument(help="Rule file to review.")],
     env: EnvironmentOption = "banking",
-    document: Annotated[Path | None, typer.Option(help="The regulation that they were drawn from.")] = None,
+    document: Annotated[Path | None, typer.Option(help="Regulation from which the rules were extracted.")] = None,
     recipe: Recipe = None,
     opinions: Opinions = None,
     out: Out = None,
@@ -61,7 +61,7 @@ def review_rules(
 
 
 def review_tasks(
-    file: Annotated[Path, typer.Argument(help="The tasks.")],
+    file: Annotated[Path, typer.Argument(help="Task file to review.")],
     env: EnvironmentFolderOption = None,
     recipe: Recipe = None,
     opinions: Opinions = None,
@@ -103,7 +103,7 @@ def _review(
     if as_json:
         print_json({**_as_json(summary), "out": str(accepted), "written": written})
         return
-    table = make_table("round", "items", "all say the same", "mean Cohen's kappa", "Fleiss' kappa")
+    table = make_table("round", "items", "unanimous", "mean Cohen's kappa", "Fleiss' kappa")
     for line in summary.rounds:
         kappas = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.cohen, line.fleiss))
         table.add_row(str(line.round), str(line.items), percent(line.unanimous), *kappas)
@@ -115,7 +115,7 @@ def _review(
     )
     if summary.stale:
         print_note(
-            f"{summary.stale} opinions do not count: on words that have changed since, or of people who do not review."
+            f"{summary.stale} opinions not counted: the text has changed since, or the author is not a reviewer."
         )
     print_note(f"Opinions: {log.path}. Written: {accepted}, {written} {subject.noun}s.")
 
@@ -128,7 +128,7 @@ def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int,
     from lawtrace.runs.web.server import serve_review
 
     def tell(address: str) -> None:
-        print_note(f"Review at {address} Stop with Ctrl-C.")
+        print_note(f"Review at {address} (stop with Ctrl-C)")
         if as_json:
             print_json({"address": address})
 

@@ -24,7 +24,7 @@ from lawtrace.solver.rules import Rule, check_rules, load_rules
 
 _STRENGTH = TypeAdapter(MutationScore)
 
-app = typer.Typer(help="Rules: draw them from a regulation, check them.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="Extract, check and review rules.", no_args_is_help=True, add_completion=False)
 
 
 app.command("extract")(extract_command)
@@ -36,9 +36,9 @@ app.command("review")(review_rules)
 @app.command("check")
 def check_command(
     env: EnvironmentOption = "banking",
-    rules: Annotated[Path | None, typer.Option(help="A rule file; by default the curated set.")] = None,
-    mutate: Annotated[int, typer.Option(min=0, help="So many traces are spoilt, to see what the rules notice.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of those traces.")] = 1,
+    rules: Annotated[Path | None, typer.Option(help="Rule file; default: the curated set.")] = None,
+    mutate: Annotated[int, typer.Option(min=0, help="Mutate this many traces and count what the rules notice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the mutated traces.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Check a rule set.
@@ -61,7 +61,7 @@ def check_command(
         print_result(rule_table(chosen))
         if analysis.breaking:
             print_result(_witness_table(analysis))
-        print_result(_finding_table(analysis) if analysis.findings else "Nothing found against them.")
+        print_result(_finding_table(analysis) if analysis.findings else "No findings.")
         for assumption in analysis.assumptions:
             print_result(Text(assumption, style="dim"))
         if strength:
@@ -73,20 +73,20 @@ def check_command(
 
 def _measure(environment: Environment, rules: tuple[Rule, ...], count: int, seed: int) -> MutationScore:
     traces = synthesize(environment, rules, count=count, length=8, seed=seed)
-    with ProgressBars().stage("spoilt traces", None):
+    with ProgressBars().stage("mutated traces", None):
         return measure_mutation_score(environment, rules, [(f"trace {n}", trace) for n, trace in enumerate(traces, 1)])
 
 
 def _witness_table(analysis: RuleSetAnalysis) -> Table:
     """A witness for each rule, to check by eye whether the rule forbids what it should."""
-    table = make_table("rule", "a trace that breaks it and no other rule")
+    table = make_table("rule", "trace that breaks only this rule")
     for rule, witness in analysis.breaking.items():
-        table.add_row(rule, Text(", ".join(witness.steps) or "(no call at all)"))
+        table.add_row(rule, Text(", ".join(witness.steps) or "(no calls)"))
     return table
 
 
 def _finding_table(analysis: RuleSetAnalysis) -> Table:
-    table = make_table("found", "what, and why")
+    table = make_table("finding", "description, proof")
     for finding in analysis.findings:
         table.add_row(finding.kind, Text.assemble(finding.message, "\n", (finding.proof, "dim")))
     return table

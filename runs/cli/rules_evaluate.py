@@ -46,14 +46,10 @@ class _RuleSet:
 
 
 def evaluate_command(
-    files: Annotated[list[Path], typer.Argument(help="The rules to be scored; several stand side by side.")],
-    gold: Annotated[
-        Path | None, typer.Option(help="The gold rules; by default the published, or else the curated.")
-    ] = None,
+    files: Annotated[list[Path], typer.Argument(help="Rule files to score side by side.")],
+    gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
     env: EnvironmentOption = "banking",
-    baseline: Annotated[
-        bool, typer.Option(help="Beside what a model drew, draw the rules of the baseline without a model, too.")
-    ] = True,
+    baseline: Annotated[bool, typer.Option(help="Also score the offline baseline on the same text.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Score rule sets against gold rules.
@@ -82,7 +78,7 @@ def evaluate_command(
 
 def extract_offline_baseline(setting: Domain, trail: ExtractionProvenance) -> tuple[Rule, ...]:
     """The rules that the offline roles extract from the same text."""
-    print_note("Drawing the baseline without a model from the same text.")
+    print_note("Extracting the offline baseline from the same text.")
     with ProgressBars().stage("provisions", len(trail.provisions)) as step:
         return asyncio.run(run_offline_extraction(setting.with_regulation(trail.regulation()), on_provision=step)).rules
 
@@ -93,7 +89,7 @@ def _read(file: Path) -> _RuleSet:
 
 
 def _show_scores(scored: dict[str, RuleSetComparison]) -> None:
-    table = make_table("drawn by", "rules", "extracted", "gold", "precision", "recall")
+    table = make_table("extracted by", "rules", "extracted", "gold", "precision", "recall")
     for name, evaluation in scored.items():
         lines = {"all": evaluation.rules, "elementary": evaluation.elementary, **evaluation.templates}
         for place, (kind, score) in enumerate(lines.items()):
@@ -111,7 +107,7 @@ def _show_details(name: str, evaluation: RuleSetComparison) -> None:
     print_result(table)
     for near in evaluation.near_misses:
         trace = ", ".join(near.trace) or "the empty trace"
-        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}; they part on {trace}"))
+        print_result(Text(f"near miss: {near.extracted} is not {near.gold}: {near.what}; distinguished by {trace}"))
 
 
 def _as_json(evaluation: RuleSetComparison) -> dict[str, Json]:

@@ -41,13 +41,11 @@ _MOST_DOUBTS = 5
 def extract_command(
     document: Annotated[
         Path | None,
-        typer.Argument(help="A regulation as published, or a restated one (TOML); by default the environment's."),
+        typer.Argument(help="Regulation, published or restated (TOML); default: the environment's."),
     ] = None,
     recipe: RecipeOption = None,
     env: EnvironmentOverride = None,
-    out: Annotated[Path, typer.Option(help="The rule file to write; its log and page are written beside it.")] = Path(
-        "rules.jsonl"
-    ),
+    out: Annotated[Path, typer.Option(help="Output rule file; log and page go next to it.")] = Path("rules.jsonl"),
     budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,7 +70,7 @@ def extract_command(
     unread = provenance.unread
     if unread and len(unread) == len(provenance.provisions) and provenance.head.stopped is None:
         raise OperationalError(
-            f"no provision was read, so nothing was written; run the command again: {unread[0].fate.because}"
+            f"no provision could be read, nothing written; run the command again: {unread[0].fate.because}"
         )
     EXTRACTED_RULES.write(out, rules)
     write_provenance(provenance_path(out), provenance)
@@ -90,9 +88,9 @@ def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
 
 
 def trail_command(
-    file: Annotated[Path, typer.Argument(help="The rules, or the trail that was written beside them.")],
-    rule: Annotated[str | None, typer.Option(help="One rule, with everything said over it.")] = None,
-    provision: Annotated[str | None, typer.Option(help="One provision by its citation, likewise.")] = None,
+    file: Annotated[Path, typer.Argument(help="Rule file, or its extraction log.")],
+    rule: Annotated[str | None, typer.Option(help="Show one rule and its messages.")] = None,
+    provision: Annotated[str | None, typer.Option(help="Show one provision (by citation) and its messages.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
 ) -> None:
     """Show the provenance of extracted rules.
@@ -111,14 +109,14 @@ def trail_command(
         _show_provision(trail, provision)
     else:
         print_result(funnel_table(trail.funnel))
-        table = make_table("provision", "what became of it")
+        table = make_table("provision", "result")
         for row in trail.provisions:
             table.add_row(Text(row.citation), Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
         print_result(table)
 
 
 def funnel_table(funnel: ExtractionFunnel) -> Table:
-    table = make_table("step", "left")
+    table = make_table("step", "remaining")
     for step, label in FUNNEL_STEPS.items():
         table.add_row(label, str(getattr(funnel, step)))
     return table
@@ -149,9 +147,9 @@ def _tell(setting: Domain, rules: tuple[Rule, ...], trail: ExtractionProvenance,
         elif row.status == "merged":
             print_note(f"merged {row.rule.id} into {', '.join(row.into)}")
     for doubt in trail.head.doubts[:_MOST_DOUBTS]:
-        print_note(f"look at the document: {doubt}")
+        print_note(f"check the document: {doubt}")
     if len(trail.head.doubts) > _MOST_DOUBTS:
-        print_note(f"look at the document: {len(trail.head.doubts) - _MOST_DOUBTS} more doubts stand on the page")
+        print_note(f"check the document: {len(trail.head.doubts) - _MOST_DOUBTS} more warnings are on the page")
     print_result(funnel_table(trail.funnel))
     print_result(rule_table(rules))
     source = "our own restatement" if setting.regulation.restated else "the document given"
@@ -160,13 +158,13 @@ def _tell(setting: Domain, rules: tuple[Rule, ...], trail: ExtractionProvenance,
     if any(model != "offline" for model in trail.head.models.values()):
         beside = compare_rule_sets(extract_offline_baseline(setting, trail), load_rules(setting.gold_file)).rules
         rates = f"precision {percent(beside.precision)}, recall {percent(beside.recall)}"
-        print_result(f"The baseline without a model, on the same text: {rates}.")
+        print_result(f"Offline baseline, same text: {rates}.")
     offline = [role.replace("_", " ") for role, model in trail.head.models.items() if model == "offline"]
     if offline:
-        print_result(f"A baseline: deterministic stand-ins, not a model, played {', '.join(offline)}.")
+        print_result(f"Deterministic baseline used instead of a model for: {', '.join(offline)}.")
     if trail.unread:
         print_note(
-            f"{len(trail.unread)} provisions were not read to the end; run the command again to continue. "
+            f"{len(trail.unread)} provisions are incomplete; run the command again to continue. "
             f"{trail.unread[0].fate.because}"
         )
     print_note(f"Written: {out}, {provenance_path(out)}, {out.with_suffix('.html')}")
@@ -176,15 +174,15 @@ def _show_rule(trail: ExtractionProvenance, name: str) -> None:
     row = next((row for row in trail.rules if row.rule.id == name), None)
     if row is None:
         names = ", ".join(row.rule.id for row in trail.rules)
-        raise InputError(f"the trail has no rule {name!r}; it has {names or 'none'}")
+        raise InputError(f"the extraction log has no rule {name!r}; it has {names or 'none'}")
     print_result(Text(f"{row.rule.id} ({row.status}): {row.rule.formula}"))
     merged = (other for other in trail.rules if name in other.into)
     for quote in dict.fromkeys(quote for one in (row, *merged) for quote in one.quotes):
-        stands = "these words stand in it" if quote.checked else "these words do NOT stand in it"
+        stands = "quote found in the text" if quote.checked else "quote NOT found in the text"
         print_result(Text(f"{quote.citation}: “{quote.words}” ({stands})"))
-    print_result(Text(f"rests on: {'; '.join(row.rule.provisions)}"))
+    print_result(Text(f"provisions: {'; '.join(row.rule.provisions)}"))
     if row.because:
-        print_result(Text(f"why: {row.because}"))
+        print_result(Text(f"reason: {row.because}"))
     for check in row.checks:
         print_result(Text(f"checked: {check}"))
     _show_said(trail, row.piece)
@@ -193,7 +191,7 @@ def _show_rule(trail: ExtractionProvenance, name: str) -> None:
 def _show_provision(trail: ExtractionProvenance, citation: str) -> None:
     row = next((row for row in trail.provisions if row.citation == citation), None)
     if row is None:
-        raise InputError(f"the trail has no provision {citation!r}; cite it as in `lawtrace rules trail`")
+        raise InputError(f"the extraction log has no provision {citation!r}; `lawtrace rules trail` lists them")
     print_result(Text(f"{row.citation}: {row.words}"))
     print_result(Text(f"{PROVISION_STATUS_LABELS[row.fate.fate]}: {row.fate.because}"))
     if row.fate.scope:

@@ -47,24 +47,16 @@ from lawtrace.solver.coverage.mutations import MutationScore
 
 
 def run(
-    recipe: Annotated[
-        Path | None, typer.Argument(help="A recipe (TOML). Without one: the quickstart, offline.")
-    ] = None,
-    repeated: Annotated[
-        Path | None, typer.Option("--from", help="Repeat this run: the recipe of its record, in a new folder.")
-    ] = None,
-    reuse: Annotated[
-        Path | None, typer.Option(help="Take the stage files of this run where they were made from the same inputs.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be done and asked, and do nothing.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="The run's folder; by default a new one below logs/.")] = None,
+    recipe: Annotated[Path | None, typer.Argument(help="Recipe (TOML); default: the offline quickstart.")] = None,
+    repeated: Annotated[Path | None, typer.Option("--from", help="Repeat this run in a new folder.")] = None,
+    reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the planned model calls and exit.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default: a new one below logs/.")] = None,
     env: Annotated[
         str | None,
-        typer.Option(help="The environment in place of the recipe's: a built-in one, or a folder of your own."),
+        typer.Option(help="Override the recipe's environment: a built-in one or a folder."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Overrides the recipe's seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Override the recipe's seed.")] = None,
     sandbox: Annotated[
         str | None,
         typer.Option(help="Override the sandbox of the recipe: bwrap, docker or docker:IMAGE."),
@@ -88,7 +80,7 @@ def run(
 
 
 def resume(
-    directory: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
+    directory: Annotated[Path, typer.Argument(help="Folder of an interrupted run.")],
     env: EnvironmentFolderOption = None,
     budget: BudgetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
@@ -150,7 +142,7 @@ def _execute(
     with resumable(folder.path):
         results = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=ProgressBars(), reuse=reuse))
     if all(one.result is None for one in results):
-        raise OperationalError(f"no variant came to verdicts; the first: {results[0].ended}")
+        raise OperationalError(f"no variant has verdicts; first failure: {results[0].ended}")
     report_ablation(folder.path, recipe.environment, quiet=as_json)
     if as_json:
         variants: list[Json] = [
@@ -175,8 +167,8 @@ def _show_plan(recipe: Recipe, *, as_json: bool) -> None:
 def _resuming(event_log: EventLogFile) -> str:
     last = [entry for entry in event_log.entries(kind="resumed") if isinstance(entry, RunResumed)][-1]
     answers = sum(1 for _ in event_log.entries(kind="model_call"))
-    again = f"; {len(last.in_flight)} calls were in flight and are made again" if last.in_flight else ""
-    return f"Going on with {answers} answers on record{again}."
+    again = f"; {len(last.in_flight)} interrupted calls are repeated" if last.in_flight else ""
+    return f"Continuing with {answers} recorded answers{again}."
 
 
 def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
@@ -188,7 +180,7 @@ def _finish(result: RunResult, recipe: Recipe, *, as_json: bool) -> None:
     print_result(outcome_table(content.verdicts, planned=content.planned_in_all))
     print_invalid((row.task, row.reason) for row in content.verdicts if row.outcome == "invalid")
     if any(row.outcome == "invalid" and row.reason.startswith(("endpoint", "deadline")) for row in content.verdicts):
-        print_note(f"`lawtrace resume {result.folder.path}` asks again where no answer came.")
+        print_note(f"`lawtrace resume {result.folder.path}` repeats the calls without an answer.")
     if result.findings.deletions is not None:
         deletions = result.findings.deletions
         print_result(

@@ -72,7 +72,7 @@ def open_stage_log(out: Path, what: str, sandbox: str | None = None) -> EventLog
     name = out.stem if out.suffix == ".jsonl" else out.name  # the folder of a release may be called 0.1
     folder = out.with_name(f"{name}.events")
     if event_log_path(folder).exists():
-        print_note(f"Continuing {folder}: no answer in it is asked for again.")
+        print_note(f"Continuing {folder}: recorded answers are reused.")
         return EventLogFile.resume(folder)
     return EventLogFile.create(folder, recipe={"stage": what, "sandbox": sandbox})
 

@@ -36,15 +36,13 @@ from lawtrace.solver.planner.trace_spec import TraceProfile
 
 
 def build_command(
-    traces: Annotated[
-        Path | None, typer.Option(help="The traces (JSON lines); by default traces are synthesized.")
-    ] = None,
+    traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
     recipe: RecipeOption = None,
     env: EnvironmentOverride = None,
     rules: RulesOption = None,
     count: CountOption = None,
     length: LengthOption = None,
-    profile: Annotated[TraceProfile | None, typer.Option(help="What the traces are for.")] = None,
+    profile: Annotated[TraceProfile | None, typer.Option(help="Trace profile.")] = None,
     require: RequireOption = None,
     forbid: ForbidOption = None,
     pairs: PairsOption = None,
@@ -53,7 +51,7 @@ def build_command(
     seed: SeedOption = None,
     family: Annotated[
         Literal["ordinary", "denied", "both"] | None,
-        typer.Option(help="Ordinary tasks, denied sessions (where stopping is right), or both."),
+        typer.Option(help="Build ordinary tasks, denied sessions, or both."),
     ] = None,
     sandbox: SandboxOption = None,
     budget: BudgetOption = None,

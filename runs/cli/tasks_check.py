@@ -39,7 +39,7 @@ from lawtrace.runs.store.task_file import read_usable_tasks
 
 
 def check_tasks_command(
-    file: Annotated[Path, typer.Argument(help="The tasks (JSON lines), or the folder of a release.")],
+    file: Annotated[Path, typer.Argument(help="Task file (JSON lines), or release folder.")],
     recipe: RecipeOption = None,
     env: EnvironmentFolderOption = None,
     sandbox: SandboxOption = None,
@@ -88,7 +88,7 @@ def _say_result(rows: Sequence[QualityRow], problems: Sequence[Problem], out: Pa
         print_json({"tasks": len(rows), "passed": passed, "checks": checks, "invalid": invalid, "out": str(out)})
     else:
         failed = [(row.task, finding) for row in rows for finding in row.findings if finding.answer == "failed"]
-        table = make_table("check", "passed", "failed", "undecided", "reasons to fail")
+        table = make_table("check", "passed", "failed", "undecided", "reasons")
         for name, answers in counts.items():
             reasons = sum(finding.check == name for _, finding in failed)
             table.add_row(name, *(str(answers[answer]) for answer in ("passed", "failed", "undecided")), str(reasons))

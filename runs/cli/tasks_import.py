@@ -21,9 +21,9 @@ from lawtrace.runs.stages.pipeline import TASKS
 
 
 def import_command(
-    source: Annotated[str, typer.Argument(help="What is imported: logisafetybench.")],
-    directory: Annotated[Path, typer.Argument(help="The folder, as published or flat.")],
-    domain: Annotated[PublishedDomainName, typer.Option(help="The published domain.")] = "bank_manager",
+    source: Annotated[str, typer.Argument(help="Source format: logisafetybench.")],
+    directory: Annotated[Path, typer.Argument(help="Folder of the data, as published or flat.")],
+    domain: Annotated[PublishedDomainName, typer.Option(help="Published domain.")] = "bank_manager",
     sandbox: SandboxOption = None,
     out: OutOption = Path("tasks.jsonl"),
     as_json: JsonOption = False,
@@ -33,7 +33,7 @@ def import_command(
     Imports instructions, states and rules; repairs and runs the reference programs.
     """
     if source != "logisafetybench":
-        raise typer.BadParameter(f"{source!r} is not known; it must be logisafetybench")
+        raise typer.BadParameter(f"unknown source {source!r}; use logisafetybench")
     with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     TASKS.write(out, imported.tasks)

@@ -33,11 +33,9 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 
 
 def release_command(
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
-    version: Annotated[str, typer.Option(help="The version of the task set, such as 0.1.")] = "0.1",
-    env: Annotated[
-        list[str] | None, typer.Option(help="An environment; repeatable. By default all that are built in.")
-    ] = None,
+    out: Annotated[Path, typer.Option(help="Output folder.")],
+    version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
+    env: Annotated[list[str] | None, typer.Option(help="Environment; default: all built-in ones. Repeatable.")] = None,
     count: CountOption = None,
     seed: SeedOption = None,
     recipe: RecipeOption = None,

@@ -33,7 +33,7 @@ from lawtrace.solver.coverage.measures import measure_coverage
 from lawtrace.solver.planner.trace_spec import TraceProfile
 
 app = typer.Typer(
-    help="Synthesize compliant traces, and see what they cover.",
+    help="Synthesize compliant traces and measure coverage.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -46,7 +46,7 @@ def synthesize_command(
     rules: RulesOption = None,
     count: CountOption = None,
     length: LengthOption = None,
-    profile: Annotated[TraceProfile | None, typer.Option(help="What the traces are for.")] = None,
+    profile: Annotated[TraceProfile | None, typer.Option(help="Trace profile.")] = None,
     require: RequireOption = None,
     forbid: ForbidOption = None,
     pairs: PairsOption = None,

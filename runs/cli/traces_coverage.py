@@ -40,10 +40,8 @@ def coverage_command(
     count: CountOption = None,
     seed: SeedOption = None,
     proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
-    model: Annotated[
-        str | None, typer.Option(help="A model that writes as many programs under the same rules, as a baseline.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The file for these programs and their calls.")] = Path("baseline.jsonl"),
+    model: Annotated[str | None, typer.Option(help="Compare with programs by this model.")] = None,
+    out: Annotated[Path, typer.Option(help="Output file for the model's programs and calls.")] = Path("baseline.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
     """Measure what compliant traces can cover.
@@ -89,10 +87,10 @@ def coverage_command(
         if analysis.certificates:
             print_result(_certificates(analysis, proofs=proofs))
         for first, second in analysis.undecided:
-            print_result(f"{first} -> {second}: not decided; it counts as feasible.")
+            print_result(f"{first} -> {second}: undecided; counted as feasible.")
         for first, second in analysis.missing:
-            print_result(f"{first} -> {second}: feasible, and not in the suite.")
-    print_result(Text(f"What Z3 takes for granted: {'; '.join(analyses[0].assumptions)}.", style="dim"))
+            print_result(f"{first} -> {second}: feasible but not in the suite.")
+    print_result(Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim"))
 
 
 def _baseline(recipe: Recipe, domain: Domain, out: Path) -> ModelBaseline:
@@ -130,7 +128,7 @@ def _baseline_table(baseline: ModelBaseline) -> Table:
     table = make_table("model-written", "programs", "ATC", "S.C.", title=baseline.model)
     for words, programs, coverage in (
         ("all", baseline.programs, baseline.coverage),
-        ("run to the end, all rules kept", baseline.compliant, baseline.compliant_coverage),
+        ("completed and compliant", baseline.compliant, baseline.compliant_coverage),
     ):
         table.add_row(words, str(programs), f"{coverage.atc:.1%}", f"{coverage.critical_share:.0%}")
     return table
@@ -162,7 +160,7 @@ def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 
 def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
-    table = make_table(f"profile {analysis.profile}: what cannot be, and why")
+    table = make_table(f"profile {analysis.profile}: infeasible, with reason")
     for certificate in analysis.certificates:
         proof = f"\n{certificate.proof}" if proofs else ""
         table.add_row(Text.assemble(str(certificate), (proof, "dim")))

@@ -12,8 +12,8 @@ from lawtrace.runs.cli.output import print_json, print_note
 
 
 def view(
-    directory: Annotated[Path, typer.Argument(help="The folder of a run, or one that holds runs.")] = Path("logs"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port on loopback; 0 takes a free one.")] = 8718,
+    directory: Annotated[Path, typer.Argument(help="Run folder, or a folder of runs.")] = Path("logs"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0 picks a free port.")] = 8718,
     as_json: Annotated[bool, typer.Option("--json", help="Print the address as one JSON object.")] = False,
 ) -> None:
     """Browse runs in the browser.
@@ -25,7 +25,7 @@ def view(
     from lawtrace.runs.web.server import serve_viewer
 
     def tell(address: str) -> None:
-        print_note(f"The runs in {directory} are shown at {address} Stop with Ctrl-C.")
+        print_note(f"Serving the runs in {directory} at {address} (stop with Ctrl-C)")
         if as_json:
             print_json({"address": address})
 

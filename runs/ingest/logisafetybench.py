@@ -203,10 +203,10 @@ def _find(directory: Path, name: str) -> Path:
     """The file of that name in the folder or below. Raises InputError for none, or several that differ."""
     found = sorted(directory.rglob(name))
     if not found:
-        raise InputError(f"{directory}: there is no {name} in it or below; give the folder as published, or flat")
+        raise InputError(f"{directory}: no {name} in this folder or below; name the folder as published, or flat")
     if len({file_digest(path) for path in found}) > 1:
         places = ", ".join(str(path.relative_to(directory)) for path in found)
-        raise InputError(f"{directory}: holds several {name} that differ: {places}; give the folder of one of them")
+        raise InputError(f"{directory}: several different {name}: {places}; name the folder of one of them")
     return found[0]
 
 

@@ -65,7 +65,7 @@ def _behind(tally: OutcomeCounts, unusable: int) -> str:
     return (
         f"{tally.planned} attempts planned: {tally.judged} judged ({tally.count('no_program')} of them no program), "
         f"{tally.invalid} invalid, {tally.missing} missing"
-    ) + (f"; invalid too: {unusable} rows that could not be used" if unusable else "")
+    ) + (f"; also invalid: {unusable} unusable rows" if unusable else "")
 
 
 def strength_table(strength: MutationScore) -> Table:
@@ -74,7 +74,7 @@ def strength_table(strength: MutationScore) -> Table:
     table.add_column("one change to a reference trace", overflow="fold")
     for name in ("tried", "noticed"):
         table.add_column(name, justify="right", min_width=8)
-    table.add_column("  why the rest passes", overflow="fold")
+    table.add_column("  reasons for survivors", overflow="fold")
     for kind, tried in strength.mutants.items():
         reasons = Counter(survivor.reason for survivor in strength.survivors if survivor.kind == kind)
         why = "; ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
@@ -89,8 +89,8 @@ def plan_table(plan: RunPlan) -> Table:
     variants = f"{plan.variants} variants, stages with the same inputs counted once. " if plan.variants > 1 else ""
     return calls_table(
         plan,
-        f"{variants}Calls of models. Expected: every answer is accepted at once. At most: every round is needed, every "
-        "spare trace is tried, every answer has to be asked for once more.",
+        f"{variants}Model calls. Expected: every answer is accepted at once. At most: every round is needed, every "
+        "spare trace is tried, every answer is requested twice.",
     )
 
 
@@ -106,9 +106,9 @@ def calls_table(plan: CallPlan, meaning: str) -> Table:
         table.add_row(*(Text(cell) for cell in cells))
     table.add_row(Text("all calls"), Text(""), Text(f"{plan.expected:,}"), Text(f"{plan.most:,}"))
     table.caption = f"{meaning} " + (
-        "No ceiling on its cost: set budget.money, or prices and parameters.max_tokens."
+        "Cost is unlimited: set budget.money, or prices and parameters.max_tokens."
         if plan.ceiling is None
-        else f"It costs at most {plan.ceiling:,.2f}."
+        else f"Maximum cost: {plan.ceiling:,.2f}."
     )
     return table
 

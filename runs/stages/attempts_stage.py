@@ -233,5 +233,5 @@ def _guard(shield: ShieldMode, task: Task, regulation: Regulation | None) -> Cal
     if shield == "off":
         return None
     if regulation is None:
-        raise InputError(f"task {task.id}: a shield tells which provision stands against a call; give the regulation")
+        raise InputError(f"task {task.id}: a shield cites provisions and needs the regulation")
     return Shield(task.rules, regulation, shield)

@@ -46,7 +46,7 @@ def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
         case "refuse":
             return REFUSAL
         case _:
-            raise InputError(f"model '{model}' is no baseline policy; name one of {', '.join(BASELINES)}")
+            raise InputError(f"model '{model}' is not a baseline policy; choose one of {', '.join(BASELINES)}")
 
 
 def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[ProgramRow]:
@@ -73,7 +73,7 @@ def check_traces_present(models: Sequence[str], tasks: Sequence[Task]) -> None:
     playing = [model for model in models if model in {"baseline:reference", "baseline:literal"}]
     if without is not None and playing:
         raise InputError(
-            f"task {without}: it was imported as a program and has no trace for {playing[0]!r} to play; use mode "
+            f"task {without}: imported as a program, so it has no trace for {playing[0]!r}; use mode "
             "'program' for that model"
         )
 

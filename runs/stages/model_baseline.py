@@ -46,7 +46,7 @@ def check_writer(model: str) -> ModelSpec:
     """The model of the trace writer. Raises InputError for a scripted one: this baseline is never simulated."""
     spec = ModelSpec.parse(model)
     if spec.is_scripted:
-        raise InputError(f"{model!r} writes no traces: the model-written baseline needs a model, such as openai:NAME")
+        raise InputError(f"{model!r} cannot write traces; name a model such as openai:NAME")
     return spec
 
 

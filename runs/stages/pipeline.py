@@ -102,7 +102,7 @@ async def _choose_rules(context: StageContext, products: Products) -> Made:
         raise NoResponseError(f"the rules could not be extracted: {provenance.unread[0].fate.because}")
     if not rules:
         raise EmptyStageError(
-            "the extraction left no valid rule; use rules.source = 'curated', or see why with "
+            "the extraction left no valid rule; use rules.source = 'curated', or see the reasons with "
             f"`lawtrace messages {context.folder}`"
         )
     return Made().add(RULES, rules)

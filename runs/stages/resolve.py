@@ -55,7 +55,7 @@ def curated_rules(recipe: Recipe, setting: Domain) -> tuple[Rule, ...]:
     file, pinned = recipe.rules.file, recipe.rules.sha256
     if file is not None and pinned is not None and file.is_file() and file_digest(file) != pinned:
         raise InputError(
-            f"{file}: the rules have changed (the digest was {pinned[:12]}, it is {file_digest(file)[:12]}); restore "
+            f"{file}: the rules have changed (digest was {pinned[:12]}, is {file_digest(file)[:12]}); restore "
             "the file, or start a new run"
         )
     return _rules_over_offered_tools(recipe, setting, file or setting.rules_file)
@@ -76,9 +76,8 @@ def checked_recipe_environment(recipe: Recipe) -> Domain:
     setting = load_recipe_environment(recipe)
     if recipe.declaration not in {None, setting.digest}:
         raise InputError(
-            f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (it was "
-            f"{str(recipe.declaration)[:12]}, it is {setting.digest[:12]}); what was begun with another one cannot be "
-            "gone on with: restore it, or start a new run"
+            f"{setting.folder}: the declaration of {setting.environment.name!r} has changed (was "
+            f"{str(recipe.declaration)[:12]}, is {setting.digest[:12]}); restore it, or start a new run"
         )
     return setting
 
@@ -91,22 +90,20 @@ def recorded_recipe(event_log: EventLogFile, env: str | None = None) -> Recipe:
     folder, recorded = event_log.path.parent, event_log.recipe
     if isinstance(recorded, dict) and "stage" in recorded:
         raise InputError(
-            f"{folder}: the record of a stage that ran alone ({recorded['stage']}); give the same command again, which "
-            "goes on with it"
+            f"{folder}: recorded by the single stage {recorded['stage']!r}; run that command again to continue"
         )
     try:
         recipe = Recipe.model_validate(recorded)
     except ValidationError as error:
         raise InputError(
-            f"{folder}: its recipe cannot be read ({describe_validation_error(error)}); go on with the lawtrace "
-            "that began it, or "
-            "start a new run"
+            f"{folder}: its recipe cannot be read ({describe_validation_error(error)}); resume with the "
+            "lawtrace version that started it, or start a new run"
         ) from error
     if not is_folder(recipe.environment):
         return recipe
     if env is None:
         raise InputError(
-            f"{event_log.path.parent}: this run uses an environment outside lawtrace, whose Python runs only if you "
-            f"name its folder: add --env {recipe.environment}"
+            f"{event_log.path.parent}: the environment of this run is not built in and runs Python; "
+            f"allow it with --env {recipe.environment}"
         )
     return recipe.model_copy(update={"environment": env})

@@ -173,10 +173,12 @@ def _check_made_under(environment: Environment, rules: Sequence[Rule], row: Trac
     for event in trace.events:
         again, state = simulate_call(environment, state, event.tool, event.arguments)
         if again != event:
-            raise InputError(f"trace {row.id}: {event.tool} does something else now; synthesise the traces again")
+            raise InputError(f"trace {row.id}: {event.tool} now behaves differently; synthesize the traces again")
     for verdict in judge_rules(rules, trace.events, ()):
         if not verdict.kept:
-            raise InputError(f"trace {row.id} breaks the rule {verdict.rule!r}: it was made under other rules")
+            raise InputError(
+                f"trace {row.id} breaks the rule {verdict.rule!r} (made with other rules); synthesize the traces again"
+            )
 
 
 def _task(
@@ -195,8 +197,8 @@ def _task(
     if ran.execution.died or not reached or not all(verdict.kept for verdict in verdicts):
         trouble = ran.execution.error or "it reaches another state or breaks a rule"
         raise BrokenReferenceError(
-            f"task {row.id}: its reference program does not do what its trace does: {trouble}; "
-            f"this is a defect of the environment {environment.name!r}, please report it with the seed"
+            f"task {row.id}: its reference program differs from its trace: {trouble}; "
+            f"environment {environment.name!r} is defective, please report it with the seed"
         )
     return Task(
         id=row.id,

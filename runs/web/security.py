@@ -69,7 +69,7 @@ class _SameOrigin:
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             origin, host = headers.get(b"origin"), headers.get(b"host", "")
             if origin is not None and origin.partition("://")[2] != host:
-                await PlainTextResponse("sent from a page of somebody else's", 403)(scope, receive, send)
+                await PlainTextResponse("Cross-origin request rejected", 403)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -93,7 +93,7 @@ class _Token:
         elif self._is_token(_cookie(scope)):
             await self._app(scope, receive, send)
         else:
-            await PlainTextResponse("open the address that the command printed, with its token", 401)(
+            await PlainTextResponse("Token missing or wrong: open the address that the command printed", 401)(
                 scope, receive, send
             )
 

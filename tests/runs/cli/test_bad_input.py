@@ -113,7 +113,7 @@ def test_broken_run_files(lawtrace: Shell, run: RunFolder) -> None:
     code, out, _ = lawtrace("report", run.path)
     assert code == 1
     assert "8 attempts planned: 6 judged" in out
-    assert "0 invalid, 2 missing; invalid too: 3 rows that could not be used" in " ".join(out.split())
+    assert "0 invalid, 2 missing; also invalid: 3 unusable rows" in " ".join(out.split())
     compared, err = found(lawtrace, "compare", run.path, "--model", "baseline:reference", "--against", "baseline:noop")
     assert len(compared["problems"]) == 3
     assert "verdicts.jsonl, line 2: no task 'another'" in err

@@ -238,7 +238,7 @@ def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Pat
     (tmp_path / "rules.jsonl").write_text('{"id": "never", "formula": "G !CheckAuthorization"}\n')
     code, _, err = lawtrace("tasks", "build", "--traces", "traces.jsonl", "--rules", "rules.jsonl", "--count", 1)
     assert code == 2
-    assert "made under other rules" in " ".join(err.split())
+    assert "made with other rules" in " ".join(err.split())
 
 
 def test_every_command_accepts_json() -> None:
@@ -319,7 +319,7 @@ def test_repeated_stage_command_sends_no_new_requests(
     assert (code, "executor" in out) == (0, True)
     for whole_run in (("resume", "attempts.events"), ("run", "--from", "attempts.events")):
         code, _, err = lawtrace(*whole_run)
-        assert (code, "give the same command again" in " ".join(err.split())) == (2, True)
+        assert (code, "run that command again" in " ".join(err.split())) == (2, True)
 
 
 def test_missing_key_is_reported_before_the_run_starts(

@@ -304,7 +304,7 @@ async def test_a_token_is_required_outside_loopback(tmp_path: Path) -> None:
         (("--task", "tasks.jsonl"), "write FILE#ID"),
         (("--task", "none.jsonl#a"), "none.jsonl: cannot be read"),
         (("--task", "{tasks}#banking-s1-0"), "did you mean"),
-        (("--out", "full"), "holds something already"),
+        (("--out", "full"), "not empty"),
         (("--transport", "http", "--host", "256.256.256.256"), "cannot listen at 256.256.256.256"),
     ],
 )

@@ -216,7 +216,7 @@ def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
         ("retrievers = ['google']", "retrievers.0"),
         ("depths = [3, 1]", "depths must be in ascending order"),
         ("depths = [0]", "depths.0"),
-        ("models = ['baseline:noop']", "plays no role"),
+        ("models = ['baseline:noop']", "cannot play a role"),
         ("embedding = 'offline'", "has no embeddings"),
         ("modles = ['offline']", r"unknown key 'modles'; did you mean 'models'\?"),
         ("[conversation]\nconcurency = 1", r"did you mean 'concurrency'\?"),

@@ -265,4 +265,4 @@ def test_unusable_rows_are_reported_and_the_rest_is_imported(lawtrace: Shell, pu
     assert (code, "cases.json: not JSON" in " ".join(err.split())) == (2, True)
     (root / "hipaa_rules.json").write_text("{}")
     code, _, err = lawtrace("tasks", "import", "logisafetybench", root, "--domain", "teladoc")
-    assert (code, "several hipaa_rules.json that differ" in " ".join(err.split())) == (2, True)
+    assert (code, "several different hipaa_rules.json" in " ".join(err.split())) == (2, True)

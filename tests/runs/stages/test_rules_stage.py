@@ -85,7 +85,7 @@ def test_provenance_is_shown_in_the_terminal(lawtrace: Shell) -> None:
     assert "lay down penalties" in out
     assert "scope_aligner" in out
     code, out, _ = lawtrace("rules", "trail", "rules.jsonl", "--rule", "checkauthorization-before-transferfunds")
-    assert "these words stand in it" in " ".join(out.split())
+    assert "quote found in the text" in " ".join(out.split())
     # The rule cites two provisions: the text of the merged rule's provision is shown as well.
     assert "Article 1(2): “An authorization check must come before funds are" in " ".join(out.split())
     code, _, err = lawtrace("rules", "trail", "rules.jsonl", "--rule", "nobody")
@@ -218,7 +218,7 @@ def test_a_model_is_compared_with_the_baseline_and_other_sets(
             monkeypatch.setenv(name, value)
         extract = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "model.jsonl")
         code, out, _ = lawtrace(*extract)
-        assert (code, "The baseline without a model, on the same text" in " ".join(out.split())) == (0, True)
+        assert (code, "Offline baseline, same text" in " ".join(out.split())) == (0, True)
     lawtrace.json("rules", "extract", "law.txt", "--out", "plain.jsonl")
     plain = lawtrace.json("rules", "evaluate", "plain.jsonl")
     assert plain["beside"] == []

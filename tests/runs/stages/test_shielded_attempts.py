@@ -94,7 +94,7 @@ def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None
     row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
     with JailPool(count=1) as jails:
         (attempt,) = execute_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)
-        with pytest.raises(InputError, match="give the regulation"):
+        with pytest.raises(InputError, match="needs the regulation"):
             execute_answers(setting.environment, [task], [row], jails)
     assert attempt.execution is not None
     assert attempt.execution.status == "finished", attempt.execution.error
