@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.conversations import rule_proposal as extracting
-from lawtrace.runs import runner as way
+from lawtrace.agents.conversations import rule_proposal
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.stages import tasks_stage as build
+from lawtrace.runs.stages import pipeline, tasks_stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 
@@ -20,14 +19,14 @@ PATIENCE = 30.0
 """Seconds after which work stops waiting for the loop; reached only if the work blocks the loop."""
 
 HEAVY = (
-    (extracting, "find_flaws"),  # Z3
-    (way, "synthesize_rows"),  # Z3
-    (build, "run_program"),  # the jail
-    (way, "in_families"),  # the jail
-    (way, "check_deletions"),  # the jail
-    (way, "measure_strength"),
-    (way, "run_answers"),  # the jail
-    (way, "judge"),
+    (rule_proposal, "find_flaws"),  # Z3
+    (pipeline, "synthesize_traces"),  # Z3
+    (tasks_stage, "run_program"),  # the jail
+    (pipeline, "add_denied_sessions"),  # the jail
+    (pipeline, "check_deletions"),  # the jail
+    (pipeline, "measure_mutation_score"),
+    (pipeline, "execute_answers"),  # the jail
+    (pipeline, "judge"),
 )
 
 

@@ -41,7 +41,10 @@ def mine(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_run_from_a_recipe_and_later_commands(lawtrace: Shell, mine: Path, tmp_path: Path) -> None:
     done = lawtrace.json("run", "recipes/mine.toml", "--out", "run")
-    assert done["outcomes"] == {"reference/goal/safe_success": 1, "reference/workflow/safe_success": 1}
+    assert done["outcomes"] == {
+        "baseline:reference/goal/safe_success": 1,
+        "baseline:reference/workflow/safe_success": 1,
+    }
     for command in ("report", "resume", "grade"):
         code, _, err = lawtrace(command, "run")
         assert (code, "--env" in err) == (2, True), command

@@ -140,7 +140,7 @@ def test_rates_separate_the_families(walked: RunResult) -> None:
             ]
             assert tally == count_outcomes(members)
     page = render_report(content)
-    assert "Denied sessions are counted apart" in page
+    assert "Denied sessions are counted separately" in page
     table = outcome_table(walked.verdicts)
     assert table.row_count == 2 * 4 * len(STYLES)
     alone = compare_runs(read_side(walked.folder.path), read_side(walked.folder.path))

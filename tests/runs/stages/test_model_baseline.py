@@ -134,8 +134,8 @@ def test_compliant_programs_get_their_coverage(lawtrace: Shell, monkeypatch: pyt
 @pytest.mark.parametrize("model", ["offline", "baseline:literal", "baseline:reference"])
 def test_there_is_no_baseline_without_a_model(lawtrace: Shell, model: str) -> None:
     code, _, err = lawtrace("traces", "coverage", "--length", 5, "--model", model)
-    assert (code, "absent without one" in " ".join(err.split())) == (2, True)
-    with pytest.raises(ValueError, match="what a model does"):
+    assert (code, "needs a model" in " ".join(err.split())) == (2, True)
+    with pytest.raises(ValueError, match="needs a model"):
         RoleModelOptions(trace_writer=model)
     assert "baseline" not in lawtrace.json("traces", "coverage", "--length", 5, "--count", 2)
 
@@ -154,5 +154,5 @@ def test_report_has_a_baseline_column_if_a_model_is_set(
         assert len(server.requests) == 1
     assert len((tmp_path / "run" / "baseline.jsonl").read_text().splitlines()) == 2
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "The model-written baseline is by openai:some: of 2 programs 1 ran to their end" in page
+    assert "Model-written baseline by openai:some: 1 of 2 programs finished" in page
     assert "not measured" not in page

@@ -65,7 +65,7 @@ def test_different_seeds_and_profiles_differ() -> None:
 @pytest.mark.slow
 def test_nothing_depends_on_the_hash_seed() -> None:
     code = (
-        "from tests.solver.test_synthesis import TIGHT, programs, ENVIRONMENT\n"
+        "from tests.solver.planner.test_synthesis import TIGHT, programs, ENVIRONMENT\n"
         "print(programs(ENVIRONMENT, 4, 3), programs(TIGHT, 4, 3))"
     )
     printed = {

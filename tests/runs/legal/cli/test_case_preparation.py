@@ -82,8 +82,10 @@ def test_a_corrected_mapping_is_used(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["tempcover_mpn", "southend_council_reprimand"])
-def test_the_published_decisions_become_cases_for_the_grid(name: str, tmp_path: Path) -> None:
+def test_published_decisions_become_cases(name: str, tmp_path: Path) -> None:
+    """Offline, no question may come of them: real questions need a model as question writer."""
     if not SHARED.exists():
         pytest.skip("needs the decisions in ../shared/data/decisions")
-    ran = through(SHARED / f"{name}.txt", tmp_path)
-    assert ran["answers"] == 16 * call("check", "--cases", tmp_path / "cases")["questions"] > 0
+    found = call("ingest", SHARED / f"{name}.txt", "--out", tmp_path / "case.jsonl")
+    assert found["chunks"]["F"] > 0 < found["chunks"]["AR"]
+    assert found["parts"]["findings"] > 0 < found["parts"]["decision"]
