@@ -52,11 +52,11 @@ def draw_arguments(random: Random, state: State, events: list[Event], name: str)
         match parameter.source:
             case FromUser(domain, share):
                 if parameter.required or random.random() < share:
-                    arguments[parameter.name] = parameter.kind.encode(domain.draw(random, state))
+                    arguments[parameter.name] = parameter.type.encode(domain.draw(random, state))
             case FromLookup(entity):
                 arguments[parameter.name] = random.choice([row.values[entity.key] for row in state.rows(entity.table)])
             case FromTrace(_, function):
-                arguments[parameter.name] = parameter.kind.encode(function(ENVIRONMENT.tools, tuple(events)))
+                arguments[parameter.name] = parameter.type.encode(function(ENVIRONMENT.tools, tuple(events)))
     return arguments
 
 

@@ -109,11 +109,11 @@ class ObservedPredicates:
         """The range cut at the numbers that rules compare the argument with; a rule treats all values of a region
         alike.
         """
-        kind = tool.parameter(argument).kind
+        value_type = tool.parameter(argument).type
         cuts: set[int] = set()
         for constant in self._constants.get(tool.name, {}).get(FieldPath((argument,)), ()):
             try:
-                exact = kind.decode(constant)
+                exact = value_type.decode(constant)
             except (WrongType, WrongFormat):
                 continue
             cuts |= {exact, exact + 1}

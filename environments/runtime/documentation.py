@@ -43,7 +43,7 @@ def docstring(tool: Tool) -> str:
     """The text of ``help()`` on a tool in a program, below its signature."""
     lines = [tool.summary, "", "Arguments:"] if tool.parameters else [tool.summary]
     lines += [
-        f"    {parameter.name}: {_with_format(parameter.description, parameter.kind)}" for parameter in tool.parameters
+        f"    {parameter.name}: {_with_format(parameter.description, parameter.type)}" for parameter in tool.parameters
     ]
     lines += ["", "Returns:", *(f"    {result.name}: {result.description}" for result in tool.results)]
     lines += ["", "Raises:"] if tool.raises else []
@@ -59,8 +59,8 @@ def _summary(tool: Tool, *, hints: bool) -> str:
 def _document_parameter(parameter: Parameter) -> Json:
     return {
         "name": parameter.name,
-        "type": _type(parameter.kind),
-        "description": _with_format(parameter.description, parameter.kind),
+        "type": _type(parameter.type),
+        "description": _with_format(parameter.description, parameter.type),
         "required": parameter.required,
     }
 
@@ -68,11 +68,11 @@ def _document_parameter(parameter: Parameter) -> Json:
 def _document_result(tool: Tool, result: Result) -> Json:
     match result:
         case ValueResult():
-            return {"name": result.name, "type": _type(result.kind), "description": result.description}
+            return {"name": result.name, "type": _type(result.type), "description": result.description}
         case KeyResult():
-            kind = result.entity.fields[result.entity.key].kind
+            value_type = result.entity.fields[result.entity.key].type
             null = ", null if it did not succeed" if tool.fails else ""
-            return {"name": result.name, "type": _typed(kind) + null, "description": result.description}
+            return {"name": result.name, "type": _typed(value_type) + null, "description": result.description}
         case RowsResult():
             documented = {"name": result.name, **_document_rows(result)}
             return {**documented, "type": "object"} if result.single else documented
@@ -82,25 +82,25 @@ def _document_rows(result: RowsResult | NestedRows) -> dict[str, Json]:
     fields: dict[str, Json] = {}
     for name in result.fields:
         field = result.entity.fields[name]
-        fields[name] = _typed(field.kind) + (", may be absent" if field.optional else "")
+        fields[name] = _typed(field.type) + (", may be absent" if field.optional else "")
     for part in result.parts if isinstance(result, RowsResult) else ():
         fields[part.name] = _document_rows(part)
     return {"type": "array of objects", "fields": fields, "description": result.description}
 
 
-def _type(kind: ValueType) -> str:
-    return kind.name if kind.name != "array" else "array of strings"
+def _type(value_type: ValueType) -> str:
+    return value_type.name if value_type.name != "array" else "array of strings"
 
 
-def _typed(kind: ValueType) -> str:
+def _typed(value_type: ValueType) -> str:
     """The type, and its format if it has one."""
-    return f"{_type(kind)}, format {kind.shape}" if kind.shape else _type(kind)
+    return f"{_type(value_type)}, format {value_type.format}" if value_type.format else _type(value_type)
 
 
-def _with_format(description: str, kind: ValueType) -> str:
-    if isinstance(kind, Choice):
-        return f"{description} One of: {', '.join(kind.options)}."
-    return f"{description} Format: {kind.shape}." if kind.shape else description
+def _with_format(description: str, value_type: ValueType) -> str:
+    if isinstance(value_type, Choice):
+        return f"{description} One of: {', '.join(value_type.options)}."
+    return f"{description} Format: {value_type.format}." if value_type.format else description
 
 
 def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, dict[str, Json]]:
@@ -110,8 +110,8 @@ def call_schemas(environment: Environment, *, hints: bool = False) -> dict[str, 
         properties: dict[str, Json] = {}
         for parameter in tool.parameters:
             properties[parameter.name] = {
-                **parameter.kind.schema(),
-                "description": _with_format(parameter.description, parameter.kind),
+                **parameter.type.schema(),
+                "description": _with_format(parameter.description, parameter.type),
             }
         schemas[tool.name] = {
             "type": "object",
@@ -132,9 +132,9 @@ def result_schema(tool: Tool) -> dict[str, Json]:
 def _result_schema(tool: Tool, result: Result) -> dict[str, Json]:
     match result:
         case ValueResult():
-            schema = result.kind.schema()
+            schema = result.type.schema()
         case KeyResult():
-            schema = result.entity.fields[result.entity.key].kind.schema()
+            schema = result.entity.fields[result.entity.key].type.schema()
             schema = _or_null(schema) if tool.fails else schema
         case RowsResult():
             row = _row_schema(result)
@@ -144,7 +144,7 @@ def _result_schema(tool: Tool, result: Result) -> dict[str, Json]:
 
 def _row_schema(rows: RowsResult | NestedRows) -> dict[str, Json]:
     declared = {name: rows.entity.fields[name] for name in rows.fields}
-    fields = {name: field.kind.schema() for name, field in declared.items()}
+    fields = {name: field.type.schema() for name, field in declared.items()}
     for part in rows.parts if isinstance(rows, RowsResult) else ():
         fields[part.name] = {"type": "array", "items": _row_schema(part), "description": part.description}
     required = tuple(name for name in fields if name not in declared or not declared[name].optional)

@@ -226,7 +226,7 @@ def decode_arguments(tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Val
             decoded[parameter.name] = parameter.default
             continue
         try:
-            decoded[parameter.name] = parameter.kind.decode(raw)
+            decoded[parameter.name] = parameter.type.decode(raw)
         except WrongType as error:
             raise WrongType(f"{tool.name}, argument {parameter.name!r}: {error}") from error
         except WrongFormat as error:
@@ -270,7 +270,7 @@ def simulate_call(
 def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, Value]) -> dict[str, Json]:
     """The arguments as the tool understood them: 400.00000000000006, a sum of floats, is recorded as 400."""
     return {
-        name: tool.parameter(name).kind.encode(decoded[name]) if isinstance(raw, float) else raw
+        name: tool.parameter(name).type.encode(decoded[name]) if isinstance(raw, float) else raw
         for name, raw in arguments.items()
     }
 
@@ -290,10 +290,10 @@ def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *,
                 encoded[declared.name] = next(iter(rows), None) if declared.single else rows
             case KeyResult():
                 encoded[declared.name] = (
-                    None if failed else declared.entity.fields[declared.entity.key].kind.encode(value)
+                    None if failed else declared.entity.fields[declared.entity.key].type.encode(value)
                 )
             case ValueResult():
-                encoded[declared.name] = declared.kind.encode(value)
+                encoded[declared.name] = declared.type.encode(value)
     return encoded
 
 

@@ -95,7 +95,7 @@ def _compare_kept(
             left, right = wanted[key].values[name], found[key].values[name]
             same = _same(left, wanted_new, right, found_new)
             if not same and not declared.order_dependent:
-                shown = (None if value is None else declared.kind.encode(value) for value in (left, right))
+                shown = (None if value is None else declared.type.encode(value) for value in (left, right))
                 differences.append(StateDifference(entity.table, str(key), name, *shown))
     return differences
 

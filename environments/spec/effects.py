@@ -69,7 +69,7 @@ class ValueResult:
 
     name: str
     description: str
-    kind: ValueType
+    type: ValueType
     term: Term
 
     def terms(self) -> list[Term]:

@@ -18,13 +18,13 @@ class Field:
     """One field of an entity.
 
     Attributes:
-        kind: type of its values.
+        type: of its values.
         optional: whether a row may lack it (internally None; in JSON the key is absent).
         order_dependent: whether its value depends on the order of calls, as a running balance does. Goals do not fix
             the order, so such fields are ignored when final states are compared.
     """
 
-    kind: ValueType
+    type: ValueType
     optional: bool = False
     order_dependent: bool = False
 
@@ -69,14 +69,14 @@ class Entity:
                 values[name] = None
                 continue
             try:
-                values[name] = declared.kind.decode(raw[name])
+                values[name] = declared.type.decode(raw[name])
             except (WrongType, WrongFormat) as error:
                 raise InputError(f"table {self.table!r}, field {name!r}: {error}") from error
         return Row(values)
 
     def encode_row(self, row: "Row") -> dict[str, Json]:
         return {
-            name: declared.kind.encode(row.values[name])
+            name: declared.type.encode(row.values[name])
             for name, declared in self.fields.items()
             if row.values[name] is not None
         }

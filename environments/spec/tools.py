@@ -106,7 +106,7 @@ class Parameter:
     """
 
     name: str
-    kind: ValueType
+    type: ValueType
     description: str
     source: Source
     required: bool = True

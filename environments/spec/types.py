@@ -39,7 +39,7 @@ class ValueType(Protocol):
     def name(self) -> str: ...
 
     @property
-    def shape(self) -> str | None:
+    def format(self) -> str | None:
         """The format as documented, if there is one: ``YYYY-MM-DD``."""
         ...
 
@@ -59,7 +59,7 @@ class ValueType(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Text:
     name: str = "string"
-    shape: str | None = None
+    format: str | None = None
 
     def decode(self, value: Json) -> str:
         if not isinstance(value, str):
@@ -75,16 +75,16 @@ class _Text:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A string in a fixed format, documented as ``shape`` (``XXX-XXXX-XXXX``)."""
+    """A string in a fixed format, documented as ``format`` (``XXX-XXXX-XXXX``)."""
 
-    shape: str
+    format: str
     expression: str
     name: str = "string"
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
         if not re.fullmatch(self.expression, text, re.ASCII):
-            raise WrongFormat(f"{text[:40]!r} is not in the format {self.shape!r}")
+            raise WrongFormat(f"{text[:40]!r} is not in the format {self.format!r}")
         return text
 
     def encode(self, value: Value) -> Json:
@@ -101,7 +101,7 @@ class Choice:
 
     options: tuple[str, ...]
     name: str = "string"
-    shape: str | None = None
+    format: str | None = None
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
@@ -119,7 +119,7 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class _Boolean:
     name: str = "boolean"
-    shape: str | None = None
+    format: str | None = None
 
     def decode(self, value: Json) -> bool:
         if not isinstance(value, bool):
@@ -136,7 +136,7 @@ class _Boolean:
 @dataclass(frozen=True, slots=True)
 class _Integer:
     name: str = "integer"
-    shape: str | None = None
+    format: str | None = None
 
     def decode(self, value: Json) -> int:
         number = _number(value)
@@ -156,7 +156,7 @@ class _Money:
     """An amount in a currency with two decimals. Internally cents."""
 
     name: str = "number"
-    shape: str | None = None
+    format: str | None = None
 
     def decode(self, value: Json) -> int:
         number = _number(value)
@@ -180,7 +180,7 @@ class _Date:
     """A calendar day. External: YYYY-MM-DD. Internal: its day number."""
 
     name: str = "string"
-    shape: str | None = "YYYY-MM-DD"
+    format: str | None = "YYYY-MM-DD"
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -203,7 +203,7 @@ class _Time:
     """A time of day in the environment's time zone. External: HH:mm. Internal: minutes since midnight."""
 
     name: str = "string"
-    shape: str | None = "HH:mm"
+    format: str | None = "HH:mm"
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -223,7 +223,7 @@ class _Moment:
     """A minute in the environment's time zone. External: YYYY-MM-DD HH:mm. Internal: minutes since year 1."""
 
     name: str = "string"
-    shape: str | None = "YYYY-MM-DD HH:mm"
+    format: str | None = "YYYY-MM-DD HH:mm"
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -251,8 +251,8 @@ class ListOf:
     name: str = "array"
 
     @property
-    def shape(self) -> str | None:
-        return self.items.shape
+    def format(self) -> str | None:
+        return self.items.format
 
     def decode(self, value: Json) -> tuple[Value, ...]:
         if not isinstance(value, list):
@@ -285,9 +285,9 @@ TIME = _Time()
 TEXTS = ListOf(TEXT)
 
 
-def is_text_type(kind: ValueType) -> bool:
+def is_text_type(value_type: ValueType) -> bool:
     """Whether values are strings internally, or lists of them, rather than numbers or booleans."""
-    return isinstance(kind, _Text | Pattern | Choice | ListOf)
+    return isinstance(value_type, _Text | Pattern | Choice | ListOf)
 
 
 def _number(value: Json) -> float:

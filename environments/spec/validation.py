@@ -58,7 +58,7 @@ def validate_tool(environment: str, entities: Mapping[str, Entity], tool: Tool) 
         _check_result(place, tool, result)
     documented = {raised.exception for raised in tool.raises}
     for parameter in tool.parameters:
-        if _can_be_malformed(parameter.kind) and parameter.malformed not in {None, *documented}:
+        if _can_be_malformed(parameter.type) and parameter.malformed not in {None, *documented}:
             raise InputError(
                 f"{place}: {parameter.name!r} can be malformed, but {parameter.malformed} is not documented"
             )
@@ -158,12 +158,12 @@ def _phrased(phrases: Phrases | PhrasesByArgument | None) -> set[str]:
     return {name for text in texts for name in re.findall(r"[{\[](\w+)[}:]", text)}
 
 
-def _can_be_malformed(kind: ValueType) -> bool:
-    if isinstance(kind, ListOf):
-        return _can_be_malformed(kind.items)
-    schema = kind.schema()
+def _can_be_malformed(value_type: ValueType) -> bool:
+    if isinstance(value_type, ListOf):
+        return _can_be_malformed(value_type.items)
+    schema = value_type.schema()
     return bool({"pattern", "enum", "format"} & set(schema)) or schema["type"] in {"number", "integer"}
 
 
 def _is_boolean(result: Result) -> bool:
-    return isinstance(result, ValueResult) and result.kind is BOOLEAN
+    return isinstance(result, ValueResult) and result.type is BOOLEAN

@@ -222,12 +222,12 @@ def _text_literals(operand: Operand) -> Iterator[str]:
 
 def _why_impossible(environment: Environment, parameter: Parameter, text: str) -> str | None:
     """Why the argument can neither equal nor contain the text; None if it can."""
-    source, kind = parameter.source, parameter.kind
+    source, value_type = parameter.source, parameter.type
     if isinstance(source, FromTrace) and source.function is pending_events and text not in environment.event_names:
         nearest = difflib.get_close_matches(text, environment.event_names, 1)
         return f"no tool emits {text!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
     try:
-        (kind.items if isinstance(kind, ListOf) else kind).decode(text)
+        (value_type.items if isinstance(value_type, ListOf) else value_type).decode(text)
     except (WrongFormat, WrongType) as error:
         return str(error)
     return None
@@ -236,7 +236,7 @@ def _why_impossible(environment: Environment, parameter: Parameter, text: str) -
 def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIssue]:
     """Exceptions without a condition mean a malformed argument; no parameter of the tool can be malformed."""
     for tool in environment.tools.values():
-        raised_by_format = {parameter.malformed for parameter in tool.parameters if _has_format(parameter.kind)}
+        raised_by_format = {parameter.malformed for parameter in tool.parameters if _has_format(parameter.type)}
         for raised in tool.raises:
             if raised.when is None and raised.exception not in raised_by_format:
                 yield DeclarationIssue(
@@ -247,8 +247,8 @@ def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIs
                 )
 
 
-def _has_format(kind: ValueType) -> bool:
-    schema = kind.schema()
+def _has_format(value_type: ValueType) -> bool:
+    schema = value_type.schema()
     items = schema.get("items")
     inner = items if isinstance(items, dict) else schema
     return bool({"pattern", "enum", "format"} & set(inner)) or inner["type"] in {"number", "integer"}

@@ -46,7 +46,7 @@ def sample_arguments(tool: Tool, state: State, random: Random) -> dict[str, Valu
             case FromLookup(entity):
                 keys = [row.values[entity.key] for row in state.rows(entity.table)]
                 key = random.choice(keys) if keys else None
-                drawn[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
+                drawn[parameter.name] = (key,) if isinstance(parameter.type, ListOf) else key
             case FromTrace():
                 pass
     return drawn
@@ -147,7 +147,7 @@ def _failing_call(environment: Environment, seed: int) -> DeclarationIssue | Non
         drawn = {parameter.name: parameter.default for parameter in tool.parameters}
         drawn |= {p.name: environment.event_names for p in tool.parameters if isinstance(p.source, FromTrace)}
         drawn |= sample_arguments(tool, state, Random(seed))
-        said = {name: tool.parameter(name).kind.encode(value) for name, value in drawn.items() if value is not None}
+        said = {name: tool.parameter(name).type.encode(value) for name, value in drawn.items() if value is not None}
         try:
             simulate_call(environment, state, tool.name, said)
         except Exception as error:  # noqa: BLE001 (user terms; the exception is the finding)

@@ -78,7 +78,7 @@ def _check_phrase(
             continue
         if field in elsewhere and field not in phrase:
             continue
-        boolean = parameter.kind.schema()["type"] == "boolean"
+        boolean = parameter.type.schema()["type"] == "boolean"
         if not parameter.required and field in unconditional:
             yield DeclarationIssue(
                 kind="phrase",
@@ -112,7 +112,7 @@ def _leaking_values(environment: Environment, tool: Tool) -> Iterator[Declaratio
             value = arguments.get(parameter.name)
             if value is None or parameter.name in reported or not isinstance(parameter.source, FromUser):
                 continue
-            text = format_value(parameter.kind.encode(value), parameter.kind)
+            text = format_value(parameter.type.encode(value), parameter.type)
             if leaks := find_leaks(environment, text):
                 reported.add(parameter.name)
                 yield DeclarationIssue(

@@ -115,15 +115,15 @@ def find_missing(
             value = calls[number].event.arguments[name]
             if value is None or isinstance(value, bool):
                 continue
-            kind = tool.parameter(name).kind
+            value_type = tool.parameter(name).type
             if isinstance(value, list):
                 said = all(_mentions(text, str(item)) for item in value)
-            elif isinstance(kind, Choice):
+            elif isinstance(value_type, Choice):
                 said = _mentions_inflected(text, str(value))
             else:
-                said = any(_mentions(text, str(item)) for item in _spellings(value, kind))
+                said = any(_mentions(text, str(item)) for item in _spellings(value, value_type))
             if not said:
-                missing.append(f"{tool.name}.{name} = {format_value(value, kind)}")
+                missing.append(f"{tool.name}.{name} = {format_value(value, value_type)}")
     return list(dict.fromkeys(missing))
 
 
@@ -142,11 +142,11 @@ def find_unknowable(
         for name, argument in calls[number].event.arguments.items():
             if not isinstance(calls[number].origins.get(name, SaidByUser()), SaidByUser):
                 continue
-            kind = tool.parameter(name).kind
+            value_type = tool.parameter(name).type
             for value in _scalars(argument):
                 if value is None or isinstance(value, bool) or value in seen:
                     continue
-                if not any(_mentions(known, str(spelling)) for spelling in _spellings(value, kind)):
+                if not any(_mentions(known, str(spelling)) for spelling in _spellings(value, value_type)):
                     unknowable.append(f"{tool.name}.{name} = {value}")
     return list(dict.fromkeys(unknowable))
 
@@ -163,10 +163,10 @@ def _scalars(value: Json) -> Iterator[Json]:
             yield value
 
 
-def _spellings(value: Json, kind: ValueType) -> list[Json]:
+def _spellings(value: Json, value_type: ValueType) -> list[Json]:
     """The spellings of a value that a text may use: in words, as JSON, and a whole amount without decimals."""
     whole = [str(int(value))] if isinstance(value, float) and value.is_integer() else []
-    return [format_value(value, kind), str(value), *whole]
+    return [format_value(value, value_type), str(value), *whole]
 
 
 def _mentions(text: str, value: str) -> bool:

@@ -11,9 +11,9 @@ from lawtrace.environments.spec.types import MONEY, ValueType
 from lawtrace.solver.traces import PlannedCall
 
 
-def format_value(value: Json, kind: ValueType) -> str:
+def format_value(value: Json, value_type: ValueType) -> str:
     """A value as a user writes it: ``22.60``, ``2026-01-31``, ``"Harbour" "Taxes"``."""
-    if kind is MONEY and isinstance(value, int | float):
+    if value_type is MONEY and isinstance(value, int | float):
         return f"{value:.2f}"
     if isinstance(value, list):
         return " ".join(f'"{item}"' for item in value)
@@ -91,11 +91,11 @@ def _format_argument(
 ) -> str:
     places = call.looked_up.get(name)
     if places is None:
-        return format_value(call.event.arguments[name], tool.parameter(name).kind)
+        return format_value(call.event.arguments[name], tool.parameter(name).type)
     things: list[str] = []
     for place in places:
         phrases = _phrases(environment, calls[place.step])
         if phrases is None or phrases.noun_phrase is None:
-            return format_value(call.event.arguments[name], tool.parameter(name).kind)
+            return format_value(call.event.arguments[name], tool.parameter(name).type)
         things.append(_fill(phrases.noun_phrase, environment, calls, place.step))
     return " and ".join(things)

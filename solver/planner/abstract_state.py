@@ -59,7 +59,7 @@ class _StateQuery:
     def answer(self, state: State, key: Value = None) -> Value:
         arguments = self.arguments
         if self.parameter is not None:
-            arguments = {**arguments, self.parameter.name: (key,) if isinstance(self.parameter.kind, ListOf) else key}
+            arguments = {**arguments, self.parameter.name: (key,) if isinstance(self.parameter.type, ListOf) else key}
         return self.term(EvaluationScope(state, arguments))
 
 

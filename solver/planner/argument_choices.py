@@ -138,7 +138,7 @@ class ArgumentChooser:
                 if not classes:
                     return None
                 keys = [random.choice(random.choice(classes))]
-                if isinstance(parameter.kind, ListOf) and random.random() < 1 / 3:
+                if isinstance(parameter.type, ListOf) and random.random() < 1 / 3:
                     others = [key for rows in classes for key in rows if key != keys[0]]
                     keys += random.sample(others, min(1, len(others)))
                 return self._reference(search_state, parameter, entity.table, keys)
@@ -181,7 +181,7 @@ class ArgumentChooser:
             case FromLookup(entity):
                 classes = self._classes(search_state, entity.table, used)
                 groups = [[rows[0]] for rows in classes.values()]
-                if isinstance(parameter.kind, ListOf):
+                if isinstance(parameter.type, ListOf):
                     for one, other in combinations_with_replacement(list(classes.values()), 2):
                         pair = [one[0], (other if other is not one else one[1:] or [None])[0]]
                         groups += [pair] if pair[1] is not None else []
@@ -247,7 +247,7 @@ class ArgumentChooser:
         for number in sorted(self._predicates.quantified_rules_on(tool.name, parameter.name)):
             for (_, value), state in search_state.instances[number].seen.items():
                 with suppress(WrongType, WrongFormat):  # the rule may track values of another type elsewhere
-                    one.setdefault((number, state), _ArgumentValue(parameter.kind.decode(value), SaidByUser()))
+                    one.setdefault((number, state), _ArgumentValue(parameter.type.decode(value), SaidByUser()))
         return list(one.values())
 
     def _is_given(
@@ -267,7 +267,7 @@ class ArgumentChooser:
         self, search_state: SearchState, parameter: Parameter, table: str, keys: Sequence[Value]
     ) -> _ArgumentValue:
         places = tuple(search_state.known[table][key] for key in keys)
-        if isinstance(parameter.kind, ListOf):
+        if isinstance(parameter.type, ListOf):
             return _ArgumentValue(tuple(keys), FromResults(places))
         return _ArgumentValue(keys[0], places[0])
 
@@ -294,4 +294,4 @@ def _bind(
         numbers[parameter.name] = chosen.region
     if not isinstance(parameter.source, FromLookup):
         return used
-    return used | ({*chosen.value} if isinstance(parameter.kind, ListOf) else {chosen.value})
+    return used | ({*chosen.value} if isinstance(parameter.type, ListOf) else {chosen.value})

@@ -51,7 +51,7 @@ class CallChoice:
     def encoded(self) -> dict[str, Json]:
         """The arguments as JSON, without optional ones that are not given."""
         return {
-            name: self.tool.parameter(name).kind.encode(value)
+            name: self.tool.parameter(name).type.encode(value)
             for name, value in self.values.items()
             if name in self.origins
         }
@@ -93,7 +93,7 @@ def _updated_knowledge(choice: CallChoice, search_state: SearchState, event: Eve
         table, read = result.entity.table, _learned_key(result, cast("Mapping[str, Json]", event.result))
         if read is not None:
             value, path = read
-            key = result.entity.fields[result.entity.key].kind.decode(value)
+            key = result.entity.fields[result.entity.key].type.decode(value)
             if key not in known.get(table, {}):
                 place = FromResult(len(search_state.events), path)
                 known = {**known, table: {**known.get(table, {}), key: place}}

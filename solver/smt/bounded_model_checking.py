@@ -148,7 +148,7 @@ class BoundedEncoding:
             tool = self.environment.tools[planned_call.tool]
             said = {name: _rename_values(value, names) for name, value in planned_call.arguments.items()}
             derived = {
-                parameter.name: parameter.kind.encode(parameter.source.function(self.environment.tools, tuple(events)))
+                parameter.name: parameter.type.encode(parameter.source.function(self.environment.tools, tuple(events)))
                 for parameter in tool.parameters
                 if isinstance(parameter.source, FromTrace)
             }
@@ -204,13 +204,13 @@ class BoundedEncoding:
                     values[parameter.name] = number
                 case FromUser(FiniteSampler() as domain):
                     value = self._one_of(name, domain.candidates(self._initial))
-                    values[parameter.name] = (value,) if isinstance(parameter.kind, ListOf) else value
+                    values[parameter.name] = (value,) if isinstance(parameter.type, ListOf) else value
                 case FromUser(domain):
                     # No precondition compares these texts and dates: any value will do.
                     values[parameter.name] = domain.draw(Random(0), self._initial)
                 case FromLookup(entity):
                     key = self._one_of(name, [row.values[entity.key] for row in state.tables[entity.table]])
-                    values[parameter.name] = (key,) if isinstance(parameter.kind, ListOf) else key
+                    values[parameter.name] = (key,) if isinstance(parameter.type, ListOf) else key
                 case FromTrace():
                     # Only its emptiness matters: see PendingEventsEncoding.
                     values[parameter.name] = ("pending",)
@@ -251,7 +251,7 @@ class BoundedEncoding:
         used: dict[str, list[Value]] = {}
         for parameter in tool.parameters:
             value = arguments[parameter.name]
-            if isinstance(parameter.kind, ListOf) and isinstance(parameter.source, FromLookup):
+            if isinstance(parameter.type, ListOf) and isinstance(parameter.source, FromLookup):
                 (value,) = value  # a list of one item, see _open_arguments
             if isinstance(parameter.source, FromLookup):
                 entity = parameter.source.entity
@@ -303,7 +303,7 @@ class BoundedEncoding:
             # An argument without meaning here is left out, such as the end of permanent access.
             needless = when is not None and not when.compile(PLAIN)(EvaluationScope(self._initial, values))
             if value is not None and not needless and not isinstance(parameter.source, FromTrace):
-                encoded[parameter.name] = parameter.kind.encode(value)
+                encoded[parameter.name] = parameter.type.encode(value)
         return encoded
 
     def _closed(self, value: Value, model: z3.ModelRef) -> Value:

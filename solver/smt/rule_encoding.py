@@ -77,7 +77,7 @@ class _TypedValue:
     """A value in internal form with its type; a literal of a rule is in external form and has none."""
 
     value: Value
-    kind: ValueType | None = None
+    type: ValueType | None = None
 
 
 class _PendingList:
@@ -170,7 +170,7 @@ class RuleEncoder:
     def _simple(self, condition: IsTrue | Comparison, tool: str, number: int, of: Scalar | None) -> Value:
         if isinstance(condition, IsTrue):
             read = self._read(condition.field, tool, number, of)
-            return read.value if isinstance(read, _TypedValue) and read.kind is BOOLEAN else False
+            return read.value if isinstance(read, _TypedValue) and read.type is BOOLEAN else False
         left, right = (self._read(operand, tool, number, of) for operand in (condition.left, condition.right))
         if left is None or right is None:
             return False
@@ -204,18 +204,18 @@ class RuleEncoder:
             return _PendingList()
         if value is None:
             raise _Unsupported("an argument that is left out here and need not be")
-        if isinstance(parameter.kind, ListOf):
-            return [_TypedValue(item, parameter.kind.items) for item in cast("Sequence[Value]", value)]
-        return _TypedValue(value, parameter.kind)
+        if isinstance(parameter.type, ListOf):
+            return [_TypedValue(item, parameter.type.items) for item in cast("Sequence[Value]", value)]
+        return _TypedValue(value, parameter.type)
 
     def _result(self, tool: str, number: int, path: Sequence[str | int]) -> _OperandValue:
         declared = {result.name: result for result in self._environment.tools[tool].results}
         result = declared.get(str(path[0])) if len(path) == 1 else None
         match result:
-            case ValueResult(kind=kind):
-                return _TypedValue(self._steps[number].results[tool][result.name], kind)
+            case ValueResult(type=value_type):
+                return _TypedValue(self._steps[number].results[tool][result.name], value_type)
             case KeyResult(entity=entity):
-                return _TypedValue(self._steps[number].results[tool][result.name], entity.fields[entity.key].kind)
+                return _TypedValue(self._steps[number].results[tool][result.name], entity.fields[entity.key].type)
             case _:
                 raise _Unsupported("rows inside a result")
 
@@ -237,8 +237,8 @@ class RuleEncoder:
         if not z3.is_expr(left.value):
             mirrored: dict[str, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
             return self._compared(right, mirrored.get(operator, operator), left)
-        kind, value = left.kind, left.value
-        other = _internal_value(kind, right)
+        value_type, value = left.type, left.value
+        other = _internal_value(value_type, right)
         if other is None:
             return False
         if isinstance(other, Fraction):  # a constant of a rule may have fractions of a cent: 10.005
@@ -246,7 +246,7 @@ class RuleEncoder:
         if operator in ("==", "!="):
             same = self._logic.equal(value, other)
             return same if operator == "==" else self._logic.negate(same)
-        if kind not in (*_NUMBERS, *_TIMES):
+        if value_type not in (*_NUMBERS, *_TIMES):
             raise _Unsupported("the order of texts")
         return _ORDERS[operator](value, other)
 
@@ -306,30 +306,34 @@ class RuleEncoder:
 
 
 def _external_value(given: _TypedValue) -> Any:  # noqa: ANN401 (a JSON value)
-    return given.value if given.kind is None else given.kind.encode(given.value)
+    return given.value if given.type is None else given.type.encode(given.value)
 
 
-def _internal_value(kind: ValueType | None, given: _TypedValue) -> Any:  # noqa: ANN401 (a value, a fraction of one, an expression, None)
+def _internal_value(value_type: ValueType | None, given: _TypedValue) -> Any:  # noqa: ANN401 (a value, a fraction of one, an expression, None)
     """The other side of a comparison with an open value of that type; None if the JSON types differ."""
     if z3.is_expr(given.value):
-        if given.kind is not kind and not (_is_text(given.kind) and _is_text(kind)):
+        if given.type is not value_type and not (_is_text(given.type) and _is_text(value_type)):
             raise _Unsupported("open values of different kinds")
         return given.value
     value = _external_value(given)
-    if kind is BOOLEAN:
+    if value_type is BOOLEAN:
         return value if isinstance(value, bool) else None
-    if kind is not None and kind in _NUMBERS:
+    if value_type is not None and value_type in _NUMBERS:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return Fraction(str(value)) * kind.decode(1) if is_number else None
+        return Fraction(str(value)) * value_type.decode(1) if is_number else None
     if not isinstance(value, str):
         return None
-    if kind is not None and kind in _TIMES:
+    if value_type is not None and value_type in _TIMES:
         try:
-            return kind.decode(value)
+            return value_type.decode(value)
         except WrongFormat:
             raise _Unsupported("a text that is no time") from None
     return value
 
 
-def _is_text(kind: ValueType | None) -> bool:
-    return kind is not None and kind not in (BOOLEAN, *_NUMBERS, *_TIMES) and not isinstance(kind, ListOf)
+def _is_text(value_type: ValueType | None) -> bool:
+    return (
+        value_type is not None
+        and value_type not in (BOOLEAN, *_NUMBERS, *_TIMES)
+        and not isinstance(value_type, ListOf)
+    )

@@ -96,8 +96,8 @@ class Opening:
             table: tuple(self._row(entity, row) for row in case.state.tables[table])
             for table, entity in environment.entities.items()
         }
-        kinds = {parameter.name: parameter.kind for parameter in case.tool.parameters}
-        arguments = {name: self._value(kinds[name], value) for name, value in case.arguments.items()}
+        types = {parameter.name: parameter.type for parameter in case.tool.parameters}
+        arguments = {name: self._value(types[name], value) for name, value in case.arguments.items()}
         return Case(State(tables), case.tool, arguments)
 
     def _row(self, entity: Entity, row: Row) -> Row:
@@ -106,12 +106,12 @@ class Opening:
         values = {
             name: row.values[name]
             if name == entity.key and entity.generates_keys
-            else self._value(declared.kind, row.values[name])
+            else self._value(declared.type, row.values[name])
             for name, declared in entity.fields.items()
         }
         return Row(values, self._truth(row.present))
 
-    def _value(self, kind: ValueType, value: Value) -> Value:
+    def _value(self, value_type: ValueType, value: Value) -> Value:
         if isinstance(value, tuple):
             return tuple(self._text(item) for item in cast("tuple[str, ...]", value))
         if isinstance(value, bool):
@@ -157,18 +157,18 @@ class Closing:
     def truth(self, value: Value) -> bool:
         return bool(self.model.eval(value, model_completion=True) if z3.is_expr(value) else value)
 
-    def value(self, kind: ValueType, value: Value) -> Value:
+    def value(self, value_type: ValueType, value: Value) -> Value:
         if isinstance(value, tuple):
-            return tuple(self.value(kind, item) for item in cast("tuple[Value, ...]", value))
+            return tuple(self.value(value_type, item) for item in cast("tuple[Value, ...]", value))
         if not z3.is_expr(value):
             return value
         found: Any = self.model.eval(value, model_completion=True)
-        if kind.schema()["type"] == "boolean":
+        if value_type.schema()["type"] == "boolean":
             return bool(found)
-        return self.logic.word(found.as_long()) if is_text_type(kind) else found.as_long()
+        return self.logic.word(found.as_long()) if is_text_type(value_type) else found.as_long()
 
     def row(self, entity: Entity, row: Row) -> dict[str, Value]:
-        return {name: self.value(entity.fields[name].kind, value) for name, value in row.values.items()}
+        return {name: self.value(entity.fields[name].type, value) for name, value in row.values.items()}
 
     def table(self, entity: Entity, state: State) -> list[dict[str, Value]]:
         return [self.row(entity, row) for row in state.tables[entity.table] if self.truth(row.present)]
@@ -180,7 +180,7 @@ class Closing:
             case KeyResult():
                 return value
             case ValueResult():
-                return self.value(declared.kind, value)
+                return self.value(declared.type, value)
 
     def rows(self, declared: RowsResult | NestedRows, found: CandidateRows) -> list[Value]:
         return [
@@ -256,7 +256,7 @@ def sequence_disagreements(
     for number, (tool, outcome) in enumerate(wanted):
         arguments = {
             parameter.name: _opened_argument(
-                parameter.kind, f"{parameter.name}@{number}", logic, solver, initial, random
+                parameter.type, f"{parameter.name}@{number}", logic, solver, initial, random
             )
             for parameter in tool.parameters
         }
@@ -270,9 +270,9 @@ def sequence_disagreements(
     closing = Closing(solver.model(), logic)
 
     concrete, events, found = initial, list[Event](), list[str]()
-    kinds = {tool.name: {parameter.name: parameter.kind for parameter in tool.parameters} for tool, _ in wanted}
+    types = {tool.name: {parameter.name: parameter.type for parameter in tool.parameters} for tool, _ in wanted}
     for number, (tool, arguments, reading) in enumerate(steps):
-        values = {name: closing.value(kinds[tool.name][name], value) for name, value in arguments.items()}
+        values = {name: closing.value(types[tool.name][name], value) for name, value in arguments.items()}
         plain = read_call(Case(concrete, tool, values), PLAIN)
         found += [
             f"step {number}: {what}" for what in _against_simulator(environment, Case(concrete, tool, values), plain)
@@ -283,7 +283,7 @@ def sequence_disagreements(
             found.append(f"step {number}: {event.outcome}, planned {closing.truth(reading.succeeded)}")
         for declared in tool.results if event.outcome in {"completed", "failed"} else ():
             # The encoding also numbers generated keys, and texts made of them, in refused calls.
-            if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.kind is BOOLEAN):
+            if isinstance(declared, RowsResult) or (isinstance(declared, ValueResult) and declared.type is BOOLEAN):
                 here = _unnumbered(declared, _plain_result(declared, plain.results[declared.name]))
                 there = _unnumbered(declared, closing.result(declared, reading.results[declared.name]))
                 if here != there:
@@ -329,24 +329,24 @@ def _unnumbered(declared: Result | NestedRows, value: Value) -> Value:
 
 
 def _opened_argument(
-    kind: ValueType, name: str, logic: SymbolicLogic, solver: z3.Solver, state: State, random: Random
+    value_type: ValueType, name: str, logic: SymbolicLogic, solver: z3.Solver, state: State, random: Random
 ) -> Value:
     """A variable of the type: any number within its bounds, any boolean, or a fitting string of the state."""
-    match kind.schema():
+    match value_type.schema():
         case {"type": "boolean"}:
             return z3.Bool(name)
         case {"type": "array"}:
             return tuple(logic.open_text(f"{name}[{item}]", solver) for item in range(random.randint(0, 2)))
-        case _ if is_text_type(kind):
-            fitting = sorted({text for text in _texts_of(state) if _fits(kind, text)})
+        case _ if is_text_type(value_type):
+            fitting = sorted({text for text in _texts_of(state) if _fits(value_type, text)})
             if not fitting:  # such as the identifier of a row that only a call creates
-                return _stranger(kind, random) if isinstance(kind, Pattern | Choice) else ""
+                return _stranger(value_type, random) if isinstance(value_type, Pattern | Choice) else ""
             variable = logic.open_text(name, solver)
             solver.add(z3.Or([variable == z3.IntVal(logic.index(text)) for text in fitting]))
             return variable
         case _:
             variable = z3.Int(name)
-            lowest, highest = BOUNDS.get(kind, (-50_000, 1_500_000))
+            lowest, highest = BOUNDS.get(value_type, (-50_000, 1_500_000))
             solver.add(variable >= lowest, variable <= highest)
             return variable
 
@@ -365,25 +365,25 @@ def draw_case(environment: Environment, tool: Tool, random: Random, settled: fro
     arguments: dict[str, Value] = {}
     for parameter in tool.parameters:
         given = parameter.required or random.random() < 0.6
-        value = _draw_value(parameter.kind, texts, numbers, random) if given else parameter.default
+        value = _draw_value(parameter.type, texts, numbers, random) if given else parameter.default
         arguments[parameter.name] = value
     return Case(state, tool, arguments)
 
 
-def _draw_value(kind: ValueType, texts: Sequence[str], numbers: Sequence[int], random: Random) -> Value:
-    match kind.schema():
+def _draw_value(value_type: ValueType, texts: Sequence[str], numbers: Sequence[int], random: Random) -> Value:
+    match value_type.schema():
         case {"type": "boolean"}:
             return random.random() < 0.5
         case {"type": "array"}:
             return tuple(_draw_text(texts, random) for _ in range(random.randint(0, 3)))
-        case _ if kind in BOUNDS:
-            lowest, highest = BOUNDS[kind]
+        case _ if value_type in BOUNDS:
+            lowest, highest = BOUNDS[value_type]
             near = [number for number in numbers if lowest < number < highest]
             return _near(random, near) if near and random.random() < 0.7 else random.randint(lowest, highest)
-        case _ if is_text_type(kind):
-            fitting = [text for text in texts if _fits(kind, text)]
-            if isinstance(kind, Pattern | Choice):
-                return random.choice(fitting) if fitting and random.random() < 0.8 else _stranger(kind, random)
+        case _ if is_text_type(value_type):
+            fitting = [text for text in texts if _fits(value_type, text)]
+            if isinstance(value_type, Pattern | Choice):
+                return random.choice(fitting) if fitting and random.random() < 0.8 else _stranger(value_type, random)
             return _draw_text(texts, random)
         case _:
             return _near(random, numbers) if random.random() < 0.6 else random.randint(-100, 1_000_00)
@@ -401,15 +401,15 @@ def _draw_text(texts: Sequence[str], random: Random) -> str:
     return random.choice([text, piece, piece.swapcase(), random.choice(text.split() or [""]), "", " "])
 
 
-def _stranger(kind: Pattern | Choice, random: Random) -> str:
-    if isinstance(kind, Choice):
-        return random.choice(kind.options)
-    return "".join(random.choice("0123456789") if letter == "X" else letter for letter in kind.shape)
+def _stranger(value_type: Pattern | Choice, random: Random) -> str:
+    if isinstance(value_type, Choice):
+        return random.choice(value_type.options)
+    return "".join(random.choice("0123456789") if letter == "X" else letter for letter in value_type.format)
 
 
-def _fits(kind: ValueType, text: str) -> bool:
+def _fits(value_type: ValueType, text: str) -> bool:
     try:
-        kind.decode(text)
+        value_type.decode(text)
     except WrongFormat:
         return False
     return True
@@ -449,4 +449,4 @@ def _parts(declared: RowsResult | NestedRows) -> tuple[NestedRows, ...]:
 
 
 def _encoded(tool: Tool, arguments: Mapping[str, Value]) -> dict[str, Any]:
-    return {name: tool.parameter(name).kind.encode(value) for name, value in arguments.items() if value is not None}
+    return {name: tool.parameter(name).type.encode(value) for name, value in arguments.items() if value is not None}

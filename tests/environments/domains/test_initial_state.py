@@ -57,7 +57,7 @@ def test_samplers_draw_values_that_parameters_accept(world: str, seed: int) -> N
         except EmptyDomainError as nothing:
             pytest.fail(f"{tool.name}: {nothing}")
         for name, value in drawn.items():
-            kind = tool.parameter(name).kind
+            kind = tool.parameter(name).type
             try:
                 assert value is None or kind.decode(kind.encode(value)) == value
             except (WrongType, WrongFormat) as error:

@@ -169,7 +169,7 @@ def test_an_initial_state_has_guests_of_every_kind(seed: int) -> None:
 def _found(state: State, name: str, random: Random) -> bool:
     tool = ENVIRONMENT.tools[name]
     arguments = {
-        parameter.name: parameter.kind.encode(parameter.source.sampler.draw(random, state))  # type: ignore[union-attr]
+        parameter.name: parameter.type.encode(parameter.source.sampler.draw(random, state))  # type: ignore[union-attr]
         for parameter in tool.parameters
     }
     event, _ = simulate_call(ENVIRONMENT, state, name, arguments)

@@ -42,7 +42,7 @@ def test_signatures_are_those_of_the_declaration(world: str) -> None:
         parameters, fields, about = seen[name]
         assert list(parameters) == [parameter.name for parameter in tool.parameters]
         for parameter in tool.parameters:
-            schema = parameter.kind.schema()
+            schema = parameter.type.schema()
             hint = "list[str]" if schema["type"] == "array" else PYTHON[cast("str", schema["type"])]
             optional = not parameter.required
             assert parameters[parameter.name] == [f"{hint} | None" if optional else hint, optional]

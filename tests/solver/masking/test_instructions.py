@@ -97,7 +97,7 @@ def test_every_omitted_value_is_reported() -> None:
                 value = planned.event.arguments[name]
                 if isinstance(value, bool):
                     continue
-                spoken = format_value(value, ENVIRONMENT.tools[planned.event.tool].parameter(name).kind)
+                spoken = format_value(value, ENVIRONMENT.tools[planned.event.tool].parameter(name).type)
                 text = instruction.text
                 for word in [str(item) for item in value] if isinstance(value, list) else [spoken]:
                     text = text.replace(word, "...")
