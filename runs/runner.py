@@ -290,12 +290,13 @@ async def open_session(
                 jail,
                 progress or NoProgress(),
                 store,
-                None if reuse is None else _store_of(reuse),
+                None if reuse is None else open_store(reuse),
                 resumed,
             )
 
 
-def _store_of(run: Path) -> StageStore:
+def open_store(run: Path) -> StageStore:
+    """The store of another run."""
     with EventLogFile.open(run) as event_log:
         return StageStore(run, event_log.entries(kind="stage"))
 

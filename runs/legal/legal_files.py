@@ -1,7 +1,6 @@
 """The files of a legal run and their rows."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -9,34 +8,10 @@ from pydantic import BaseModel, ConfigDict
 from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.errors import Problem
-from lawtrace.environments.legal.case import Agent, Choice
+from lawtrace.environments.legal.case import Agent, Case, Choice
 from lawtrace.environments.legal.retrieval.ranking import Hit
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
-from lawtrace.runs.store.run_folder import RunFolder
-
-
-class LegalFolder(RunFolder):
-    """The folder of one legal run. Event log and report have the same names as in every run."""
-
-    __slots__ = ()
-
-    @property
-    def cases(self) -> Path:
-        """A copy of the cases, so that the run can be resumed when their source has changed."""
-        return self.path / "cases.jsonl"
-
-    @property
-    def retrieved(self) -> Path:
-        return self.path / "retrieved.jsonl"
-
-    @property
-    def probes(self) -> Path:
-        return self.path / "probes.jsonl"
-
-    @property
-    def answers(self) -> Path:
-        return self.path / "answers.jsonl"
-
+from lawtrace.runs.store.stage_store import StageFile
 
 LegalOutcome = Literal["correct", "wrong", "refused", "error", "invalid"]
 LEGAL_OUTCOMES: tuple[LegalOutcome, ...] = get_args(LegalOutcome)
@@ -150,3 +125,12 @@ class DatasetIssues(_Frozen):
     schema_version: Literal["lawtrace.legal_findings/1"] = "lawtrace.legal_findings/1"
     problems: tuple[Problem, ...] = ()
     missing: tuple[tuple[str, Agent], ...] = ()
+
+
+CASES = StageFile("cases.jsonl", Case)
+"""A copy of the cases, so that the run can be resumed or repeated when their source has changed."""
+
+DATASET_ISSUES = StageFile("dataset_issues.jsonl", DatasetIssues)
+RETRIEVED = StageFile("retrieved.jsonl", RetrievedRow)
+ANSWERS = StageFile("answers.jsonl", AnswerRow)
+PROBES = StageFile("probes.jsonl", ProbeRow)

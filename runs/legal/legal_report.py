@@ -11,7 +11,7 @@ from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
 from lawtrace.runs.legal.case_statistics import part_lengths
 from lawtrace.runs.legal.charts import case_panels, draw_agreement_matrix
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
-from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder, ProbeRow, RetrievedRow
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_tables import (
     STOP_REASONS,
@@ -26,7 +26,6 @@ from lawtrace.runs.report.sections import RunReport, Section
 from lawtrace.runs.report.summary import ChartPanel
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.stage_files import read_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -70,20 +69,19 @@ class CaseCounts:
 
 def load_legal_content(path: Path) -> LegalContent:
     """Read the report's content from a run folder. Raises InputError if the run is not finished."""
-    folder = LegalFolder(path)
-    if not folder.answers.exists():
+    if not (path / ANSWERS.name).exists():
         raise InputError(f"{path}: the run has no answers yet; `lawtrace resume {path}` continues it")
     with EventLogFile.open(path) as event_log:
         recipe = LegalRecipe.model_validate(event_log.recipe)
-    cases = read_rows(folder.cases, Case)
-    answers = read_rows(folder.answers, AnswerRow)
-    probes = read_rows(folder.probes, ProbeRow, empty=True) if recipe.probe_citations else []
+    cases, answers = CASES.read(path / CASES.name), ANSWERS.read(path / ANSWERS.name)
+    probes = PROBES.read(path / PROBES.name) if recipe.probe_citations else []
+    (issues,) = DATASET_ISSUES.read(path / DATASET_ISSUES.name)
     return LegalContent(
         recipe,
         cases,
-        read_rows(folder.findings, DatasetIssues)[0],
+        issues,
         tabulate(cases, answers),
-        retrieval_lines(cases, read_rows(folder.retrieved, RetrievedRow), recipe.depths),
+        retrieval_lines(cases, RETRIEVED.read(path / RETRIEVED.name), recipe.depths),
         decomposition_lines(answers),
         grounding_lines(cases, answers, probes),
     )

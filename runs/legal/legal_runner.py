@@ -1,34 +1,172 @@
-"""Runs the stages of a legal run: cases, retrieval, answers, probes. Each stage writes one file."""
+"""The stages of a legal run for the generic runner: cases, retrieval, answers, probes."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import BaseModel
-
-from lawtrace.agents.event_log import StageFinished
+from lawtrace.agents.event_log import EventLog
+from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import Case
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
+from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
 from lawtrace.runs.legal.grounding import probe_citations
-from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder
+from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import ask_for_answers, encoders, grid_cells, retrieve
-from lawtrace.runs.stages.stage import NoProgress, StageProgress
+from lawtrace.runs.runner import Runner, open_store
+from lawtrace.runs.stages.stage import Made, NoProgress, Stage, StageProgress
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.stage_store import AnyFile, Products, StageStore
 
 
-@dataclass(frozen=True, slots=True)
-class LegalResult:
-    """The rows of a finished legal run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegalContext:
+    """The shared context of the stages of a legal run."""
 
-    folder: LegalFolder
-    cases: tuple[Case, ...]
-    answers: tuple[AnswerRow, ...]
-    issues: DatasetIssues
+    recipe: LegalRecipe
+    dataset: LegalDataset
+    clients: ModelClients
+    event_log: EventLog
+    progress: StageProgress
+    encoder: Callable[[Pooling], Encoder]
+
+    def recipe_key(self, *fields: str) -> dict[str, object]:
+        """The part of the stage key for fields of the recipe."""
+        return {field: getattr(self.recipe, field) for field in fields}
+
+    def roles_key(self, *roles: LegalRole) -> dict[str, object]:
+        """The part of the stage key for these roles; the Meta-LLMs are in the field ``models``."""
+        prompts, models = self.recipe.prompts.prompts(), self.recipe.roles.specs()
+        return {
+            "models of roles": {role: str(models[role]) for role in roles if role in models},
+            "prompts": {role: prompts[role].hash for role in roles},
+            "parameters": self.recipe.parameters,
+        }
+
+
+async def _copy_cases(context: LegalContext, _: Products) -> Made:
+    dataset = context.dataset
+    issues = DatasetIssues(problems=dataset.problems, missing=dataset.missing)
+    return Made().add(DATASET_ISSUES, [issues]).add(CASES, dataset.cases)
+
+
+async def _retrieve(context: LegalContext, products: Products) -> Made:
+    cases, recipe = products[CASES], context.recipe
+    with context.progress.stage("retrieval", len(cases) * len(recipe.retrievers)) as step:
+        rows = await asyncio.to_thread(retrieve, cases, recipe, encoder=context.encoder, on_case=step)
+    return Made().add(RETRIEVED, rows)
+
+
+async def _answer(context: LegalContext, products: Products) -> Made:
+    cases, recipe = products[CASES], context.recipe
+    total = len(grid_cells(recipe)) * sum(len(case.questions) for case in cases)
+    with context.progress.stage("answers", total) as step:
+        rows = await ask_for_answers(
+            cases,
+            products[RETRIEVED] if recipe.pipeline == "once" else (),
+            recipe,
+            clients=context.clients,
+            event_log=context.event_log,
+            encoder=context.encoder,
+            on_answer=step,
+        )
+    return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(ANSWERS, rows)
+
+
+def _answers_need(context: LegalContext) -> tuple[AnyFile, ...]:
+    return (CASES, RETRIEVED) if context.recipe.pipeline == "once" else (CASES,)
+
+
+def _answers_depend(context: LegalContext) -> Mapping[str, object]:
+    fields = ("models", "contexts", "retrievers", "depths", "pipeline", "may_refuse")
+    if context.recipe.pipeline == "once":
+        return {**context.recipe_key(*fields), **context.roles_key("meta_llm")}
+    team = ("decomposer", "atomicity_judge", "role_agent", "integrator")
+    return {**context.recipe_key(*fields, "decomposition", "embedding"), **context.roles_key(*team)}
+
+
+async def _probe(context: LegalContext, products: Products) -> Made:
+    answers = products[ANSWERS]
+    with context.progress.stage("probes", len(answers)) as step:
+        rows = await probe_citations(
+            products[CASES],
+            answers,
+            context.recipe,
+            clients=context.clients,
+            event_log=context.event_log,
+            on_probe=step,
+        )
+    return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(PROBES, rows)
+
+
+LEGAL_STAGES: tuple[Stage[LegalContext], ...] = (
+    Stage(
+        name="cases",
+        produces=(DATASET_ISSUES, CASES),
+        depends=lambda context: {"cases": context.dataset.cases, "problems": list(map(str, context.dataset.problems))},
+        run=_copy_cases,
+    ),
+    Stage(
+        name="retrieval",
+        produces=(RETRIEVED,),
+        needs=lambda _: (CASES,),
+        depends=lambda context: context.recipe_key("contexts", "retrievers", "depths", "share", "embedding"),
+        run=_retrieve,
+    ),
+    Stage(name="answers", produces=(ANSWERS,), needs=_answers_need, depends=_answers_depend, run=_answer),
+    Stage(
+        name="probes",
+        produces=(PROBES,),
+        needs=lambda _: (CASES, ANSWERS),
+        depends=lambda context: {**context.recipe_key("may_refuse"), **context.roles_key("meta_llm")},
+        run=_probe,
+    ),
+)
+
+
+async def run_legal(
+    recipe: LegalRecipe,
+    folder: RunFolder,
+    *,
+    event_log: EventLogFile,
+    dataset: LegalDataset,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> list[AnswerRow]:
+    """Run all stages of a recipe and return the answers.
+
+    Args:
+        event_log: open for writing; answers from before an interruption are not requested again.
+        reuse: the folder of another run; its files are used if their inputs are the same.
+    """
+    resumed = any(True for _ in event_log.entries(kind="resumed"))
+    async with ModelClients(
+        event_log,
+        settings=recipe.call_settings(),
+        open_replay=EventLogFile.open,
+        earlier=event_log if resumed else None,
+    ) as clients:
+        context = LegalContext(
+            recipe=recipe,
+            dataset=dataset,
+            clients=clients,
+            event_log=event_log,
+            progress=progress or NoProgress(),
+            encoder=encoders(recipe, clients),
+        )
+        runner = Runner(
+            LEGAL_STAGES,
+            context,
+            folder=folder.path,
+            store=StageStore(folder.path, event_log.entries(kind="stage")),
+            event_log=event_log,
+            reuse=None if reuse is None else open_store(reuse),
+        )
+        probes: Sequence[AnyFile] = (PROBES,) if recipe.probe_citations else ()
+        return (await runner.make(RETRIEVED, ANSWERS, *probes))[ANSWERS]
 
 
 def load_cases_with_questions(path: Path) -> LegalDataset:
@@ -39,84 +177,9 @@ def load_cases_with_questions(path: Path) -> LegalDataset:
     return dataset
 
 
-async def run_legal(
-    recipe: LegalRecipe,
-    folder: LegalFolder,
-    *,
-    event_log: EventLogFile,
-    dataset: LegalDataset | None = None,
-    progress: StageProgress | None = None,
-) -> LegalResult:
-    """Run all stages and write their files.
-
-    Without a dataset an interrupted run is resumed with its own copy of the cases. Calls that the event log holds are
-    not made again.
-    """
-    if dataset is None:
-        if not folder.cases.exists():
-            raise InputError(f"{folder.path}: the run stopped before it copied its cases; start a new one")
-        cases = tuple(read_rows(folder.cases, Case))
-        issues = read_rows(folder.findings, DatasetIssues)[0]
-    else:
-        cases, issues = dataset.cases, DatasetIssues(problems=dataset.problems, missing=dataset.missing)
-        write_rows(folder.findings, [issues])
-    earlier = event_log if dataset is None else None
-    async with ModelClients(
-        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=earlier
-    ) as clients:
-        run = _LegalRun(recipe, folder, event_log, clients, progress or NoProgress())
-        answers = await run.answer(cases)
-        if recipe.probe_citations:
-            await run.probe(cases, answers)
-    return LegalResult(folder, cases, tuple(answers), issues)
-
-
-class _LegalRun:
-    """A legal run in progress."""
-
-    def __init__(
-        self,
-        recipe: LegalRecipe,
-        folder: LegalFolder,
-        event_log: EventLogFile,
-        clients: ModelClients,
-        progress: StageProgress,
-    ) -> None:
-        self._recipe = recipe
-        self._folder = folder
-        self._event_log = event_log
-        self._clients = clients
-        self._progress = progress
-
-    async def answer(self, cases: Sequence[Case]) -> list[AnswerRow]:
-        """Retrieve chunks for every question, then ask every question in every cell."""
-        recipe, folder, encoder = self._recipe, self._folder, encoders(self._recipe, self._clients)
-        self._write(folder.cases, cases)
-        with self._progress.stage("retrieval", len(cases) * len(recipe.retrievers)) as step:
-            retrieved = await asyncio.to_thread(retrieve, cases, recipe, encoder=encoder, on_case=step)
-        self._write(folder.retrieved, retrieved)
-        total = len(grid_cells(recipe)) * sum(len(case.questions) for case in cases)
-        with self._progress.stage("answers", total) as step:
-            answers = await ask_for_answers(
-                cases,
-                retrieved,
-                recipe,
-                clients=self._clients,
-                event_log=self._event_log,
-                encoder=encoder,
-                on_answer=step,
-            )
-        self._write(folder.answers, answers)
-        return answers
-
-    async def probe(self, cases: Sequence[Case], answers: Sequence[AnswerRow]) -> None:
-        with self._progress.stage("probes", len(answers)) as step:
-            probes = await probe_citations(
-                cases, answers, self._recipe, clients=self._clients, event_log=self._event_log, on_probe=step
-            )
-        self._write(self._folder.probes, probes)
-
-    def _write(self, path: Path, rows: Sequence[BaseModel]) -> None:
-        count = write_rows(path, rows)
-        entry = StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count)
-        self._event_log.record(entry)
+def load_recorded_dataset(run: Path, advice: str) -> LegalDataset:
+    """The dataset that a run copied into its folder. Raises InputError with the advice if it stopped before that."""
+    if not (run / CASES.name).exists():
+        raise InputError(f"{run}: the run stopped before it copied its cases; {advice}")
+    (issues,) = DATASET_ISSUES.read(run / DATASET_ISSUES.name)
+    return replace(load_cases_with_questions(run / CASES.name), problems=issues.problems)

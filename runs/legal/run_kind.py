@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from lawtrace.runs.legal.cli.legal_run import report_legal, resume_legal
-from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, AnswerRow, LegalFolder
+from lawtrace.runs.legal.legal_files import ANSWERS, LEGAL_OUTCOMES, AnswerRow
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
 from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.store.event_log_queries import ConversationKey
-from lawtrace.runs.store.stage_files import read_rows
 
 
 class LegalRuns:
@@ -28,8 +27,8 @@ class LegalRuns:
         return make_legal_report(load_legal_content(folder))
 
     def graded_units(self, folder: Path) -> list[GradedUnit]:
-        path = LegalFolder(folder).answers
-        return [_graded(row) for row in read_rows(path, AnswerRow)] if path.exists() else []
+        path = folder / ANSWERS.name
+        return [_graded(row) for row in ANSWERS.read(path)] if path.exists() else []
 
 
 def _graded(row: AnswerRow) -> GradedUnit:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -15,19 +14,18 @@ from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.cli.options import with_budget
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.stage_runs import resumable
-from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES, DatasetIssues, LegalFolder
+from lawtrace.runs.legal.legal_files import LEGAL_OUTCOMES
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import LegalResult, load_cases_with_questions, run_legal
+from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
 from lawtrace.runs.legal.legal_tables import ModelTable
 from lawtrace.runs.report.terminal_tables import calls_table
 from lawtrace.runs.report.text import show_interval, visible
 from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import check_access, check_prices
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import new_run_folder
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.web.export import export_report
 
 
@@ -40,6 +38,7 @@ def run_command(
         Path | None,
         typer.Option("--from", help="Repeat this run with its recipe and its cases."),
     ] = None,
+    reuse: Annotated[Path | None, typer.Option(help="Reuse stage files of this run with identical inputs.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the planned calls and their cost; do nothing.")
     ] = False,
@@ -59,10 +58,9 @@ def run_command(
         _show_plan(plan, as_json=as_json)
         return
     check_access(plan)
-    folder = LegalFolder(out or new_run_folder(resolved.name).path)
-    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log, resumable(folder.path):
-        result = asyncio.run(run_legal(resolved, folder, event_log=event_log, dataset=dataset, progress=ProgressBars()))
-    _finish(result, as_json=as_json)
+    folder = RunFolder(out) if out else new_run_folder(resolved.name)
+    with EventLogFile.create(folder.path, recipe=resolved.model_dump(mode="json")) as event_log:
+        _execute(resolved, dataset, folder, event_log, reuse=reuse, as_json=as_json)
 
 
 def _load_recipe(recipe: Path | None, repeated: Path | None) -> LegalRecipe:
@@ -82,11 +80,7 @@ def _load_cases(cases: Path | None, repeated: Path | None) -> LegalDataset:
         return load_cases_with_questions(cases)
     if repeated is None:
         raise InputError("no cases: give --cases CASES, or --from RUN to repeat a run")
-    folder = LegalFolder(repeated)
-    if not folder.cases.exists():
-        raise InputError(f"{repeated}: the run stopped before it copied its cases; add --cases CASES")
-    issues = read_rows(folder.findings, DatasetIssues)[0]
-    return replace(load_cases_with_questions(folder.cases), problems=issues.problems)
+    return load_recorded_dataset(repeated, "add --cases CASES")
 
 
 def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
@@ -104,16 +98,28 @@ def _show_plan(plan: LegalPlan, *, as_json: bool) -> None:
 
 def resume_legal(directory: Path, *, budget: list[str] | None, as_json: bool) -> None:
     """Continue an interrupted run; ``budget`` overrides the recipe's."""
-    folder = LegalFolder(directory)
     with EventLogFile.resume(directory) as event_log:
         recipe = with_budget(LegalRecipe.model_validate(event_log.recipe), budget)
-        if folder.cases.exists():
-            plan = plan_legal_calls(recipe, load_cases_with_questions(folder.cases).cases)
-            check_prices(recipe, [line.model for line in plan.calls])
-            check_access(plan)
-        with resumable(directory):
-            result = asyncio.run(run_legal(recipe, folder, event_log=event_log, progress=ProgressBars()))
-    _finish(result, as_json=as_json)
+        dataset = load_recorded_dataset(directory, "start a new one")
+        plan = plan_legal_calls(recipe, dataset.cases)
+        check_prices(recipe, [line.model for line in plan.calls])
+        check_access(plan)
+        _execute(recipe, dataset, RunFolder(directory), event_log, as_json=as_json)
+
+
+def _execute(
+    recipe: LegalRecipe,
+    dataset: LegalDataset,
+    folder: RunFolder,
+    event_log: EventLogFile,
+    *,
+    reuse: Path | None = None,
+    as_json: bool,
+) -> None:
+    running = run_legal(recipe, folder, event_log=event_log, dataset=dataset, progress=ProgressBars(), reuse=reuse)
+    with resumable(folder.path):
+        answers = asyncio.run(running)
+    _finish(folder.path, len(answers), as_json=as_json)
 
 
 def report_legal(directory: Path, *, quiet: bool = False) -> Path:
@@ -122,7 +128,7 @@ def report_legal(directory: Path, *, quiet: bool = False) -> Path:
 
 
 def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Path:
-    path = LegalFolder(directory).report
+    path = RunFolder(directory).report
     export_report(make_legal_report(content), path)
     if not quiet:
         for table in content.tables.models:
@@ -136,9 +142,9 @@ def _write_report(content: LegalContent, directory: Path, *, quiet: bool) -> Pat
     return path
 
 
-def _finish(result: LegalResult, *, as_json: bool) -> None:
-    content = load_legal_content(result.folder.path)
-    report = _write_report(content, result.folder.path, quiet=as_json)
+def _finish(directory: Path, answers: int, *, as_json: bool) -> None:
+    content = load_legal_content(directory)
+    report = _write_report(content, directory, quiet=as_json)
     if not as_json:
         return
     cells: list[Json] = [
@@ -154,7 +160,7 @@ def _finish(result: LegalResult, *, as_json: bool) -> None:
         for table in content.tables.models
         for line in table.cells
     ]
-    print_json({"run": str(result.folder.path), "report": str(report), "answers": len(result.answers), "cells": cells})
+    print_json({"run": str(directory), "report": str(report), "answers": answers, "cells": cells})
 
 
 _PLACES = ("  ", " 1", " 2")

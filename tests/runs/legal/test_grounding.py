@@ -1,6 +1,5 @@
 """Grounding: citations are checked word for word, and answers are probed without them."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,17 +11,15 @@ from lawtrace.agents.legal.meta_llm import Citation
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.legal.accuracy import Share
 from lawtrace.runs.legal.grounding import check_citations, grounding_lines
-from lawtrace.runs.legal.legal_files import AnswerRow, LegalFolder, ProbeRow
+from lawtrace.runs.legal.legal_files import PROBES, AnswerRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import LegalResult, run_legal
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.report.text import show_interval
 from lawtrace.runs.scoring.metrics import wilson_interval
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.legal.small_runs import run_grid
 from tests.support.openai_server import serving
 
 TEXTS = {chunk.ref: chunk.text for chunk in BOTTLES.chunks}
@@ -77,26 +74,21 @@ def rests_on_facts(request: Mapping[str, Any]) -> str:
     )
 
 
-def run(folder: Path, recipe: LegalRecipe) -> LegalResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=BOOK))
-
-
 def test_an_answer_that_depends_on_its_citation_changes_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(rests_on_facts) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        result = run(tmp_path / "run", RECIPE)
-    probes = read_rows(result.folder.probes, ProbeRow)
+        answers = run_grid(RECIPE, tmp_path / "run")
+    probes = PROBES.read(tmp_path / "run" / PROBES.name)
     changed = {row.question: row.changed for row in probes}
     assert changed["bottles/q1"] is True
     assert "letters/q1" not in changed  # it was refused, so there is no answer to probe
-    (line,) = grounding_lines(result.cases, result.answers, probes)
+    (line,) = grounding_lines(BOOK.cases, answers, probes)
     alone = wilson_interval(line.answers, line.answers)
     assert line.cites == line.known == line.quoted == line.changed == Share(1.0, alone, line.answers)
-    page = render_export(make_legal_report(load_legal_content(result.folder.path)))
+    page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
     assert "changed without them" in page
     assert f"{show_interval(alone)} ({line.answers})" in page
 

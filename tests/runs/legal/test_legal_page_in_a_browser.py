@@ -1,18 +1,15 @@
 """The page of a legal run in a real browser: no requests, and no horizontal scrolling on a phone."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from lawtrace.runs.legal.legal_files import LegalFolder
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import run_legal
-from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.web.export import export_report
 from tests.support.browser import needs_browser, open_page
-from tests.support.legal.small_cases import BOOK
+from tests.support.legal.small_runs import run_grid
 
 pytestmark = [pytest.mark.browser, needs_browser]
 
@@ -20,9 +17,8 @@ pytestmark = [pytest.mark.browser, needs_browser]
 @pytest.fixture
 def page_of_a_run(tmp_path: Path) -> str:
     recipe = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2), probe_citations=True)
-    folder = LegalFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_legal(recipe, folder, event_log=event_log, dataset=BOOK))
+    folder = RunFolder(tmp_path / "run")
+    run_grid(recipe, folder.path)
     export_report(make_legal_report(load_legal_content(folder.path)), folder.report)
     return folder.report.as_uri()
 

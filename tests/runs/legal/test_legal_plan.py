@@ -1,6 +1,5 @@
 """The plan of a legal run: exact for single answers, a ceiling for decomposition."""
 
-import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from lawtrace.runs.legal.legal_files import LegalFolder
 from lawtrace.runs.legal.legal_plan import LegalPlan, plan_legal_calls
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_runner import run_legal
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.stage_files import write_rows
 from tests.support.legal.small_cases import BOOK, answer_and_cite
+from tests.support.legal.small_runs import run_grid
 from tests.support.openai_server import OpenAIServer, serving
 from tests.support.shell import Shell
 
@@ -43,8 +41,8 @@ QUESTIONS = sum(len(case.questions) for case in BOOK.cases)
 def calls_made(server: OpenAIServer, recipe: LegalRecipe, folder: Path, patch: pytest.MonkeyPatch) -> dict[Any, int]:
     for name, value in server.environment.items():
         patch.setenv(name, value)
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=BOOK))
+    run_grid(recipe, folder)
+    with EventLogFile.open(folder) as event_log:
         return {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
 
 

@@ -1,6 +1,5 @@
 """Legal runs end to end: offline, against an endpoint, interrupted and resumed."""
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -9,63 +8,60 @@ from typing import Any
 
 import pytest
 
-from lawtrace.agents.event_log import ModelCalled
+from lawtrace.agents.event_log import ModelCalled, StageFinished
 from lawtrace.environments.errors import InputError, OperationalError
-from lawtrace.environments.legal.dataset import LegalDataset
 from lawtrace.runs.legal.accuracy import count_answers
-from lawtrace.runs.legal.legal_files import GridCell, LegalFolder
+from lawtrace.runs.legal.legal_files import AnswerRow, GridCell
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.legal.legal_runner import LegalResult, load_cases_with_questions, run_legal
+from lawtrace.runs.legal.legal_runner import load_cases_with_questions
 from lawtrace.runs.legal.legal_tables import tabulate
 from lawtrace.runs.recipe import ConversationOptions
 from lawtrace.runs.recipe_file import read_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.legal.small_runs import resume_grid, run_grid
 from tests.support.openai_server import OpenAIServer, Status, serving
 
 SMALL = LegalRecipe(retrievers=("bm25", "released_bm25"), depths=(1, 2))
 ONE = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(2,), models=("openai:some-model",))
 
 
-def run(recipe: LegalRecipe, folder: Path, book: LegalDataset | None = BOOK) -> LegalResult:
-    opening = (
-        EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) if book else EventLogFile.resume(folder)
-    )
-    with opening as event_log:
-        return asyncio.run(run_legal(recipe, LegalFolder(folder), event_log=event_log, dataset=book))
+OUTCOMES = {"wrong": 1, "correct": 1, "refused": 1, "error": 1}
+"""Of the four answers of `answer_by_rule`."""
 
 
 def against(
     server: OpenAIServer, folder: Path, monkeypatch: pytest.MonkeyPatch, recipe: LegalRecipe = ONE
-) -> LegalResult:
+) -> list[AnswerRow]:
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
-    return run(recipe, folder)
+    return run_grid(recipe, folder)
 
 
 def test_the_grid_is_complete_and_every_question_counts_in_every_cell(tmp_path: Path) -> None:
-    result = run(SMALL, tmp_path / "run")
-    tables = tabulate(result.cases, result.answers)
+    answers = run_grid(SMALL, tmp_path / "run")
+    tables = tabulate(BOOK.cases, answers)
     scores = {line.cell: line.score for table in tables.models for line in table.cells}
     assert len(scores) == 8 * 2 * 2
     assert {score.questions for score in scores.values()} == {4}
     assert GridCell("offline", "F+LR+AR+CS", "released_bm25", 2) in scores
     assert scores[GridCell("offline", "F+LR", "bm25", 2)].count("correct") >= 2
-    empty = [row for row in result.answers if row.case == "letters" and row.context == "CS"]
+    empty = [row for row in answers if row.case == "letters" and row.context == "CS"]
     assert [row.passages for row in empty] == [()] * 4
     assert {row.outcome for row in empty} == {"refused"}
 
 
 @pytest.mark.slow
 def test_the_same_recipe_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = run(SMALL, tmp_path / "first"), run(SMALL, tmp_path / "second")
+    run_grid(SMALL, tmp_path / "first")
+    run_grid(SMALL, tmp_path / "second")
     for name in ("cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
-        assert (first.folder.path / name).read_bytes() == (second.folder.path / name).read_bytes()
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
 def test_depths_share_a_ranking_and_can_be_per_agent(tmp_path: Path) -> None:
     recipe = LegalRecipe(contexts=("F+LR",), retrievers=("bm25",), depths=(1, 2), share="per_agent")
-    rows = run(recipe, tmp_path / "run").answers
+    rows = run_grid(recipe, tmp_path / "run")
     by_depth = {row.depth: row.passages for row in rows if row.question == "bottles/q1"}
     assert {passage[:1] for passage in by_depth[1]} == {"F", "L"}
     assert len(by_depth[1]) == 2
@@ -86,15 +82,15 @@ def answer_by_rule(request: Mapping[str, Any]) -> str:
 
 def test_one_configuration_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(answer_by_rule) as server:
-        result = against(server, tmp_path / "run", monkeypatch)
+        answers = against(server, tmp_path / "run", monkeypatch)
         asked = server.requests
-    assert {row.question: row.outcome for row in result.answers} == {
+    assert {row.question: row.outcome for row in answers} == {
         "bottles/q1": "wrong",
         "bottles/q2": "correct",
         "bottles/q3": "refused",
         "letters/q1": "error",
     }
-    score = count_answers(result.answers)
+    score = count_answers(answers)
     assert (score.questions, score.accuracy, score.refusals) == (4, 0.25, 0.25)
     assert len(asked) == 5  # *Perhaps* is rejected once; a refusal in plain words is not asked again
     words = next(text for request in asked if "laptop?" in (text := request["messages"][0]["content"]))
@@ -108,9 +104,9 @@ def test_a_truncated_answer_is_asked_for_again_whatever_its_rationale(
 ) -> None:
     cut = '{"rationale": "The passages do not mention a date, and the measures were insufficient, since'
     with serving(lambda request: cut) as server:
-        result = against(server, tmp_path / "run", monkeypatch)
+        answers = against(server, tmp_path / "run", monkeypatch)
         assert len(server.requests) == 2 * 4
-    assert {row.outcome for row in result.answers} == {"error"}
+    assert {row.outcome for row in answers} == {"error"}
 
 
 def test_the_published_prompt_offers_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,10 +121,12 @@ def test_a_failing_endpoint_makes_a_question_invalid_and_it_is_still_counted(
 ) -> None:
     with serving(answer_by_rule) as server:
         server.then(Status(400), Status(400), Status(400), Status(400))
-        result = against(server, tmp_path / "run", monkeypatch)
-    assert {row.outcome for row in result.answers} == {"invalid"}
-    assert all(row.reason.startswith("endpoint: ") for row in result.answers)
-    assert count_answers(result.answers).questions == 4
+        answers = against(server, tmp_path / "run", monkeypatch)
+        assert {row.outcome for row in answers} == {"invalid"}
+        assert all(row.reason.startswith("endpoint: ") for row in answers)
+        assert count_answers(answers).questions == 4
+        again = resume_grid(ONE, tmp_path / "run")
+    assert Counter(row.outcome for row in again) == OUTCOMES
 
 
 def test_a_resumed_run_repeats_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,10 +148,40 @@ def test_a_resumed_run_repeats_no_call(tmp_path: Path, monkeypatch: pytest.Monke
             against(server, tmp_path / "run", monkeypatch, one_by_one)
         monkeypatch.setattr(EventLogFile, "record", original)
         asked = len(server.requests)
-        result = run(one_by_one, tmp_path / "run", book=None)
+        answers = resume_grid(one_by_one, tmp_path / "run")
         assert len(server.requests) - asked == (4 + 1) - 2  # all calls, with the one repeated, except the two kept
-    whole = Counter(row.outcome for row in result.answers)
-    assert whole == {"wrong": 1, "correct": 1, "refused": 1, "error": 1}
+    assert Counter(row.outcome for row in answers) == OUTCOMES
+
+
+def stages_recorded(folder: Path) -> list[str]:
+    with EventLogFile.open(folder) as event_log:
+        return [entry.file for entry in event_log.entries(kind="stage") if isinstance(entry, StageFinished)]
+
+
+def test_a_stage_that_was_interrupted_is_made_again_and_no_other(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(update={"contexts": ("F", "F+LR"), "probe_citations": True})
+    folder = tmp_path / "run"
+    first = run_grid(recipe, folder)
+    files = ["dataset_issues.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl", "probes.jsonl"]
+    assert stages_recorded(folder) == files
+    assert resume_grid(recipe, folder) == first
+    assert stages_recorded(folder) == files
+    (folder / "answers.jsonl").write_text("half a file", encoding="utf-8")
+    assert resume_grid(recipe, folder) == first
+    assert stages_recorded(folder) == [*files, "answers.jsonl"]  # the answers are the same, and so are the probes
+
+
+def test_another_run_is_reused_as_far_as_its_inputs_are_the_same(tmp_path: Path) -> None:
+    recipe = SMALL.model_copy(update={"contexts": ("F",)})
+    first = run_grid(recipe, tmp_path / "first")
+    again = run_grid(recipe.model_copy(update={"name": "again"}), tmp_path / "again", reuse=tmp_path / "first")
+    assert again == first
+    with EventLogFile.open(tmp_path / "again") as event_log:
+        assert not list(event_log.entries(kind="model_call"))
+    changed = recipe.model_copy(update={"may_refuse": False})
+    run_grid(changed, tmp_path / "changed", reuse=tmp_path / "first")
+    with EventLogFile.open(tmp_path / "changed") as event_log:
+        assert len(list(event_log.entries(kind="model_call"))) == len(first)
 
 
 EMBEDDED = LegalRecipe(contexts=("F", "F+LR"), retrievers=("embedding",), depths=(1,), embedding="openai:embedder")
@@ -174,32 +202,32 @@ def test_vectors_of_an_endpoint_are_recorded_and_not_requested_again(
         asked = asked_for_vectors(server)
         texts = [text for request in server.requests for text in request.get("input", ())]
         assert len(texts) == len(set(texts)) > 0
-        kept = {path.name: path.read_bytes() for path in first.folder.path.glob("*.jsonl")}
-        run(recipe, first.folder.path, book=None)
-        assert {path.name: path.read_bytes() for path in first.folder.path.glob("*.jsonl")} == kept
+        kept = {path.name: path.read_bytes() for path in (tmp_path / "first").glob("*.jsonl")}
+        resume_grid(recipe, tmp_path / "first")
+        assert {path.name: path.read_bytes() for path in (tmp_path / "first").glob("*.jsonl")} == kept
         assert asked_for_vectors(server) == asked
-        replayed = recipe.model_copy(update={"embedding": f"replay:{first.folder.path}"})
-        again = run(replayed, tmp_path / "again")
+        replayed = recipe.model_copy(update={"embedding": f"replay:{tmp_path / 'first'}"})
+        again = run_grid(replayed, tmp_path / "again")
         assert asked_for_vectors(server) == asked
-    assert again.answers == first.answers
+    assert again == first
     with EventLogFile.open(tmp_path / "again") as event_log:
         assert all(call.replayed for call in event_log.calls("embedder"))
 
 
 def test_replaying_missing_vectors_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(answer_by_rule) as server:
-        first = against(server, tmp_path / "first", monkeypatch, EMBEDDED.model_copy(update={"contexts": ("F",)}))
-    more = EMBEDDED.model_copy(update={"embedding": f"replay:{first.folder.path}"})
+        against(server, tmp_path / "first", monkeypatch, EMBEDDED.model_copy(update={"contexts": ("F",)}))
+    more = EMBEDDED.model_copy(update={"embedding": f"replay:{tmp_path / 'first'}"})
     with pytest.raises(OperationalError, match="no recorded answer for role 'embedder'"):
-        run(more, tmp_path / "again")
+        run_grid(more, tmp_path / "again")
 
 
 def test_a_finished_run_replays_to_the_same_bytes(tmp_path: Path) -> None:
     recipe = SMALL.model_copy(update={"contexts": ("F",)})
-    first = run(recipe, tmp_path / "first")
-    again = run(recipe.model_copy(update={"models": (f"replay:{first.folder.path}",)}), tmp_path / "again")
-    said = [row.model_copy(update={"model": ""}) for row in first.answers]
-    assert [row.model_copy(update={"model": ""}) for row in again.answers] == said
+    first = run_grid(recipe, tmp_path / "first")
+    again = run_grid(recipe.model_copy(update={"models": (f"replay:{tmp_path / 'first'}",)}), tmp_path / "again")
+    said = [row.model_copy(update={"model": ""}) for row in first]
+    assert [row.model_copy(update={"model": ""}) for row in again] == said
 
 
 def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
@@ -235,9 +263,9 @@ def test_a_recipe_round_trips() -> None:
 
 def test_the_decomposed_pipeline_keeps_its_subtasks(tmp_path: Path) -> None:
     recipe = LegalRecipe(contexts=("F+LR", "CS"), retrievers=("bm25",), depths=(1,), pipeline="decomposed")
-    first, second = run(recipe, tmp_path / "first"), run(recipe, tmp_path / "second")
-    assert first.answers == second.answers
-    row = next(row for row in first.answers if row.question == "bottles/q1" and row.context == "F+LR")
+    first, second = run_grid(recipe, tmp_path / "first"), run_grid(recipe, tmp_path / "second")
+    assert first == second
+    row = next(row for row in first if row.question == "bottles/q1" and row.context == "F+LR")
     assert [step.agent for step in row.steps] == ["F", "LR"]
     assert row.passages == tuple(ref for step in row.steps for ref in step.passages)
     assert all(len(step.passages) == 1 for step in row.steps)

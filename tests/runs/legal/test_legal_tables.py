@@ -1,6 +1,5 @@
 """The tables and the page of a legal run, from known answers."""
 
-import asyncio
 import re
 from pathlib import Path
 
@@ -10,16 +9,16 @@ from lawtrace.agents.legal.decomposition import StopReason
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.legal.case import Agent, Choice
 from lawtrace.environments.legal.dataset import LegalDataset
-from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalFolder, LegalOutcome, SubTaskRow
+from lawtrace.runs.legal.legal_files import AnswerRow, DatasetIssues, LegalOutcome, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
-from lawtrace.runs.legal.legal_runner import run_legal
 from lawtrace.runs.legal.legal_tables import LegalTables, decomposition_lines, tabulate
 from lawtrace.runs.legal.model_free_baselines import lexical_baseline
 from lawtrace.runs.scoring.metrics import wilson_interval
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.web.export import render_export
 from tests.support.legal.small_cases import BOOK, BOTTLES
+from tests.support.legal.small_runs import run_grid
 
 PLAN: dict[tuple[str, str, int], str] = {
     ("one", "F", 1): "ccww",
@@ -181,11 +180,9 @@ def test_the_page_is_deterministic_and_escapes_its_content(tmp_path: Path) -> No
     recipe = LegalRecipe(name="page", contexts=("F", "F+LR", "CS"), retrievers=("bm25", "released_bm25"), depths=(1, 2))
     problem = Problem("rows.jsonl, line 3", "content: <b>broken</b>")
     book = LegalDataset(BOOK.cases, (problem,))
-    folder = LegalFolder(tmp_path / "run")
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        asyncio.run(run_legal(recipe, folder, event_log=event_log, dataset=book))
-    page = render_export(make_legal_report(load_legal_content(folder.path)))
-    assert page == render_export(make_legal_report(load_legal_content(folder.path)))
+    run_grid(recipe, tmp_path / "run", book)
+    page = render_export(make_legal_report(load_legal_content(tmp_path / "run")))
+    assert page == render_export(make_legal_report(load_legal_content(tmp_path / "run")))
     assert "&lt;b&gt;broken&lt;/b&gt;" in page
     assert "<b>broken" not in page
     assert "offline is not a language model" in page

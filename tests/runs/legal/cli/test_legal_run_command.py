@@ -30,8 +30,8 @@ def test_from_repeats_a_run(book: Path, tmp_path: Path, lawtrace: Shell) -> None
     recipe.unlink()
     again = lawtrace.json("legal", "run", "--from", "first", "--out", "again")
     assert again["answers"] == 2 * 3 * QUESTIONS
-    assert b"it is empty" in (tmp_path / "again" / "findings.jsonl").read_bytes()
-    for name in ("findings.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
+    assert b"it is empty" in (tmp_path / "again" / "dataset_issues.jsonl").read_bytes()
+    for name in ("dataset_issues.jsonl", "cases.jsonl", "retrieved.jsonl", "answers.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     with EventLogFile.open(tmp_path / "again") as event_log:
         assert LegalRecipe.model_validate(event_log.recipe).seed == 7
