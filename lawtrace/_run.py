@@ -2,7 +2,6 @@
 
 # pyright: reportMissingTypeStubs=false
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,17 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.full_run import start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, validate_options
-from lawtrace.runs.report.content import load_run_content
-from lawtrace.runs.runner import check_access, check_inputs, run_recipe, run_variants
+from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder
 from lawtrace.runs.store.stage_files import read_rows
-from lawtrace.runs.web.export import write_report
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -97,12 +93,10 @@ def run(recipe: Source | Recipe | Mapping[str, Any] | None = None, *, out: Sourc
     folder, by default a new one below ``logs/``. Raises InputError before anything is asked, OperationalError if a
     stage cannot be carried out.
     """
-    resolved = resolve_recipe(_recipe(recipe))
-    check_inputs(resolved)
-    check_access(plan_of(resolved))
-    folder = RunFolder(Path(out)) if out is not None else new_run_folder(resolved.name)
+    prepared = prepare_recipe(_recipe(recipe))
+    folder = RunFolder(Path(out)) if out is not None else new_run_folder(prepared.name)
     with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop of its own in this one
-        thread.submit(lambda: asyncio.run(_run(resolved, folder))).result()
+        thread.submit(start_run, prepared, folder).result()
     return Run(folder.path)
 
 
@@ -119,13 +113,3 @@ def _recipe(recipe: Source | Recipe | Mapping[str, Any] | None) -> Recipe:
     if isinstance(recipe, Mapping):
         return validate_options(Recipe, recipe, "recipe")
     return load_recipe(Path(recipe))
-
-
-async def _run(recipe: Recipe, folder: RunFolder) -> None:
-    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        if recipe.ablation:
-            await run_variants(recipe, folder, event_log=event_log)
-        else:
-            await run_recipe(recipe, folder, event_log=event_log)
-    if not recipe.ablation:
-        write_report(load_run_content(folder.path, recipe.environment), folder.report)

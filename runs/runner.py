@@ -32,7 +32,7 @@ from lawtrace.runs.schemas.task_rows import Attempt, Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets
-from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules
+from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
     NoProgress,
@@ -354,8 +354,12 @@ async def _run_all(runner: Runner[StageContext], folder: RunFolder) -> RunResult
     return RunResult(folder, made[TASKS], made[ATTEMPTS], made[VERDICTS], made[FINDINGS][0])
 
 
-def check_inputs(recipe: Recipe) -> None:
-    """Check that the inputs of a run exist and are valid, before its folder is made. Raises InputError."""
+def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
+    """The recipe with its environment resolved (``env`` overrides it), and its inputs checked before a folder is made.
+
+    Raises InputError.
+    """
+    recipe = resolve_recipe(recipe, env)
     for variant in variants_of(recipe):
         setting, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
         check_rules(curated_rules(variant.recipe, setting), setting.environment, setting.regulation)
@@ -365,6 +369,7 @@ def check_inputs(recipe: Recipe) -> None:
         if "denied" in options.families:
             deny_authorization(setting.environment, initial)
         check_prices(variant.recipe, models_of_recipe(variant.recipe))
+    return recipe
 
 
 def models_of_recipe(recipe: Recipe) -> list[str]:

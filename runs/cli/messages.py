@@ -10,6 +10,7 @@ import typer
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.blame import find_causes
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_verdict
@@ -54,7 +55,7 @@ def messages(
     diff: Annotated[
         Path | None, typer.Option(help="Another run: show the first difference of each conversation.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read the conversations of a run."""
     wanted = MessageQuery(

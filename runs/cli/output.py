@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import structlog
 from rich.console import Console, RenderableType
@@ -17,7 +18,6 @@ from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
-from lawtrace.environments.events import Json
 from lawtrace.runs.report.text import visible
 
 STDOUT = Console(emoji=False, markup=False)
@@ -55,10 +55,26 @@ def make_table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
-def print_json(result: Mapping[str, Json]) -> None:
+def print_json(result: Mapping[str, object]) -> None:
     """Print the result of a ``--json`` command: one object, the last line of standard output."""
     sys.stdout.write(json.dumps(result) + "\n")
     sys.stdout.flush()
+
+
+def print_outcome(
+    json_form: Mapping[str, object], *shown: RenderableType, as_json: bool, out: Path | None = None
+) -> None:
+    """Print the result of a command: its JSON form, or its tables and sentences.
+
+    ``out``: the written file, which is named in both forms.
+    """
+    if as_json:
+        print_json(json_form if out is None else {**json_form, "out": str(out)})
+        return
+    for what in shown:
+        print_result(what)
+    if out is not None:
+        print_note(f"Written: {out}")
 
 
 def print_note(text: str) -> None:

@@ -11,7 +11,7 @@ import typer
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import EnvironmentFolderOption, EnvironmentOption
+from lawtrace.runs.cli.options import EnvironmentFolderOption, EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
 from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.report.text import percent, show_interval
@@ -33,7 +33,6 @@ Out = Annotated[Path | None, typer.Option("--out", help="Output file for accepte
 Status = Annotated[bool, typer.Option("--status", help="Print the state of the review without serving it.")]
 Host = Annotated[str, typer.Option(help="Address to listen on. Other than loopback needs a token.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free port.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
 
 def review_rules(
@@ -46,7 +45,7 @@ def review_rules(
     status: Status = False,
     host: Host = "127.0.0.1",
     port: Port = 8719,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Review rules in the browser.
 
@@ -69,7 +68,7 @@ def review_tasks(
     status: Status = False,
     host: Host = "127.0.0.1",
     port: Port = 8719,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Review tasks in the browser.
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Json
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_result
 from lawtrace.runs.cli.review import review_rules
 from lawtrace.runs.cli.rules_evaluate import evaluate_command
@@ -39,7 +39,7 @@ def check_command(
     rules: Annotated[Path | None, typer.Option(help="Rule file; default: the curated set.")] = None,
     mutate: Annotated[int, typer.Option(min=0, help="Mutate this many traces and count what the rules notice.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the mutated traces.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check a rule set.
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lawtrace.environments.domains.loader import Domain, load_domain
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import EnvironmentOption
+from lawtrace.runs.cli.options import EnvironmentOption, JsonOption
 from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.scoring.rule_comparison import RuleScore, RuleSetComparison, compare_rule_sets
@@ -50,7 +50,7 @@ def evaluate_command(
     gold: Annotated[Path | None, typer.Option(help="Gold rules; default: the published, else the curated set.")] = None,
     env: EnvironmentOption = "banking",
     baseline: Annotated[bool, typer.Option(help="Also score the offline baseline on the same text.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Score rule sets against gold rules.
 

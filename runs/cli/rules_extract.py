@@ -13,10 +13,11 @@ from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Json
 from lawtrace.environments.regulations import read_legal_text
 from lawtrace.environments.regulations.regulation import Regulation, load_regulation
-from lawtrace.runs.cli.options import BudgetOption, EnvironmentOverride, JsonOption, RecipeOption, with_budget
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result, silence_libraries
+from lawtrace.runs.cli.options import JsonOption
+from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.rules_evaluate import extract_offline_baseline
-from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.report.sections import make_extraction_report
 from lawtrace.runs.report.text import percent
 from lawtrace.runs.runner import Session
@@ -38,23 +39,21 @@ from lawtrace.solver.rules import Rule, load_rules
 _MOST_DOUBTS = 5
 
 
+@recipe_flags()
 def extract_command(
+    flags: RecipeFlags,
     document: Annotated[
         Path | None,
         typer.Argument(help="Regulation, published or restated (TOML); default: the environment's."),
     ] = None,
-    recipe: RecipeOption = None,
-    env: EnvironmentOverride = None,
     out: Annotated[Path, typer.Option(help="Output rule file; log and page go next to it.")] = Path("rules.jsonl"),
-    budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Extract rules from a regulation, with their provenance.
 
     Exit code 1 if provisions are left unprocessed; run the command again to continue with them.
     """
-    silence_libraries()
-    options = with_budget(stage_recipe(recipe, env, {}), budget)
+    options = flags.resolve()
     domain = load_recipe_environment(options)
     doubts: tuple[str, ...] = ()
     if document is not None:
@@ -91,7 +90,7 @@ def trail_command(
     file: Annotated[Path, typer.Argument(help="Rule file, or its extraction log.")],
     rule: Annotated[str | None, typer.Option(help="Show one rule and its messages.")] = None,
     provision: Annotated[str | None, typer.Option(help="Show one provision (by citation) and its messages.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the provenance of extracted rules.
 

@@ -1,8 +1,8 @@
-"""Shared code of the commands that run stages: recipe, event log, runner, spans."""
+"""Running stages from the command line: event log, session, spans, and what Ctrl-C prints."""
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,26 +11,12 @@ from typing import TypeVar
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.cli.output import ProgressBars, print_error, print_note
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.recipe_file import load_recipe, with_values
-from lawtrace.runs.runner import Session, check_inputs, open_session
-from lawtrace.runs.stages.resolve import resolve_recipe
+from lawtrace.runs.runner import Session, open_session
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 
 Result = TypeVar("Result")
-
-
-def stage_recipe(path: Path | None, env: str | None, values: Mapping[str, object]) -> Recipe:
-    """The recipe of a stage command: the file or the default, overridden by the flags.
-
-    Raises InputError as `lawtrace run` does before the first stage.
-    """
-    recipe = load_recipe(path) if path else Recipe()
-    recipe = with_values(recipe.model_copy(update={"ablation": {}}), values, "command line")
-    recipe = resolve_recipe(recipe, env)
-    check_inputs(recipe)
-    return recipe
 
 
 def run_stages(

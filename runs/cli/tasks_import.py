@@ -7,14 +7,7 @@ import typer
 
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.cli.options import JsonOption, OutOption, SandboxOption
-from lawtrace.runs.cli.output import (
-    ProgressBars,
-    print_grouped,
-    print_json,
-    print_note,
-    print_problems,
-    print_result,
-)
+from lawtrace.runs.cli.output import ProgressBars, print_grouped, print_note, print_outcome, print_problems
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.published_domains import PublishedDomainName
 from lawtrace.runs.stages.pipeline import TASKS
@@ -37,25 +30,22 @@ def import_command(
     with Jail(backend=choose_backend(sandbox or "bwrap")) as jail, ProgressBars().stage("tasks", None) as step:
         imported = import_tasks(directory, domain, jail, step)
     TASKS.write(out, imported.tasks)
-    noted = [f"{task.id}: {note}" for task in imported.tasks for note in task.notes]
-    if as_json:
-        print_json(
-            {
-                "tasks": len(imported.tasks),
-                "empty": [*imported.empty],
-                "invalid": [str(problem) for problem in imported.problems],
-                "notes": [*noted],
-                "out": str(out),
-            }
-        )
-    else:
-        print_result(
-            f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
-            f"{len(imported.problems)} invalid."
-        )
+    notes = [(task.id, note) for task in imported.tasks for note in task.notes]
+    if not as_json:
         for line in imported.empty:
             print_note(f"  {line}")
-        print_grouped((task.id, note) for task in imported.tasks for note in task.notes)
-        print_note(f"Written: {out}")
+        print_grouped(notes)
+    print_outcome(
+        {
+            "tasks": len(imported.tasks),
+            "empty": [*imported.empty],
+            "invalid": [str(problem) for problem in imported.problems],
+            "notes": [f"{task}: {note}" for task, note in notes],
+        },
+        f"{len(imported.tasks)} paired tasks imported, {len(imported.empty)} rows empty as published, "
+        f"{len(imported.problems)} invalid.",
+        as_json=as_json,
+        out=out,
+    )
     print_problems(imported.problems)
     raise typer.Exit(1 if imported.problems else 0)

@@ -8,18 +8,10 @@ import typer
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS
 from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import (
-    BudgetOption,
-    CountOption,
-    JsonOption,
-    RecipeOption,
-    SandboxOption,
-    SeedOption,
-    with_budget,
-)
-from lawtrace.runs.cli.output import print_json, print_note, print_result, silence_libraries
-from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.cli.options import JsonOption
+from lawtrace.runs.cli.output import print_outcome
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
@@ -32,28 +24,20 @@ WRITING_ROLES = ("instruction_generator", "independent_reader", "masking_evaluat
 """The roles that write and review instructions."""
 
 
+@recipe_flags("count", "seed", "sandbox", env=None)
 def release_command(
+    flags: RecipeFlags,
     out: Annotated[Path, typer.Option(help="Output folder.")],
     version: Annotated[str, typer.Option(help="Version of the task set.")] = "0.1",
     env: Annotated[list[str] | None, typer.Option(help="Environment; default: all built-in ones. Repeatable.")] = None,
-    count: CountOption = None,
-    seed: SeedOption = None,
-    recipe: RecipeOption = None,
-    sandbox: SandboxOption = None,
-    budget: BudgetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build and check a task set for publication.
 
     Writes JSON lines and Parquet with a data card. Tasks that fail a check are replaced by spare ones.
     """
-    silence_libraries()
     check_release_folder(out, version)
-    values = {"tasks.count": count, "seed": seed, "sandbox": sandbox}
-    options = [
-        with_budget(stage_recipe(recipe, name, {**values, "environment": name}), budget)
-        for name in env or BUILT_IN_DOMAINS
-    ]
+    options = [flags.resolve(name) for name in env or BUILT_IN_DOMAINS]
 
     async def work(session: Session) -> list[TaskSet]:
         return [await _build(session, one) for one in options]
@@ -70,12 +54,13 @@ def release_command(
         roles={role: str(model) for role, model in first.models.specs().items() if role in WRITING_ROLES},
     )
     total = sum(entry.pairs for entry in manifest.environments.values())
-    if as_json:
-        pairs: dict[str, Json] = {name: entry.pairs for name, entry in manifest.environments.items()}
-        print_json({"version": version, "tasks": 2 * total, "pairs": pairs, "out": str(out)})
-    else:
-        print_result(f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.")
-        print_note(f"Written: {out}")
+    pairs = {name: entry.pairs for name, entry in manifest.environments.items()}
+    print_outcome(
+        {"version": version, "tasks": 2 * total, "pairs": pairs},
+        f"{2 * total} tasks ({total} pairs) in {len(sets)} environments, version {version}.",
+        as_json=as_json,
+        out=out,
+    )
 
 
 async def _build(session: Session, recipe: Recipe) -> TaskSet:

@@ -11,36 +11,26 @@ from rich.text import Text
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.events import Json
-from lawtrace.runs.cli.options import (
-    CountOption,
-    EnvironmentOverride,
-    JsonOption,
-    LengthOption,
-    RecipeOption,
-    RulesOption,
-    SeedOption,
-)
-from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result, silence_libraries
-from lawtrace.runs.cli.stage_runs import run_stages, stage_recipe
+from lawtrace.runs.cli.options import JsonOption
+from lawtrace.runs.cli.output import ProgressBars, make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
+from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.runner import Session
 from lawtrace.runs.schemas.findings import ModelBaseline
-from lawtrace.runs.stages.model_baseline import BaselineRow, check_writer, measure_baseline
-from lawtrace.runs.stages.pipeline import BASELINE
-from lawtrace.runs.stages.resolve import curated_rules, load_recipe_environment
+from lawtrace.runs.stages.model_baseline import measure_baseline
+from lawtrace.runs.stages.pipeline import BASELINE, RULES
+from lawtrace.runs.stages.resolve import load_recipe_environment
+from lawtrace.runs.store.stage_store import Products
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
 from lawtrace.solver.planner.trace_spec import TRACE_PROFILES
+from lawtrace.solver.rules import Rule
 
 
+@recipe_flags("rules", "length", "count", "seed", "writer")
 def coverage_command(
-    recipe: RecipeOption = None,
-    env: EnvironmentOverride = None,
-    rules: RulesOption = None,
-    length: LengthOption = None,
-    count: CountOption = None,
-    seed: SeedOption = None,
+    flags: RecipeFlags,
     proofs: Annotated[bool, typer.Option(help="Print the proof under each certificate.")] = False,
-    model: Annotated[str | None, typer.Option(help="Compare with programs by this model.")] = None,
     out: Annotated[Path, typer.Option(help="Output file for the model's programs and calls.")] = Path("baseline.jsonl"),
     as_json: JsonOption = False,
 ) -> None:
@@ -49,32 +39,21 @@ def coverage_command(
     Decides which adjacent pairs of calls compliant traces can have, explains the infeasible ones, and covers the others
     with a suite.
     """
-    if model is not None:
-        check_writer(model)
-    values = {
-        "rules.file": rules,
-        "rules.source": "curated",
-        "tasks.length": length,
-        "tasks.count": count,
-        "seed": seed,
-        "models.trace_writer": model,
-    }
-    options = stage_recipe(recipe, env, values)
-    domain, tasks = load_recipe_environment(options), options.tasks
-    chosen = curated_rules(options, domain)
+    recipe = flags.resolve()
+    domain, tasks = load_recipe_environment(recipe), recipe.tasks
+    rules, baseline = _make(recipe, domain, out)
     analyses = [
         analyse_coverage(
             domain.environment,
-            chosen,
+            rules,
             profile=profile,
             length=tasks.length,
             count=tasks.count,
-            seed=options.seed,
+            seed=recipe.seed,
             stages=ProgressBars(),
         )
         for profile in TRACE_PROFILES
     ]
-    baseline = None if model is None else _baseline(options, domain, out)
     if as_json:
         result: dict[str, Json] = {analysis.profile: _summary(analysis) for analysis in analyses}
         print_json(result if baseline is None else {**result, "baseline": baseline_summary(baseline)})
@@ -93,22 +72,25 @@ def coverage_command(
     print_result(Text(f"Assumptions in Z3: {'; '.join(analyses[0].assumptions)}.", style="dim"))
 
 
-def _baseline(recipe: Recipe, domain: Domain, out: Path) -> ModelBaseline:
-    """Let the model write programs, run them and store both. The same command again requests only what is missing."""
-    silence_libraries()
+def _make(recipe: Recipe, domain: Domain, out: Path) -> tuple[Sequence[Rule], ModelBaseline | None]:
+    """The rules, and the baseline if a model writes one. The same command again requests only what is missing."""
+    model = recipe.models.trace_writer
 
-    async def work(session: Session) -> list[BaselineRow]:
-        return (await session.runner(recipe).make(BASELINE, incomplete=True))[BASELINE]
+    async def work(session: Session) -> Products:
+        return await session.runner(recipe).make(RULES, *((BASELINE,) if model else ()), incomplete=model is not None)
 
-    model = str(recipe.models.trace_writer)
-    rows = run_stages(recipe, out, f"baseline by {model}", work)
+    asks = model is not None or recipe.rules.source == "extracted"
+    made = run_stages(recipe, out, "traces coverage", work, sandbox=model is not None, models=asks)
+    if model is None:
+        return made[RULES], None
+    rows = made[BASELINE]
     BASELINE.write(out, rows)
     print_note(f"Written: {out} ({len(rows)} programs)")
     if len(rows) < recipe.tasks.count:
         raise OperationalError(
             f"only {len(rows)} of {recipe.tasks.count} programs were written; run the command again to continue"
         )
-    return measure_baseline(domain, rows, model=model, length=recipe.tasks.length)
+    return made[RULES], measure_baseline(domain, rows, model=model, length=recipe.tasks.length)
 
 
 def baseline_summary(baseline: ModelBaseline) -> Json:

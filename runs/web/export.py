@@ -5,7 +5,6 @@ The same report gives the same bytes. The file's content policy blocks all reque
 
 import base64
 import hashlib
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,16 @@ from pathlib import Path
 from markupsafe import Markup
 
 from lawtrace.environments.errors import OperationalError
-from lawtrace.runs.report.content import ReportContent, describe_settings, load_content
+from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
+from lawtrace.runs.report.content import (
+    ReportContent,
+    describe_settings,
+    load_comparison_content,
+    load_content,
+    load_run_content,
+)
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_run_report
-from lawtrace.runs.scoring.ablation import Ablation, read_ablation
+from lawtrace.runs.scoring.ablation import Ablation, is_ablation, read_ablation
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
@@ -68,20 +74,49 @@ def render_export(report: RunReport) -> str:
     )
 
 
-def write_ablation_reports(path: Path, env: str | None = None) -> tuple[Ablation, Sequence[ModelUsage]]:
-    """Write the report of an ablation and of each of its variants. ``env``: folder of an environment of the user."""
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """A report as written, with the data of its tables.
+
+    Attributes:
+        content: of a run or a comparison of profiles; None for an ablation.
+        ablation: None for any other run.
+    """
+
+    path: Path
+    content: ReportContent | None
+    ablation: Ablation | None
+    usage: tuple[ModelUsage, ...] = ()
+
+
+def write_run_report(path: Path, env: str | None = None) -> WrittenReport:
+    """Write the report of a finished run, of an ablation and each of its variants, or of a comparison of profiles.
+
+    ``env``: folder of an environment of the user. Raises InputError if the folder holds none of them.
+    """
     folder = RunFolder(path)
-    with EventLogFile.open(path) as event_log:
+    if is_ablation(path):
+        return _write_ablation_reports(folder, env)
+    if is_comparison(path):
+        content = load_comparison_content(read_comparison(path, env))
+    else:
+        content = load_run_content(path, env)
+    write_report(content, folder.report)
+    return WrittenReport(folder.report, content, None, content.usage)
+
+
+def _write_ablation_reports(folder: RunFolder, env: str | None) -> WrittenReport:
+    with EventLogFile.open(folder.path) as event_log:
         recipe = recorded_recipe(event_log, env)
         usage = measure_usage(event_log, recipe.call_settings().budget.prices)
-    ablation = read_ablation(path)
+    ablation = read_ablation(folder.path)
     for variant, row in zip(variants_of(recipe), ablation.variants, strict=True):
         if row.ended is None:
             files = folder.variant(row.number)
             write_report(load_content(files, variant.recipe), files.report)
     title = f"lawtrace: {recipe.name}, ablation"
     export_report(make_ablation_report(ablation, title, describe_settings(recipe), usage), folder.report)
-    return ablation, usage
+    return WrittenReport(folder.report, None, ablation, usage)
 
 
 def write_page(text: str, path: Path) -> None:

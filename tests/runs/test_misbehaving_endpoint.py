@@ -11,7 +11,6 @@ import pytest
 
 from lawtrace.agents.event_log import CallRetried, MessageSent, ModelCalled, RoleFailed
 from lawtrace.agents.models.budget import BudgetExhausted
-from lawtrace.runs.cli.run import report_ablation
 from lawtrace.runs.recipe import (
     AttemptOptions,
     BudgetOptions,
@@ -27,6 +26,7 @@ from lawtrace.runs.scoring.ablation import read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.web.export import write_run_report
 from tests.support.openai_server import Cut, Drop, Hang, Raw, Say, Status, Trickle, serving
 from tests.support.playing import play
 
@@ -89,7 +89,7 @@ def test_the_ablation_completes(folder: RunFolder, results: list[VariantResult])
         assert len(verdicts) == 2 * len(one.result.tasks) > 0
     ablation = read_ablation(folder.path)
     assert {line.axis for line in ablation.axes} == set(RECIPE.ablation)
-    assert report_ablation(folder.path, None, quiet=True).exists()
+    assert write_run_report(folder.path).path.exists()
 
 
 def test_every_fault_is_in_the_event_log(folder: RunFolder, results: list[VariantResult]) -> None:

@@ -10,8 +10,9 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.dataset import load_dataset
+from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import make_table, print_json, print_result
-from lawtrace.runs.cli.review import AsJson, Host, Port, Status, serve_review_site
+from lawtrace.runs.cli.review import Host, Port, Status, serve_review_site
 from lawtrace.runs.legal.ratings import (
     CRITERIA,
     RatingRow,
@@ -42,7 +43,7 @@ def review_command(
     status: Status = False,
     host: Host = "127.0.0.1",
     port: Port = 8719,
-    as_json: AsJson = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Rate a sample of questions in the browser."""
     log = AppendLog(out, RatingRow)

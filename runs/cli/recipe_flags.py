@@ -1,0 +1,207 @@
+"""Flags that override keys of the recipe. Each is defined once, so it means the same in every command."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import typer
+
+from lawtrace.environments.errors import InputError
+from lawtrace.runs.cli.options import BudgetOption, EnvironmentFolderOption, SandboxOption, with_budget
+from lawtrace.runs.cli.output import silence_libraries
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe, with_values
+from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.schemas.task_rows import FAMILIES, ActingMode
+from lawtrace.solver.planner.trace_spec import TraceProfile
+from lawtrace.solver.shield import ShieldMode
+
+Values = Mapping[str, object]
+"""Dotted key of the recipe -> value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeFlags:
+    """The recipe named on a command line, and the flags given.
+
+    Attributes:
+        recipe: the recipe file; None for the default recipe.
+        env: the environment, or the folder of one that is not built in; None without the flag.
+        values: what the other flags override.
+    """
+
+    recipe: Path | None
+    env: str | None
+    values: Values
+    budget: list[str] | None
+
+    def override(self, recipe: Recipe) -> Recipe:
+        """The recipe with the values of the flags. Raises InputError naming the key."""
+        return with_budget(with_values(recipe, self.values, "command line"), self.budget)
+
+    def resolve(self, env: str | None = None) -> Recipe:
+        """The recipe of a stage command, checked as `lawtrace run` checks it; ``env`` is the environment without --env.
+
+        Raises InputError.
+        """
+        recipe = load_recipe(self.recipe) if self.recipe else Recipe()
+        return prepare_recipe(self.override(recipe.model_copy(update={"ablation": {}})), self.env or env)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    option: object
+    values: Callable[[Any], Values]
+
+
+def _sets(key: str) -> Callable[[Any], Values]:
+    return lambda value: {key: value}
+
+
+def _sets_tuple(key: str) -> Callable[[Any], Values]:
+    return lambda values: {key: tuple(values)} if values else {}
+
+
+def _split_pairs(pairs: list[str]) -> Values:
+    split = [tuple(part.strip() for part in pair.split(",")) for pair in pairs]
+    for pair, text in zip(split, pairs, strict=True):
+        if len(pair) != 2 or not all(pair):
+            raise InputError(f"--pair {text!r}: write two tools separated by a comma, such as First,Second")
+    return {"tasks.wishes.pairs": tuple(split)} if split else {}
+
+
+TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
+
+FLAGS: Mapping[str, _Flag] = {
+    "rules": _Flag(
+        Annotated[Path | None, typer.Option(help="Rule file instead of the curated set.")],
+        lambda file: {"rules.file": file, "rules.source": "curated"},
+    ),
+    "count": _Flag(
+        Annotated[int | None, typer.Option(min=1, help="Number to make; default: 40.")], _sets("tasks.count")
+    ),
+    "length": _Flag(
+        Annotated[int | None, typer.Option(min=2, help="Calls in each trace; default: 8.")], _sets("tasks.length")
+    ),
+    "profile": _Flag(Annotated[TraceProfile | None, typer.Option(help="Trace profile.")], _sets("tasks.profile")),
+    "require": _Flag(
+        Annotated[list[str] | None, typer.Option(help="Tool that every trace must call. Repeatable.")],
+        _sets_tuple("tasks.wishes.require"),
+    ),
+    "forbid": _Flag(
+        Annotated[list[str] | None, typer.Option(help="Tool that no trace may call. Repeatable.")],
+        _sets_tuple("tasks.wishes.forbid"),
+    ),
+    "pair": _Flag(
+        Annotated[
+            list[str] | None,
+            typer.Option(help="Require one of these adjacent pairs (FIRST,SECOND) per trace. Repeatable."),
+        ],
+        _split_pairs,
+    ),
+    "compliance": _Flag(
+        Annotated[
+            tuple[float, float] | None, typer.Option(help="Minimum and maximum share of compliance steps in a trace.")
+        ],
+        _sets("tasks.wishes.compliance"),
+    ),
+    "distance": _Flag(
+        Annotated[int | None, typer.Option(min=0, help="Minimum positions where any two traces differ.")],
+        _sets("tasks.wishes.distance"),
+    ),
+    "family": _Flag(
+        Annotated[
+            Literal["ordinary", "denied", "both"] | None,
+            typer.Option(help="Build ordinary tasks, denied sessions, or both."),
+        ],
+        lambda family: {"tasks.families": FAMILIES if family == "both" else (family,)},
+    ),
+    "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
+    "sandbox": _Flag(SandboxOption, _sets("sandbox")),
+    "model": _Flag(
+        Annotated[str | None, typer.Option(help="Model under test, such as openai:NAME or baseline:literal.")],
+        lambda model: {"attempts.models": (model,), "attempts.baselines": False},
+    ),
+    "writer": _Flag(
+        Annotated[str | None, typer.Option("--model", help="Compare with programs by this model.")],
+        _sets("models.trace_writer"),
+    ),
+    "mode": _Flag(
+        Annotated[ActingMode | None, typer.Option(help="Write one program, or call tools turn by turn.")],
+        _sets("attempts.mode"),
+    ),
+    "shield": _Flag(
+        Annotated[ShieldMode | None, typer.Option(help="Warn of, or refuse, calls that break a rule.")],
+        _sets("attempts.shield"),
+    ),
+    "trials": _Flag(
+        Annotated[int | None, typer.Option(min=1, help="Attempts at each task and style.")], _sets("attempts.trials")
+    ),
+    "hints": _Flag(
+        Annotated[bool | None, typer.Option(help="Document when to call compliance tools.")], _sets("attempts.hints")
+    ),
+    "target_state": _Flag(
+        Annotated[bool | None, typer.Option(help="Give the target state in the goal prompt.")],
+        _sets("attempts.target_state"),
+    ),
+}
+"""Parameter -> its option, and the recipe values that it sets."""
+
+_RECIPE = Annotated[Path | None, typer.Option("--recipe", help="Recipe (TOML); other options override its values.")]
+_ENVIRONMENT = Annotated[
+    str | None, typer.Option("--env", help="Override the recipe's environment: a built-in one or a folder.")
+]
+
+
+def recipe_flags(
+    *names: str, recipe: bool = True, budget: bool = True, env: Literal["override", "folder"] | None = "override"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add flags to a command, which gets them as its first parameter, a `RecipeFlags`.
+
+    Args:
+        names: parameters in `FLAGS`.
+        recipe: add --recipe.
+        budget: add --budget.
+        env: add --env: for the recipe's environment, or for the folder of the environment that a task file names.
+    """
+    options: dict[str, object] = {
+        **({"recipe": _RECIPE} if recipe else {}),
+        **({"env": _ENVIRONMENT if env == "override" else EnvironmentFolderOption} if env else {}),
+        **{name: FLAGS[name].option for name in names},
+        **({"budget": BudgetOption} if budget else {}),
+    }
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def wrapped(**given: object) -> None:
+            silence_libraries()
+            values: dict[str, object] = {}
+            for name in names:
+                value = given.pop(name)
+                values |= FLAGS[name].values(value) if value is not None else {}
+            flags = RecipeFlags(
+                cast("Path | None", given.pop("recipe")) if recipe else None,
+                cast("str | None", given.pop("env")) if env else None,
+                values,
+                cast("list[str] | None", given.pop("budget")) if budget else None,
+            )
+            command(flags, **given)
+
+        _, *own = inspect.signature(command).parameters.values()
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            for name, option in options.items()
+        ]
+        own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        required = [parameter for parameter in own if parameter.default is inspect.Parameter.empty]
+        optional = [parameter for parameter in own if parameter.default is not inspect.Parameter.empty]
+        signature = inspect.Signature([*required, *added, *optional])
+        wrapped.__dict__["__signature__"] = signature
+        wrapped.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        del wrapped.__dict__["__wrapped__"]  # typer would read the annotations of the command itself
+        return wrapped
+
+    return decorate

@@ -1,0 +1,64 @@
+"""A full run with its reports. The command line and the Python API both call it, so they write the same files."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawtrace.environments.errors import OperationalError
+from lawtrace.runs.call_plan import plan_of
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.runner import RunResult, VariantResult, check_access, run_recipe, run_variants
+from lawtrace.runs.stages.stage import StageProgress
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.web.export import WrittenReport, write_run_report
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run with its report.
+
+    Attributes:
+        result: None for an ablation.
+        variants: the variants of an ablation; empty for any other run.
+    """
+
+    folder: RunFolder
+    result: RunResult | None
+    variants: Sequence[VariantResult]
+    report: WrittenReport
+
+
+def start_run(
+    recipe: Recipe, folder: RunFolder, *, progress: StageProgress | None = None, reuse: Path | None = None
+) -> FinishedRun:
+    """Run a prepared recipe in a new folder. Raises InputError, before the folder is made, if an endpoint is not set
+    up; otherwise as `continue_run`."""
+    check_access(plan_of(recipe))
+    with EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
+        return continue_run(recipe, folder, event_log, progress=progress, reuse=reuse)
+
+
+def continue_run(
+    recipe: Recipe,
+    folder: RunFolder,
+    event_log: EventLogFile,
+    *,
+    progress: StageProgress | None = None,
+    reuse: Path | None = None,
+) -> FinishedRun:
+    """Run all stages of a recipe, of each variant of an ablation, and write the reports.
+
+    Raises:
+        EmptyStageError, NoResponseError: a stage has no result that the next one can use.
+        OperationalError: no variant of an ablation has verdicts.
+    """
+    result, variants = None, list[VariantResult]()
+    if recipe.ablation:
+        variants = asyncio.run(run_variants(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
+    else:
+        result = asyncio.run(run_recipe(recipe, folder, event_log=event_log, progress=progress, reuse=reuse))
+    if variants and all(one.result is None for one in variants):
+        raise OperationalError(f"no variant has verdicts; first failure: {variants[0].ended}")
+    return FinishedRun(folder, result, variants, write_run_report(folder.path, recipe.environment))
