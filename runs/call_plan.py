@@ -1,7 +1,7 @@
 """The planned model calls of a recipe by role and model, and their maximum cost."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import ceil
 from typing import Literal
 
@@ -11,11 +11,11 @@ from lawtrace.agents.conversations.rule_extraction import BATCH_SIZE
 from lawtrace.agents.conversations.trace_writing import MAX_UNUSABLE_ANSWERS, PROGRAMS_PER_REQUEST
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.budget import Price
-from lawtrace.agents.roles import RoleName
 from lawtrace.environments.runtime.documentation import document
 from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.runs.stages.pipeline import TASK_STAGES, extraction_roles, run_targets, writing_roles
 from lawtrace.runs.stages.resolve import load_recipe_environment
-from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES
+from lawtrace.runs.stages.stage import StageInputs, planned_keys
 from lawtrace.runs.variants import variants_of
 
 CHARACTERS_PER_TOKEN = 3
@@ -83,18 +83,18 @@ class CallTally:
         self._budget = recipe.call_settings().budget
         self._lines: dict[RoleAndModel, PlannedCalls] = {}
 
-    def add(self, seat: RoleAndModel, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
+    def add(self, role_and_model: RoleAndModel, expected: int, most: int, *, prompts: int, answer: int | None) -> None:
         """Add calls. ``prompts``: total prompt tokens at the maximum number of calls; ``answer``: maximum tokens of one
         answer, None if unlimited."""
-        role, model = seat
+        role, model = role_and_model
         spec = ModelSpec.parse(model)
         if spec.is_scripted or not most:
             return
         price = Price(0, 0) if spec.provider == "replay" else self._budget.prices.get(model)
         known = price is not None and (answer is not None or spec.provider == "replay")
         cost = price.of(prompts, most * (answer or 0)) if price and known else None
-        line = self._lines.get(seat, PlannedCalls(role=role, model=model, expected=0, most=0, ceiling=0))
-        self._lines[seat] = PlannedCalls(
+        line = self._lines.get(role_and_model, PlannedCalls(role=role, model=model, expected=0, most=0, ceiling=0))
+        self._lines[role_and_model] = PlannedCalls(
             role=role,
             model=model,
             expected=line.expected + expected,
@@ -114,57 +114,70 @@ class CallTally:
 def plan_of(recipe: Recipe) -> RunPlan:
     """Count the calls of endpoints and replays; offline roles and built-in models make none."""
     tally = CallTally(recipe)
-    seen: set[str] = set()
-    variants = variants_of(recipe)
+    variants = [_inputs(variant.recipe) for variant in variants_of(recipe)]
     answer = recipe.parameters.max_tokens
     # Later prompts of a conversation contain the earlier answers.
     turns = recipe.attempts.tools.turns if recipe.attempts.mode == "tools" else recipe.conversation.rounds * MAX_TRIES
-    prompt = max(_longest_prompt(variant.recipe) for variant in variants) + turns * (answer or 0)
-    for variant in variants:
-        for key, seat, usual, most in _planned_stages(variant.recipe):
-            if key not in seen:
-                tally.add(seat, usual, most, prompts=most * prompt, answer=answer)
-        seen |= {key for key, *_ in _planned_stages(variant.recipe)}
+    prompt = max(map(_longest_prompt, variants)) + turns * (answer or 0)
+    seen: set[str] = set()
+    for inputs in variants:
+        for stage, key in planned_keys(TASK_STAGES, inputs, run_targets(inputs)).items():
+            if stage in _CALLS and key not in seen:
+                for role_and_model, expected, most in _CALLS[stage](inputs):
+                    tally.add(role_and_model, expected, most, prompts=most * prompt, answer=answer)
+            seen.add(key)
     return RunPlan(variants=len(variants), calls=tally.calls, budget=tally.budget)
 
 
-def _longest_prompt(recipe: Recipe) -> int:
+def _inputs(recipe: Recipe) -> StageInputs:
+    return StageInputs(recipe=recipe, domain=load_recipe_environment(recipe), prompts=recipe.prompts.prompts())
+
+
+def _longest_prompt(inputs: StageInputs) -> int:
     """Upper estimate of the tokens of a prompt: twice the documentation and the regulation, plus 2,000."""
-    setting = load_recipe_environment(recipe)
-    documentation = json.dumps(document(setting.environment, hints=True), indent=1)
-    return (len(documentation) + len(setting.regulation.text(readings=True))) * 2 // CHARACTERS_PER_TOKEN + 2_000
+    documentation = json.dumps(document(inputs.domain.environment, hints=True), indent=1)
+    words = inputs.domain.regulation.text(readings=True)
+    return (len(documentation) + len(words)) * 2 // CHARACTERS_PER_TOKEN + 2_000
 
 
-def _planned_stages(recipe: Recipe) -> Iterator[tuple[str, RoleAndModel, int, int]]:
-    """For each role at each stage: stage key, role and model, expected calls, maximum calls."""
-    tasks, talk, models = recipe.tasks, recipe.conversation, recipe.models
-    world = recipe.model_dump_json(include={"environment", "tools", "rules", "parameters"})
-    specs = models.specs()
-    drawing: list[RoleName] = [role for role in EXTRACTION_ROLES if talk.critic or role != "ltl_critic"]
-    seats = [(role, str(specs[role]), getattr(recipe.prompts, role)) for role in drawing]
-    rules = f"{world} {talk.rounds} {seats}"
-    if recipe.rules.extract or recipe.rules.source == "extracted":
-        pieces = ceil(len(load_recipe_environment(recipe).regulation.provisions) / BATCH_SIZE)
-        for role, model, _ in seats:
-            yield f"rules {rules}", (role, model), pieces, pieces * talk.rounds * MAX_TRIES
-    # Curated rules do not depend on the extraction roles.
-    basis = rules if recipe.rules.source == "extracted" else world
-    made = f"{basis} {recipe.seed} {tasks.model_dump_json()}"
-    if models.trace_writer is not None:
-        key = f"baseline {made} {models.trace_writer} {recipe.prompts.trace_writer}"
-        # Worst case: one program per usable answer, after the maximum number of unusable ones.
-        most = tasks.count * (1 + MAX_UNUSABLE_ANSWERS) * MAX_TRIES
-        yield key, ("trace_writer", models.trace_writer), ceil(tasks.count / PROGRAMS_PER_REQUEST), most
-    writing = ["instruction_generator", "independent_reader", *(["masking_evaluator"] if talk.evaluator else [])]
-    words = [(role, getattr(models, role), getattr(recipe.prompts, role)) for role in writing]
-    built = f"{made} {talk.rounds} {words}"
-    for role, model, _ in words:
-        most = 2 * (tasks.count + tasks.spare) * talk.rounds * MAX_TRIES
-        yield f"tasks {built}", (role, model), 2 * tasks.count, most
-    attempts = recipe.attempts
+StageCalls = Iterator[tuple[RoleAndModel, int, int]]
+"""For each role of a stage: role and model, expected calls, maximum calls."""
+
+
+def _extraction_calls(inputs: StageInputs) -> StageCalls:
+    batches = ceil(len(inputs.domain.regulation.provisions) / BATCH_SIZE)
+    for role in extraction_roles(inputs):
+        most = batches * inputs.recipe.conversation.rounds * MAX_TRIES
+        yield (role, str(inputs.recipe.models.spec(role))), batches, most
+
+
+def _baseline_calls(inputs: StageInputs) -> StageCalls:
+    count = inputs.recipe.tasks.count
+    # Worst case: one program per usable answer, after the maximum number of unusable ones.
+    most = count * (1 + MAX_UNUSABLE_ANSWERS) * MAX_TRIES
+    yield ("trace_writer", str(inputs.recipe.models.spec("trace_writer"))), ceil(count / PROGRAMS_PER_REQUEST), most
+
+
+def _writing_calls(inputs: StageInputs) -> StageCalls:
+    recipe = inputs.recipe
+    most = 2 * (recipe.tasks.count + recipe.tasks.spare) * recipe.conversation.rounds * MAX_TRIES
+    for role in writing_roles(inputs):
+        yield (role, str(recipe.models.spec(role))), 2 * recipe.tasks.count, most
+
+
+def _attempt_calls(inputs: StageInputs) -> StageCalls:
+    tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
     pairs = tasks.count * len(tasks.families) * len(attempts.styles) * attempts.trials
     turns = attempts.tools.turns if attempts.mode == "tools" else 1
     usual = min(turns, tasks.length + 1) if attempts.mode == "tools" else 1
-    said = [recipe.prompts.executor_system, recipe.prompts.executor_tools_system, recipe.prompts.executor_user]
     for model in attempts.all_models:
-        yield f"attempts {built} {attempts.model_dump_json()} {said}", ("executor", model), pairs * usual, pairs * turns
+        yield ("executor", model), pairs * usual, pairs * turns
+
+
+_CALLS: Mapping[str, Callable[[StageInputs], StageCalls]] = {
+    "extraction": _extraction_calls,
+    "baseline": _baseline_calls,
+    "tasks": _writing_calls,
+    "attempts": _attempt_calls,
+}
+"""The stages of a run that call models."""

@@ -24,6 +24,7 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.spans import span
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, SearchError
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.recipe import CallOptions, Recipe
@@ -35,11 +36,9 @@ from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS
 from lawtrace.runs.stages.resolve import checked_recipe_environment, curated_rules, resolve_recipe
 from lawtrace.runs.stages.stage import (
     EmptyStageError,
-    NoProgress,
     NoResponseError,
     Stage,
     StageContext,
-    StageProgress,
 )
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -66,7 +65,7 @@ class Runner(Generic[Context]):
 
     def __init__(
         self,
-        stages: Sequence[Stage[Context]],
+        stages: Sequence[Stage[Context, Context]],
         context: Context,
         *,
         folder: Path,
@@ -120,7 +119,7 @@ class Runner(Generic[Context]):
         if error is not None:
             raise error
 
-    def _take(self, stage: Stage[Context], key: str) -> bool:
+    def _take(self, stage: Stage[Context, Context], key: str) -> bool:
         """Copy the files from the store if it has them; return whether it has."""
         names = [file.name for file in stage.produces]
         found = self._store.find(key, names)
@@ -134,7 +133,7 @@ class Runner(Generic[Context]):
             self._finish(stage, key, file, path, file.read(path), new=path != found[file.name])
         return True
 
-    async def _run(self, stage: Stage[Context], key: str) -> None:
+    async def _run(self, stage: Stage[Context, Context], key: str) -> None:
         with span(f"stage {stage.name}", {"lawtrace.stage": stage.name}):
             made = await stage.run(self.context, self.products)
         if made.error is not None:
@@ -147,7 +146,7 @@ class Runner(Generic[Context]):
 
     def _finish(
         self,
-        stage: Stage[Context],
+        stage: Stage[Context, Context],
         key: str,
         file: AnyFile,
         path: Path,

@@ -11,12 +11,13 @@ from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.environments.legal.retrieval.embedding import Encoder, Pooling
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.runs.legal.grounding import probe_citations
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, AnswerRow, DatasetIssues
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import ask_for_answers, encoders, grid_cells, retrieve
 from lawtrace.runs.runner import Runner, open_store
-from lawtrace.runs.stages.stage import Made, NoProgress, Stage, StageProgress
+from lawtrace.runs.stages.stage import Made, Stage
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageStore
@@ -102,7 +103,7 @@ async def _probe(context: LegalContext, products: Products) -> Made:
     return Made(complete=not any(row.outcome == "invalid" for row in rows)).add(PROBES, rows)
 
 
-LEGAL_STAGES: tuple[Stage[LegalContext], ...] = (
+LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
     Stage(
         name="cases",
         produces=(DATASET_ISSUES, CASES),

@@ -84,29 +84,34 @@ class RuleSetComparison(_Frozen):
 
 def compare_rule_sets(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleSetComparison:
     """Compare two rule sets of one environment. Equivalent rules count once."""
-    distinct = _distinct(extracted)
-    missed = [rule for rule in gold if not _has_equivalent(rule, distinct)]
+    distinct = distinct_rules(extracted)
+    missed, surplus = unmatched_rules(distinct, gold)
     templates: list[TemplateName] = ["operational restriction", "instruction adherence", "general"]
     by_template: dict[TemplateName, RuleScore] = {
         name: _score(*([rule for rule in rules if rule.template == name] for rules in (distinct, gold)))
         for name in templates
     }
-    surplus = [rule for rule in distinct if not _has_equivalent(rule, gold)]
-    ours, theirs = _distinct(elementary_rules(distinct)), _distinct(elementary_rules(gold))
+    ours, theirs = distinct_rules(elementary_rules(distinct)), distinct_rules(elementary_rules(gold))
     unsaid = [rule for rule in ours if not _has_equivalent(rule, theirs)]
     return RuleSetComparison(
         rules=_score(distinct, gold),
         elementary=_score(ours, theirs),
         templates={name: score for name, score in by_template.items() if score.extracted or score.gold},
         provisions=_by_provision(distinct, gold),
-        missed=tuple(rule.id for rule in missed),
-        surplus=tuple(rule.id for rule in surplus),
+        missed=missed,
+        surplus=surplus,
         near_misses=tuple(
             near
             for rule in theirs
             if not _has_equivalent(rule, ours) and (near := _nearest_rule(rule, unsaid)) is not None
         ),
     )
+
+
+def unmatched_rules(extracted: Sequence[Rule], gold: Sequence[Rule]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of the gold rules without an equivalent extracted rule, and of the extracted rules without a gold one."""
+    missed = tuple(rule.id for rule in gold if not _has_equivalent(rule, extracted))
+    return missed, tuple(rule.id for rule in extracted if not _has_equivalent(rule, gold))
 
 
 def elementary_rules(rules: Iterable[Rule]) -> list[Rule]:
@@ -140,7 +145,8 @@ def _score(extracted: Sequence[Rule], gold: Sequence[Rule]) -> RuleScore:
     )
 
 
-def _distinct(rules: Iterable[Rule]) -> list[Rule]:
+def distinct_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """The rules without those that are equivalent to an earlier one."""
     distinct: list[Rule] = []
     for rule in rules:
         if not _has_equivalent(rule, distinct):

@@ -21,7 +21,7 @@ from lawtrace.runs.stages.oracle_strength import check_deletions
 from lawtrace.runs.stages.quality import QualityRow, check_tasks
 from lawtrace.runs.stages.resolve import curated_rules, curated_rules_digest, gold_rules
 from lawtrace.runs.stages.rules_stage import EXTRACTION_ROLES, run_extraction, score_extraction
-from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext
+from lawtrace.runs.stages.stage import EmptyStageError, Made, NoResponseError, Stage, StageContext, StageInputs
 from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
@@ -43,35 +43,35 @@ FINDINGS = StageFile("findings.jsonl", Findings)
 QUALITY = StageFile("quality.jsonl", QualityRow)
 
 
-def run_targets(context: StageContext) -> tuple[AnyFile, ...]:
+def run_targets(inputs: StageInputs) -> tuple[AnyFile, ...]:
     """The target files of a whole run, in order."""
     return (
-        *((EXTRACTED_RULES,) if _extracts(context) else ()),
-        *((BASELINE,) if context.recipe.models.trace_writer is not None else ()),
+        *((EXTRACTED_RULES,) if _extracts(inputs) else ()),
+        *((BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
         ORACLE_STRENGTH,
         VERDICTS,
         FINDINGS,
     )
 
 
-def _extracts(context: StageContext) -> bool:
-    options = context.recipe.rules
+def _extracts(inputs: StageInputs) -> bool:
+    options = inputs.recipe.rules
     return options.extract or options.source == "extracted"
 
 
-def _extraction_roles(context: StageContext) -> list[RoleName]:
+def extraction_roles(inputs: StageInputs) -> list[RoleName]:
     """The roles that extraction depends on; without a critic, its model does not matter."""
-    return [role for role in EXTRACTION_ROLES if context.recipe.conversation.critic or role != "ltl_critic"]
+    return [role for role in EXTRACTION_ROLES if inputs.recipe.conversation.critic or role != "ltl_critic"]
 
 
-def _extraction_depends(context: StageContext) -> Mapping[str, object]:
-    conversation, regulation = context.recipe.conversation, context.domain.regulation
+def _extraction_depends(inputs: StageInputs) -> Mapping[str, object]:
+    conversation, regulation = inputs.recipe.conversation, inputs.domain.regulation
     return {
-        **context.environment_key(),
+        **inputs.environment_key(),
         "regulation": stage_key(regulation),
         "rounds": conversation.rounds,
         "critic": conversation.critic,
-        **context.roles_key(*_extraction_roles(context)),
+        **inputs.roles_key(*extraction_roles(inputs)),
     }
 
 
@@ -85,7 +85,7 @@ async def _extract(context: StageContext, _: Products) -> Made:
             most_rounds=conversation.rounds,
             critic=conversation.critic,
             variant=context.variant,
-            models={role: context.role_models.name_of(role) for role in _extraction_roles(context)},
+            models={role: context.role_models.name_of(role) for role in extraction_roles(context)},
             doubts=context.document_doubts,
             most_trials=1 + context.resumed,
             on_provision=step,
@@ -108,17 +108,17 @@ async def _choose_rules(context: StageContext, products: Products) -> Made:
     return Made().add(RULES, rules)
 
 
-def _rules_depend(context: StageContext) -> Mapping[str, object]:
-    if context.recipe.rules.source == "extracted":
-        return context.environment_key()
-    return {**context.environment_key(), "rules": curated_rules_digest(context.recipe)}
+def _rules_depend(inputs: StageInputs) -> Mapping[str, object]:
+    if inputs.recipe.rules.source == "extracted":
+        return inputs.environment_key()
+    return {**inputs.environment_key(), "rules": curated_rules_digest(inputs.recipe)}
 
 
-def _traces_depend(context: StageContext) -> Mapping[str, object]:
-    options = context.recipe.tasks
+def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
+    options = inputs.recipe.tasks
     return {
-        **context.environment_key(),
-        "seed": context.recipe.seed,
+        **inputs.environment_key(),
+        "seed": inputs.recipe.seed,
         "count": options.count + options.spare,
         "length": options.length,
         "profile": options.profile,
@@ -145,10 +145,10 @@ async def _synthesize(context: StageContext, products: Products) -> Made:
     return Made().add(TRACES, rows)
 
 
-def _baseline_depends(context: StageContext) -> Mapping[str, object]:
-    recipe = context.recipe
+def _baseline_depends(inputs: StageInputs) -> Mapping[str, object]:
+    recipe = inputs.recipe
     size = {"count": recipe.tasks.count, "length": recipe.tasks.length, "seed": recipe.seed}
-    return {**context.environment_key(), **size, **context.roles_key("trace_writer")}
+    return {**inputs.environment_key(), **size, **inputs.roles_key("trace_writer")}
 
 
 async def _write_baseline(context: StageContext, products: Products) -> Made:
@@ -179,20 +179,20 @@ async def _write_baseline(context: StageContext, products: Products) -> Made:
     return Made(complete=error is None, error=error).add(BASELINE, rows)
 
 
-def _writing_roles(context: StageContext) -> list[RoleName]:
+def writing_roles(inputs: StageInputs) -> list[RoleName]:
     roles: list[RoleName] = ["instruction_generator", "independent_reader"]
-    return [*roles, "masking_evaluator"] if context.recipe.conversation.evaluator else roles
+    return [*roles, "masking_evaluator"] if inputs.recipe.conversation.evaluator else roles
 
 
-def _tasks_depend(context: StageContext) -> Mapping[str, object]:
-    conversation, options = context.recipe.conversation, context.recipe.tasks
+def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
+    conversation, options = inputs.recipe.conversation, inputs.recipe.tasks
     return {
-        **context.environment_key(),
+        **inputs.environment_key(),
         "rounds": conversation.rounds,
         "evaluator": conversation.evaluator,
         "count": options.count,
         "families": options.families,
-        **context.roles_key(*_writing_roles(context)),
+        **inputs.roles_key(*writing_roles(inputs)),
     }
 
 
@@ -241,19 +241,19 @@ async def _measure_strength(context: StageContext, products: Products) -> Made:
     return Made().add(ORACLE_STRENGTH, [row])
 
 
-def _attempt_options(context: StageContext) -> AttemptOptions:
+def _attempt_options(inputs: StageInputs) -> AttemptOptions:
     """The options with all models under test named."""
-    options = context.recipe.attempts
+    options = inputs.recipe.attempts
     return options.model_copy(update={"models": options.all_models, "baselines": False})
 
 
-def _attempts_depend(context: StageContext) -> Mapping[str, object]:
+def _attempts_depend(inputs: StageInputs) -> Mapping[str, object]:
     prompts = ("executor_system", "executor_tools_system", "executor_user")
     return {
-        **context.environment_key(),
-        "attempts": _attempt_options(context),
-        "prompts": {name: context.prompts[name].hash for name in prompts},
-        "parameters": context.recipe.parameters,
+        **inputs.environment_key(),
+        "attempts": _attempt_options(inputs),
+        "prompts": {name: inputs.prompts[name].hash for name in prompts},
+        "parameters": inputs.recipe.parameters,
     }
 
 
@@ -290,18 +290,18 @@ async def _judge(context: StageContext, products: Products) -> Made:
     return Made().add(VERDICTS, rows)
 
 
-def _findings_need(context: StageContext) -> tuple[AnyFile, ...]:
+def _findings_need(inputs: StageInputs) -> tuple[AnyFile, ...]:
     return (
         RULES,
         TASK_FUNNEL,
         ORACLE_STRENGTH,
-        *((EXTRACTED_RULES, PROVENANCE) if _extracts(context) else ()),
-        *((BASELINE,) if context.recipe.models.trace_writer is not None else ()),
+        *((EXTRACTED_RULES, PROVENANCE) if _extracts(inputs) else ()),
+        *((BASELINE,) if inputs.recipe.models.trace_writer is not None else ()),
     )
 
 
-def _findings_depend(context: StageContext) -> Mapping[str, object]:
-    return {**context.environment_key(), "length": context.recipe.tasks.length, "rules": context.recipe.rules}
+def _findings_depend(inputs: StageInputs) -> Mapping[str, object]:
+    return {**inputs.environment_key(), "length": inputs.recipe.tasks.length, "rules": inputs.recipe.rules}
 
 
 async def _find(context: StageContext, products: Products) -> Made:
@@ -351,12 +351,12 @@ async def _check_quality(context: StageContext, products: Products) -> Made:
     return Made(complete=not undecided).add(QUALITY, rows)
 
 
-TASK_STAGES: tuple[Stage[StageContext], ...] = (
+TASK_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
     Stage(name="extraction", produces=(EXTRACTED_RULES, PROVENANCE), depends=_extraction_depends, run=_extract),
     Stage(
         name="rules",
         produces=(RULES,),
-        needs=lambda context: (EXTRACTED_RULES, PROVENANCE) if context.recipe.rules.source == "extracted" else (),
+        needs=lambda inputs: (EXTRACTED_RULES, PROVENANCE) if inputs.recipe.rules.source == "extracted" else (),
         depends=_rules_depend,
         run=_choose_rules,
     ),
@@ -375,7 +375,7 @@ TASK_STAGES: tuple[Stage[StageContext], ...] = (
         name="oracle_strength",
         produces=(ORACLE_STRENGTH,),
         needs=lambda _: (RULES, TRACES, TASKS),
-        depends=StageContext.environment_key,
+        depends=StageInputs.environment_key,
         run=_measure_strength,
     ),
     Stage(name="attempts", produces=(ATTEMPTS,), needs=lambda _: (TASKS,), depends=_attempts_depend, run=_attempt),
@@ -383,7 +383,7 @@ TASK_STAGES: tuple[Stage[StageContext], ...] = (
         name="verdicts",
         produces=(VERDICTS,),
         needs=lambda _: (TASKS, ATTEMPTS),
-        depends=StageContext.environment_key,
+        depends=StageInputs.environment_key,
         run=_judge,
     ),
     Stage(name="findings", produces=(FINDINGS,), needs=_findings_need, depends=_findings_depend, run=_find),
@@ -391,7 +391,7 @@ TASK_STAGES: tuple[Stage[StageContext], ...] = (
         name="quality",
         produces=(QUALITY,),
         needs=lambda _: (TASKS,),
-        depends=lambda context: {**context.environment_key(), **context.roles_key("independent_reader")},
+        depends=lambda inputs: {**inputs.environment_key(), **inputs.roles_key("independent_reader")},
         run=_check_quality,
     ),
 )

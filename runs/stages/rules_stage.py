@@ -13,8 +13,8 @@ from lawtrace.agents.roles import RoleName
 from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.schemas.findings import ExtractionScore
+from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
-from lawtrace.solver.ltlf import equivalent
 from lawtrace.solver.rules import Rule
 
 EXTRACTION_ROLES: tuple[RoleName, ...] = (
@@ -103,26 +103,10 @@ async def run_offline_extraction(setting: Domain, *, on_provision: Callable[[], 
 
 
 def score_extraction(
-    extracted: Sequence[Rule], curated: Sequence[Rule], *, restated: bool, trail: ExtractionProvenance | None = None
+    extracted: Sequence[Rule], gold: Sequence[Rule], *, restated: bool, trail: ExtractionProvenance | None = None
 ) -> ExtractionScore:
-    """Score rules: a rule is found if the other set has a rule with an equivalent automaton."""
-    distinct: list[Rule] = []
-    for rule in extracted:
-        # Equivalent rules count once.
-        if not _has_equivalent(rule, distinct):
-            distinct.append(rule)
-    missed = tuple(rule.id for rule in curated if not _has_equivalent(rule, distinct))
-    surplus = tuple(rule.id for rule in distinct if not _has_equivalent(rule, curated))
-    return ExtractionScore(
-        len(distinct),
-        len(curated),
-        len(curated) - len(missed),
-        restated,
-        missed,
-        surplus,
-        trail.funnel if trail else None,
-    )
-
-
-def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:
-    return any(equivalent(rule.automaton, other.automaton) for other in others)
+    """Score rules as `lawtrace.runs.scoring.rule_comparison` compares them."""
+    distinct = distinct_rules(extracted)
+    missed, surplus = unmatched_rules(distinct, gold)
+    funnel = trail.funnel if trail else None
+    return ExtractionScore(len(distinct), len(gold), len(gold) - len(missed), restated, missed, surplus, funnel)

@@ -1,10 +1,9 @@
 """Stages: needed files, produced files, dependencies and the function that runs."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,13 +13,15 @@ from lawtrace.agents.role_models import ConfiguredRoleModels
 from lawtrace.agents.roles import RoleName
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.environments.errors import InputError, LawtraceError, OperationalError
+from lawtrace.environments.progress import StageProgress
 from lawtrace.environments.sandbox import Jail
 from lawtrace.prompts.loader import Prompts
 from lawtrace.runs.recipe import Recipe
-from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile
+from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
 
 Row = TypeVar("Row", bound=BaseModel)
-Context = TypeVar("Context")
+Inputs = TypeVar("Inputs", contravariant=True)
+Context = TypeVar("Context", contravariant=True)
 
 
 class EmptyStageError(InputError):
@@ -29,21 +30,6 @@ class EmptyStageError(InputError):
 
 class NoResponseError(OperationalError):
     """A stage has no result because no model answered."""
-
-
-class StageProgress(Protocol):
-    """Receives the progress of stages."""
-
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        """Begin a stage; the caller calls the yielded function after each step."""
-        ...
-
-
-class NoProgress:
-    """No-op progress."""
-
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        return nullcontext(lambda: None)
 
 
 @dataclass(slots=True)
@@ -66,8 +52,8 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage(Generic[Context]):
-    """One stage of a pipeline.
+class Stage(Generic[Inputs, Context]):
+    """One stage of a pipeline. ``Inputs`` is the part of the context that is known before anything runs.
 
     Attributes:
         produces: the files it writes.
@@ -78,35 +64,40 @@ class Stage(Generic[Context]):
 
     name: str
     produces: tuple[AnyFile, ...]
-    needs: Callable[[Context], tuple[AnyFile, ...]] = lambda context: ()
-    depends: Callable[[Context], Mapping[str, object]]
+    needs: Callable[[Inputs], tuple[AnyFile, ...]] = lambda _: ()
+    depends: Callable[[Inputs], Mapping[str, object]]
     run: Callable[[Context, Products], Awaitable[Made]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageContext:
-    """The shared context of the stages over tasks.
+def planned_keys(
+    stages: Sequence[Stage[Inputs, Context]], inputs: Inputs, targets: Sequence[AnyFile]
+) -> dict[str, str]:
+    """Stage -> key, for the stages that the targets need, before any file is made.
 
-    Attributes:
-        jail: for reference programs and baselines; the limits for models under test do not apply to them.
-        folder: the folder of the run, for messages.
-        variant: the name of the variant; None without an ablation.
-        resumed: how many times the run was resumed.
-        document_doubts: uncertainties of the reader of the regulation's document.
+    A key is made as the runner makes it, with the key of the stage that makes a needed file in place of its digest.
     """
+    producers = {file.name: stage for stage in stages for file in stage.produces}
+    keys: dict[str, str] = {}
+
+    def key_of(file: AnyFile) -> str:
+        stage = producers[file.name]
+        if stage.name not in keys:
+            needed = {need.name: key_of(need) for need in stage.needs(inputs)}
+            keys[stage.name] = stage_key(stage.name, stage.depends(inputs), needed)
+        return keys[stage.name]
+
+    for target in targets:
+        key_of(target)
+    return keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageInputs:
+    """What the stages over tasks depend on: recipe, environment and prompts."""
 
     recipe: Recipe
     domain: Domain
-    clients: ModelClients
-    role_models: ConfiguredRoleModels
     prompts: Prompts
-    event_log: EventLog
-    jail: Jail
-    progress: StageProgress
-    folder: Path
-    variant: str | None = None
-    resumed: int = 0
-    document_doubts: tuple[str, ...] = ()
 
     def environment_key(self) -> dict[str, object]:
         """The part of the stage key for the environment."""
@@ -123,3 +114,26 @@ class StageContext:
             "prompts": {role: self.prompts[role].hash for role in roles},
             "parameters": self.recipe.parameters,
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageContext(StageInputs):
+    """The shared context of the stages over tasks.
+
+    Attributes:
+        jail: for reference programs and baselines; the limits for models under test do not apply to them.
+        folder: the folder of the run, for messages.
+        variant: the name of the variant; None without an ablation.
+        resumed: how many times the run was resumed.
+        document_doubts: uncertainties of the reader of the regulation's document.
+    """
+
+    clients: ModelClients
+    role_models: ConfiguredRoleModels
+    event_log: EventLog
+    jail: Jail
+    progress: StageProgress
+    folder: Path
+    variant: str | None = None
+    resumed: int = 0
+    document_doubts: tuple[str, ...] = ()

@@ -6,12 +6,11 @@ analysis.suite.atc, analysis.needed
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
 
 from lawtrace.environments.events import Event
+from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.coverage.certificates import Certificate, Certifier
@@ -31,19 +30,6 @@ from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
-
-
-class StageProgress(Protocol):
-    """Receives the progress of an analysis."""
-
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        """Begin a stage. The function that it yields is called once for each step done."""
-        ...
-
-
-class _NoProgress:
-    def stage(self, name: str, total: int | None) -> AbstractContextManager[Callable[[], None]]:
-        return nullcontext(lambda: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +88,7 @@ def analyse_coverage(
 
     Raises SearchError if no compliant trace of that length exists.
     """
-    stages = stages or _NoProgress()
+    stages = stages or NoProgress()
     spec = TraceSpec(environment, tuple(rules), profile)
     product = feasible_product(spec, length)
     planned = product.feasible_pairs(length)
