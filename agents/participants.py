@@ -211,6 +211,7 @@ class Role(Generic[Answer]):
     answer: type[Answer]
     attend: MessageFilter = read_objections
     remembers: bool = True
+    declines: Callable[[str], bool] = lambda text: False
 
     def agent(self, models: RoleModels, context: Context, **inputs: object) -> RoleAgent[Answer]:
         """A new agent with the model and prompt of a run. ``inputs`` fill the prompt."""
@@ -225,6 +226,7 @@ class Role(Generic[Answer]):
             answer=self.answer,
             attend=self.attend,
             remembers=self.remembers,
+            declines=self.declines,
         )
 
 

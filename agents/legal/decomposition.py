@@ -1,42 +1,86 @@
 """Recursive decomposition of a question, dispatch of subtasks to agents, integration of their answers (M Alg. 1, 2).
 
-A work list holds tasks that have not been judged. An atomic task goes to an agent, which answers from its own chunks.
-Any other task is split, and its subtasks join the list. Depth and calls are limited and a repeated task is dropped, so
-the list ends. A task that meets a limit is answered as it is.
+The Meta-LLM is decomposer, atomicity judge and integrator; the recipe names the model of the role agents. A work list
+holds tasks that have not been judged. An atomic task goes to an agent, which answers from its own chunks. Any other
+task is split, and its subtasks join the list. Depth and calls are limited and a repeated task is dropped, so the list
+ends. A task that meets a limit is answered as it is.
 """
 
 import asyncio
+import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from autogen_core.models import ChatCompletionClient
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, field_validator
 
-from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.meta_llm import LegalAnswer, ask_role, with_model_of
-from lawtrace.agents.legal.team_roles import (
-    MAX_SUBTASKS,
-    Atomicity,
-    Decomposition,
-    SubTask,
-    SubTaskAnswer,
-    SubTaskResult,
-    make_atomicity_judge,
-    make_decomposer,
-    make_integrator,
-    make_role_agent,
-)
-from lawtrace.agents.participants import RoleFailure
-from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.legal.meta_llm import Citation, LegalAnswer, passages_json, question_json
+from lawtrace.agents.legal.role_calls import RoleCalls, as_json
+from lawtrace.agents.participants import Role, RoleFailure
 from lawtrace.environments.legal.case import Agent, Case, Chunk, Question
+from lawtrace.environments.legal.choice_parser import is_refusal
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
-from lawtrace.prompts.loader import Prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
+
+AGENT_DESCRIPTIONS: Mapping[Agent, str] = {
+    "F": "facts: the events and the investigation",
+    "LR": "rules: the provisions and their requirements",
+    "AR": "application: the legal roles of entities, the kinds of data, and the relations between entities",
+    "CS": "common sense: what necessarily follows about legal roles and kinds of data",
+}
+
+
+MAX_SUBTASKS = 8
+"""The most subtasks of one split: twice what the prompt asks for. It bounds the cost of a question."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class SubTask(_Frozen):
+    """A subtask and the agent it is assigned to."""
+
+    task: str
+    agent: str = ""
+
+
+class Decomposition(_Frozen):
+    """The subtasks of a task."""
+
+    tasks: tuple[SubTask, ...]
+
+    @field_validator("tasks")
+    @classmethod
+    def _not_too_many(cls, tasks: tuple[SubTask, ...]) -> tuple[SubTask, ...]:
+        if len(tasks) > MAX_SUBTASKS:
+            raise ValueError(f"{len(tasks)} tasks are too many; {MAX_SUBTASKS} are the most")
+        return tasks
+
+
+class Atomicity(_Frozen):
+    """Whether a task needs a single step of reasoning."""
+
+    atomic: bool
+    because: str = ""
+
+
+class SubTaskAnswer(_Frozen):
+    """The answer of a role agent to its subtask."""
+
+    answer: str
+    citations: tuple[Citation, ...] = ()
+
+
+_DECOMPOSER = Role("decomposer", Decomposition, remembers=False)
+_ATOMICITY_JUDGE = Role("atomicity_judge", Atomicity, remembers=False)
+_ROLE_AGENT = Role("role_agent", SubTaskAnswer, remembers=False)
+_INTEGRATOR = Role("integrator", LegalAnswer, remembers=False, declines=is_refusal)
+
 
 StopReason = Literal["atomic", "depth", "calls", "not split", "not judged"]
 """Why a task was not split further: it is atomic, a limit was met, the split gave nothing new, or the judge's reply was
@@ -125,24 +169,20 @@ class _Team:
         question: Question,
         active: Sequence[Agent],
         store: AgentStore,
-        role_models: RoleModels,
-        context: Context,
-        event_log: EventLog,
+        calls: RoleCalls,
         limits: DecompositionLimits,
     ) -> None:
-        self.case = case
-        self.question = question
         self.active: Sequence[Agent] = active
         self.store = store
-        self.role_models = role_models
-        self.context = context
-        self.event_log = event_log
+        self.calls = calls
         self.limits = limits
-        self.calls = 0
+        self.splits_and_verdicts = 0
+        self.task = question.text
+        self.shown = {"introduction": case.introduction, "question": question_json(question)}
 
     async def decompose(self) -> list[tuple[_Pending, StopReason]]:
         """Algorithm 1. The question itself is always split once; its subtasks go through the work list."""
-        whole = _Pending(SubTask(task=self.question.text), 0)
+        whole = _Pending(SubTask(task=self.task), 0)
         seen = {_key(whole.task.task)}
         first = await self.split(whole, seen)
         if not first:
@@ -152,7 +192,7 @@ class _Team:
             pending = work.popleft()
             if pending.depth >= self.limits.depth:
                 done.append((pending, "depth"))
-            elif self.calls + 2 > self.limits.calls:
+            elif self.splits_and_verdicts + 2 > self.limits.calls:
                 done.append((pending, "calls"))
             elif (atomic := await self.is_atomic(pending)) is None:
                 done.append((pending, "not judged"))
@@ -165,10 +205,15 @@ class _Team:
         return done
 
     async def split(self, pending: _Pending, seen: set[str]) -> list[_Pending]:
-        self.calls += 1
-        context, client, prompt = self.call("decomposer", self.calls)
-        role = make_decomposer(client, prompt, self.question, self.case.introduction, pending.task.task, self.active)
-        answer = await ask_role(role, Decomposition, "Split the task.", context=context, event_log=self.event_log)
+        self.splits_and_verdicts += 1
+        answer = await self.calls.ask(
+            _DECOMPOSER,
+            opening="Split the task.",
+            turn=self.splits_and_verdicts,
+            task=_task_json(pending.task.task),
+            agents=json.dumps({agent: AGENT_DESCRIPTIONS[agent] for agent in self.active}, indent=1),
+            **self.shown,
+        )
         subtasks: list[_Pending] = []
         usable = _usable(answer)
         for task in usable.tasks if usable else ():
@@ -179,28 +224,25 @@ class _Team:
 
     async def is_atomic(self, pending: _Pending) -> bool | None:
         """Whether the task needs a single step of reasoning; None if the judge's reply was unusable."""
-        self.calls += 1
-        context, client, prompt = self.call("atomicity_judge", self.calls)
-        role = make_atomicity_judge(client, prompt, pending.task.task)
-        answer = await ask_role(role, Atomicity, "Judge the task.", context=context, event_log=self.event_log)
-        usable = _usable(answer)
+        self.splits_and_verdicts += 1
+        task, turn = _task_json(pending.task.task), self.splits_and_verdicts
+        usable = _usable(await self.calls.ask(_ATOMICITY_JUDGE, opening="Judge the task.", turn=turn, task=task))
         return usable.atomic if usable else None
 
     async def work_on(self, number: int, pending: _Pending, ended: StopReason) -> CompletedSubTask:
         """Algorithm 2: an agent answers the subtask from its own chunks."""
         task = pending.task
         agent, chunks = await asyncio.get_running_loop().run_in_executor(_STORE_THREADS, self.dispatch, task)
-        context, client, prompt = self.call("role_agent", self.limits.calls + number)
-        role = make_role_agent(client, prompt, agent, task.task, chunks)
-        answer = await ask_role(role, SubTaskAnswer, "Do the task.", context=context, event_log=self.event_log)
+        answer = await self.calls.ask(
+            _ROLE_AGENT,
+            opening="Do the task.",
+            turn=self.limits.calls + number,
+            agent=AGENT_DESCRIPTIONS[agent],
+            task=_task_json(task.task),
+            passages=passages_json(chunks),
+        )
         shown = tuple(chunk.ref for chunk in chunks)
         return CompletedSubTask(task.task, pending.depth, ended, task.agent, agent, shown, _usable(answer))
-
-    def call(self, role: LegalRole, turn: int) -> tuple[Context, ChatCompletionClient, Prompt]:
-        """The context of a role's turn, with the model behind the role, its client and its prompt."""
-        context = self.context.at(role=role, turn=turn)
-        client = self.role_models.client(role, context)
-        return with_model_of(client, context), client, self.role_models.prompt(role)
 
     def dispatch(self, task: SubTask) -> tuple[Agent, Sequence[Chunk]]:
         """The named agent if it is active, else the active agent with the best chunk for the task."""
@@ -213,18 +255,23 @@ class _Team:
         return best, found[best][0]
 
     async def integrate(self, subtasks: Sequence[CompletedSubTask], *, may_refuse: bool) -> LegalAnswer | RoleFailure:
-        context, client, prompt = self.call("integrator", self.limits.calls + len(subtasks) + 1)
         results = [
-            SubTaskResult(
-                task=subtask.task,
-                agent=subtask.agent,
-                found=subtask.answer.answer if subtask.answer else None,
-                citations=subtask.answer.citations if subtask.answer else (),
-            )
+            {
+                "task": subtask.task,
+                "agent": subtask.agent,
+                "found": subtask.answer.answer if subtask.answer else None,
+                "citations": [cited.model_dump() for cited in subtask.answer.citations] if subtask.answer else [],
+            }
             for subtask in subtasks
         ]
-        role = make_integrator(client, prompt, self.question, self.case.introduction, results, may_refuse=may_refuse)
-        return await ask_role(role, LegalAnswer, "Answer the question.", context=context, event_log=self.event_log)
+        return await self.calls.ask(
+            _INTEGRATOR,
+            opening="Answer the question.",
+            turn=self.limits.calls + len(subtasks) + 1,
+            parts=as_json(results),
+            may_refuse=may_refuse,
+            **self.shown,
+        )
 
 
 async def answer_by_decomposition(
@@ -232,15 +279,13 @@ async def answer_by_decomposition(
     question: Question,
     active: Sequence[Agent],
     store: AgentStore,
+    calls: RoleCalls,
     *,
-    role_models: RoleModels,
-    context: Context,
-    event_log: EventLog,
     limits: DecompositionLimits,
     may_refuse: bool = True,
 ) -> TeamAnswer:
     """Decompose the question, dispatch its subtasks, integrate their answers. Raises errors that stop the run."""
-    team = _Team(case, question, active, store, role_models, context, event_log, limits)
+    team = _Team(case, question, active, store, calls, limits)
     subtasks: list[CompletedSubTask] = []
     try:
         tasks = await team.decompose()
@@ -250,6 +295,10 @@ async def answer_by_decomposition(
     except _EndpointUnavailable as stopped:
         return TeamAnswer(stopped.failure, tuple(subtasks))
     return TeamAnswer(await team.integrate(subtasks, may_refuse=may_refuse), tuple(subtasks))
+
+
+def _task_json(task: str) -> str:
+    return json.dumps({"task": task}, ensure_ascii=False)
 
 
 def _key(task: str) -> str:

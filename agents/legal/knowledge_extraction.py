@@ -7,256 +7,298 @@ and rules are never lost: a paragraph without a valid segment becomes one chunk.
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.conversation import run_proposal_loop
-from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.legal import LegalRole
-from lawtrace.agents.legal.case_roles import (
-    Application,
-    Inference,
-    Inferences,
-    Segment,
-    Segments,
-    check_alignment,
-    check_inference,
-    check_relation,
-    check_segment,
-    make_application_agent,
-    make_common_sense_agent,
-    make_segmenter,
-)
-from lawtrace.agents.role_models import RoleModels
-from lawtrace.environments.legal.case import Agent, Case, Chunk, paragraph_chunks
+from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, as_json, paragraphs_as_json, texts_of
+from lawtrace.agents.participants import Role
+from lawtrace.environments.legal.case import Agent, Case, Chunk, PreparedCase, paragraph_chunks
 from lawtrace.environments.legal.document import Paragraph
+from lawtrace.environments.legal.document_parts import DocumentPart
+from lawtrace.environments.legal.retrieval.tokenizer import tokenize
 
 Item = TypeVar("Item")
 
 PARAGRAPH_BATCH_SIZE = 10
 ENTRY_BATCH_SIZE = 60
 
-_DERIVED: tuple[Agent, ...] = ("AR", "CS")
+ALIGNMENTS = (
+    "Controller",
+    "Processor",
+    "Supervisory Authority",
+    "Data Subject",
+    "Filing System",
+    "Personal Data",
+    "Special Category Data",
+)
+"""The closed list of roles and classes that an entity or concept may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedKnowledge:
-    """The case with the chunks of all four agents.
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
 
-    Attributes:
-        refused: the entries that code left out, with reasons.
-        failures: conversations that broke off. Their paragraphs have no application entries and stay whole as facts or
-            rules.
+
+class Segment(_Frozen):
+    """Words of one paragraph."""
+
+    paragraph: str
+    text: str
+
+
+class Segments(_Frozen):
+    """All segments of the given paragraphs."""
+
+    segments: tuple[Segment, ...]
+
+
+class Alignment(_Frozen):
+    """A legal role or class of an entity or concept."""
+
+    entity_or_concept: str
+    legal_alignment: str
+    legal_source: str | None = None
+    rationale: str = ""
+
+
+class StatedAlignment(Alignment):
+    """An alignment that a paragraph states."""
+
+    paragraph: str
+
+
+class Relation(_Frozen):
+    """A relation that a paragraph states."""
+
+    paragraph: str
+    source: str
+    relation: str
+    target: str
+    rationale: str = ""
+
+
+class Application(_Frozen):
+    """The legal statements of the given paragraphs.
+
+    Both lists are required, even if empty: a fragment of a truncated answer is a JSON object too, and must not count as
+    an answer without entries.
     """
 
-    case: Case
-    refused: tuple[str, ...]
-    failures: tuple[str, ...]
+    entities_and_concepts: tuple[StatedAlignment, ...]
+    relations: tuple[Relation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Setup:
-    """What all conversations of a case share."""
+class Inference(Alignment):
+    """An alignment that the text does not state, with the entries from which it follows."""
 
-    role_models: RoleModels
-    context: Context
-    event_log: EventLog
-    most_rounds: int
+    rests_on: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _ExtractionResult:
-    """The result of one conversation."""
+class Inferences(_Frozen):
+    """All inferences from the given entries. The list is required, even if empty (see `Application`)."""
 
-    chunks: tuple[Chunk, ...] = ()
-    refused: tuple[str, ...] = ()
-    failure: str | None = None
+    inferred_alignments: tuple[Inference, ...]
 
 
-async def extract_knowledge(
-    case: Case, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
-) -> ExtractedKnowledge:
+_SEGMENTERS: Mapping[DocumentPart, tuple[Role[Segments], Agent]] = {
+    "facts": (Role("facts", Segments), "F"),
+    "rules": (Role("rules", Segments), "LR"),
+}
+_APPLICATION = Role("application", Application)
+_COMMON_SENSE = Role("common_sense", Inferences)
+
+
+async def extract_knowledge(case: Case, calls: RoleCalls) -> PreparedCase:
     """Extract the chunks of all four agents; they replace earlier chunks of the case."""
-    table = _Setup(role_models, context.at(task=case.id), event_log, most_rounds)
+    calls = calls.about(case.id)
     segmented = await asyncio.gather(
         *(
-            _segment("facts", "F", batch, table)
-            for batch in _batches(case.paragraphs_of("facts"), PARAGRAPH_BATCH_SIZE)
-        ),
-        *(
-            _segment("rules", "LR", batch, table)
-            for batch in _batches(case.paragraphs_of("rules"), PARAGRAPH_BATCH_SIZE)
-        ),
+            _segment(role, agent, batch, calls)
+            for part, (role, agent) in _SEGMENTERS.items()
+            for batch in _batches(case.paragraphs_of(part), PARAGRAPH_BATCH_SIZE)
+        )
     )
-    applied = await asyncio.gather(
-        *(_apply(batch, table) for batch in _batches(case.paragraphs_of("facts", "application"), PARAGRAPH_BATCH_SIZE))
-    )
-    application = [chunk for heard in applied for chunk in heard.chunks]
+    read = case.paragraphs_of("facts", "application")
+    applied = await asyncio.gather(*(_apply(batch, calls) for batch in _batches(read, PARAGRAPH_BATCH_SIZE)))
+    application = [chunk for found in applied for chunk in found.chunks]
     inferred = await asyncio.gather(
         *(
-            _infer(batch, application, table, f"CS:{number}")
+            _infer(batch, application, calls, f"CS:{number}")
             for number, batch in enumerate(_batches(application, ENTRY_BATCH_SIZE), 1)
         )
     )
-    heard = [*segmented, *applied, *inferred]
-    chunks = [chunk for said in heard for chunk in said.chunks]
-    return ExtractedKnowledge(
-        case.model_copy(
-            update={"chunks": (*_keep_uncut_paragraphs(case, chunks), *(c for c in chunks if c.agent in _DERIVED))}
-        ),
-        tuple(reason for said in heard for reason in said.refused),
-        tuple(said.failure for said in heard if said.failure is not None),
+    results = [found.items for found in (*segmented, *applied, *inferred)]
+    kept = _keep_uncut_paragraphs(case, [chunk for found in segmented for chunk in found.chunks])
+    entries = [chunk for found in (*applied, *inferred) for chunk in found.chunks]
+    return PreparedCase(
+        case=case.model_copy(update={"chunks": (*kept, *entries)}),
+        refused=tuple(reason for items in results for reason in items.refused),
+        failures=tuple(items.failure for items in results if items.failure is not None),
     )
 
 
-def _keep_uncut_paragraphs(case: Case, chunks: Sequence[Chunk]) -> Iterable[Chunk]:
+@dataclass(frozen=True, slots=True)
+class _Extracted:
+    """The chunks of one conversation, made from its valid items."""
+
+    items: ValidItems[Segment] | ValidItems[StatedAlignment | Relation] | ValidItems[Inference]
+    chunks: tuple[Chunk, ...]
+
+
+def _keep_uncut_paragraphs(case: Case, segments: Iterable[Chunk]) -> Iterable[Chunk]:
     """Chunks of facts and rules in the order of the text; a paragraph without segments is one chunk."""
     found: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        if chunk.agent not in _DERIVED:
-            found.setdefault(chunk.paragraphs[0], []).append(chunk)
+    for chunk in segments:
+        found.setdefault(chunk.paragraphs[0], []).append(chunk)
     assert case.document is not None
     for whole in paragraph_chunks(case.document, case.parts):
         yield from found.get(whole.paragraphs[0], [whole])
 
 
-async def _segment(
-    role: Literal["facts", "rules"], agent: Agent, batch: Sequence[Paragraph], table: _Setup
-) -> _ExtractionResult:
-    texts = {paragraph.ref: paragraph.text for paragraph in batch}
+async def _segment(role: Role[Segments], agent: Agent, batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
+    texts = texts_of(batch)
 
-    def against(answer: Segments) -> list[str]:
-        reasons = [reason for segment in answer.segments if (reason := check_segment(segment, texts))]
-        missing = set(texts) - {segment.paragraph for segment in answer.segments}
-        return [*reasons, *(f"nothing comes from paragraph {ref}" for ref in texts if ref in missing)]
+    def missing(answer: Segments) -> list[str]:
+        cited = {segment.paragraph for segment in answer.segments}
+        return [f"nothing comes from paragraph {ref}" for ref in texts if ref not in cited]
 
-    place = _context(table, role, batch[0].ref)
-    found = await run_proposal_loop(
-        make_segmenter(role, table.role_models.client(role, place), table.role_models.prompt(role), batch),
-        Segments,
-        against,
+    items = await calls.propose_items(
+        role,
+        lambda answer: answer.segments,
+        lambda segment: check_segment(segment, texts),
+        missing=missing,
         opening="Cut the paragraphs.",
-        context=place,
-        event_log=table.event_log,
-        most_rounds=table.most_rounds,
+        unit=batch[0].ref,
+        paragraphs=paragraphs_as_json(batch),
     )
-    if not found.proposals:
-        return _ExtractionResult(failure=f"{role}, from paragraph {batch[0].ref}: {found.failure}")
-    kept: dict[str, list[Segment]] = {}
-    refused: list[str] = []
-    for segment in found.proposals[-1].segments:
-        reason = check_segment(segment, texts)
-        if reason:
-            refused.append(f"{role}: {reason}")
-        else:
-            kept.setdefault(segment.paragraph, []).append(segment)
-    chunks = [
-        Chunk(ref=ref, agent=agent, text=f"{paragraph}. {segment.text.strip()}", paragraphs=(paragraph,))
-        for paragraph, segments in kept.items()
-        for ref, segment in zip(_refs(agent, paragraph, len(segments)), segments, strict=True)
-    ]
-    return _ExtractionResult(tuple(chunks), tuple(refused))
+    kept: dict[str, list[str]] = {}
+    for segment in items.kept:
+        kept.setdefault(segment.paragraph, []).append(f"{segment.paragraph}. {segment.text.strip()}")
+    return _Extracted(items, _chunks(agent, kept, number_all=False))
 
 
-async def _apply(batch: Sequence[Paragraph], table: _Setup) -> _ExtractionResult:
-    texts = {paragraph.ref: paragraph.text for paragraph in batch}
-
-    def reasons(answer: Application) -> list[str | None]:
-        return [
-            *(check_alignment(entry, texts) for entry in answer.entities_and_concepts),
-            *(check_relation(entry, texts) for entry in answer.relations),
-        ]
-
-    place = _context(table, "application", batch[0].ref)
-    found = await run_proposal_loop(
-        make_application_agent(
-            table.role_models.client("application", place), table.role_models.prompt("application"), batch
-        ),
-        Application,
-        lambda answer: [reason for reason in reasons(answer) if reason],
+async def _apply(batch: Sequence[Paragraph], calls: RoleCalls) -> _Extracted:
+    texts = texts_of(batch)
+    items = await calls.propose_items(
+        _APPLICATION,
+        lambda answer: (*answer.entities_and_concepts, *answer.relations),
+        lambda entry: check_entry(entry, texts),
         opening="Read the paragraphs.",
-        context=place,
-        event_log=table.event_log,
-        most_rounds=table.most_rounds,
+        unit=batch[0].ref,
+        paragraphs=paragraphs_as_json(batch),
+        alignments=", ".join(ALIGNMENTS),
     )
-    if not found.proposals:
-        return _ExtractionResult(failure=f"application, from paragraph {batch[0].ref}: {found.failure}")
-    last = found.proposals[-1]
-    entries = [*last.entities_and_concepts, *last.relations]
-    judged = list(zip(entries, reasons(last), strict=True))
-    by_paragraph: dict[str, list[str]] = {}
-    for entry, reason in judged:
-        text = _json(entry, {"paragraph"})
-        if reason is None and text not in by_paragraph.setdefault(entry.paragraph, []):
-            by_paragraph[entry.paragraph].append(text)
-    chunks = [
-        Chunk(ref=f"AR:{paragraph}/{number}", agent="AR", text=text, paragraphs=(paragraph,))
-        for paragraph, members in by_paragraph.items()
-        for number, text in enumerate(members, 1)
-    ]
-    return _ExtractionResult(tuple(chunks), tuple(f"application: {reason}" for _, reason in judged if reason))
+    kept: dict[str, dict[str, None]] = {}
+    for entry in items.kept:
+        kept.setdefault(entry.paragraph, {})[_entry_json(entry, "paragraph")] = None
+    return _Extracted(items, _chunks("AR", kept, number_all=True))
 
 
-async def _infer(batch: Sequence[Chunk], application: Sequence[Chunk], table: _Setup, name: str) -> _ExtractionResult:
+async def _infer(batch: Sequence[Chunk], application: Sequence[Chunk], calls: RoleCalls, name: str) -> _Extracted:
     known = {chunk.ref: chunk for chunk in batch}
-    stated = _stated(application)
-
-    def against(answer: Inferences) -> list[str]:
-        return [reason for entry in answer.inferred_alignments if (reason := check_inference(entry, known, stated))]
-
-    place = _context(table, "common_sense", batch[0].ref)
-    found = await run_proposal_loop(
-        make_common_sense_agent(
-            table.role_models.client("common_sense", place), table.role_models.prompt("common_sense"), batch
-        ),
-        Inferences,
-        against,
+    entries: list[dict[str, str]] = [json.loads(chunk.text) for chunk in application]
+    stated = {(e["entity_or_concept"].casefold(), e["legal_alignment"]) for e in entries if "entity_or_concept" in e}
+    items = await calls.propose_items(
+        _COMMON_SENSE,
+        lambda answer: answer.inferred_alignments,
+        lambda entry: check_inference(entry, known, stated),
         opening="Infer.",
-        context=place,
-        event_log=table.event_log,
-        most_rounds=table.most_rounds,
+        unit=batch[0].ref,
+        known=as_json([{"ref": chunk.ref, **json.loads(chunk.text)} for chunk in batch]),
+        alignments=", ".join(ALIGNMENTS),
     )
-    if not found.proposals:
-        return _ExtractionResult(failure=f"common_sense, from {batch[0].ref}: {found.failure}")
-    last = found.proposals[-1]
-    kept = [entry for entry in last.inferred_alignments if check_inference(entry, known, stated) is None]
     chunks = [
         Chunk(
             ref=f"{name}/{number}",
             agent="CS",
-            text=_json(entry, {"rests_on"}),
-            paragraphs=_source_paragraphs(entry, known),
+            text=_entry_json(entry, "rests_on"),
+            paragraphs=tuple(dict.fromkeys(ref for source in entry.rests_on for ref in known[source].paragraphs)),
         )
-        for number, entry in enumerate(kept, 1)
+        for number, entry in enumerate(items.kept, 1)
     ]
-    return _ExtractionResult(tuple(chunks), tuple(f"common_sense: {reason}" for reason in against(last)))
+    return _Extracted(items, tuple(chunks))
 
 
-def _stated(application: Sequence[Chunk]) -> set[tuple[str, str]]:
-    entries: list[dict[str, str]] = [json.loads(chunk.text) for chunk in application]
-    return {(e["entity_or_concept"].casefold(), e["legal_alignment"]) for e in entries if "entity_or_concept" in e}
+def _chunks(agent: Agent, texts: Mapping[str, Iterable[str]], *, number_all: bool) -> tuple[Chunk, ...]:
+    """The chunks of each paragraph, numbered (``F:4/2``); a single one only with ``number_all``."""
+    chunks: list[Chunk] = []
+    for paragraph, of in texts.items():
+        members = list(of)
+        plain = len(members) == 1 and not number_all
+        for number, text in enumerate(members, 1):
+            ref = f"{agent}:{paragraph}" if plain else f"{agent}:{paragraph}/{number}"
+            chunks.append(Chunk(ref=ref, agent=agent, text=text, paragraphs=(paragraph,)))
+    return tuple(chunks)
 
 
-def _source_paragraphs(entry: Inference, known: Mapping[str, Chunk]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(paragraph for ref in entry.rests_on for paragraph in known[ref].paragraphs))
+def check_segment(segment: Segment, texts: Mapping[str, str]) -> str | None:
+    """The objection to a segment: it cites an unknown paragraph, is empty, or misquotes the paragraph. None if
+    valid."""
+    if segment.paragraph not in texts:
+        return _unknown(segment.text[:40], segment.paragraph)
+    if not segment.text.strip():
+        return f"a segment of paragraph {segment.paragraph} is empty"
+    if " ".join(segment.text.split()) not in " ".join(texts[segment.paragraph].split()):
+        return f"{segment.text[:40]!r} does not occur in paragraph {segment.paragraph} in these words"
+    return None
 
 
-def _json(entry: BaseModel, without: set[str]) -> str:
-    return json.dumps(entry.model_dump(exclude=without), ensure_ascii=False)
+def check_entry(entry: StatedAlignment | Relation, texts: Mapping[str, str]) -> str | None:
+    """The objection to an entry: an unknown role, an empty relation, an unknown paragraph, or a name missing from the
+    paragraph. None if valid."""
+    match entry:
+        case StatedAlignment():
+            names = (entry.entity_or_concept,)
+            if reason := _check_alignment(entry):
+                return reason
+        case Relation():
+            names = (entry.source, entry.target)
+            if not entry.relation.strip():
+                return f"{entry.source!r} and {entry.target!r}: the relation is empty"
+    if entry.paragraph not in texts:
+        return _unknown(names[0], entry.paragraph)
+    said = f" {' '.join(tokenize(texts[entry.paragraph]))} "
+    for name in names:
+        words = " ".join(tokenize(name))
+        if not words or f" {words} " not in said:
+            return f"paragraph {entry.paragraph} does not mention {name!r}"
+    return None
 
 
-def _refs(agent: Agent, paragraph: str, count: int) -> list[str]:
-    if count == 1:
-        return [f"{agent}:{paragraph}"]
-    return [f"{agent}:{paragraph}/{number}" for number in range(1, count + 1)]
+def check_inference(
+    inference: Inference, known: Mapping[str, Chunk], stated: Collection[tuple[str, str]]
+) -> str | None:
+    """The objection to an inference: no known entry behind it, unknown role, or already stated. None if valid.
+
+    ``stated`` holds pairs of lower-case name and alignment.
+    """
+    name = inference.entity_or_concept
+    missing = [ref for ref in inference.rests_on if ref not in known]
+    if not inference.rests_on or missing:
+        return f"{name!r} rests on {missing[0]!r}, which is not known" if missing else f"{name!r} rests on nothing"
+    if reason := _check_alignment(inference):
+        return reason
+    if not name.strip():
+        return "an inference names no entity or concept"
+    if (name.casefold(), inference.legal_alignment) in stated:
+        return f"{name!r} is stated to be {inference.legal_alignment} already; this is not an inference"
+    return None
 
 
-def _context(table: _Setup, role: LegalRole, first: str) -> Context:
-    """The context of a conversation: its role, and its first paragraph or entry as the unit."""
-    return table.context.at(role=role, unit=first, conversation_kind=role)
+def _check_alignment(entry: Alignment) -> str | None:
+    if entry.legal_alignment in ALIGNMENTS:
+        return None
+    return f"{entry.entity_or_concept!r}: {entry.legal_alignment!r} is none of {', '.join(ALIGNMENTS)}"
+
+
+def _unknown(what: str, paragraph: str) -> str:
+    return f"{what!r} cites {paragraph!r}, which is not a paragraph"
+
+
+def _entry_json(entry: BaseModel, without: str) -> str:
+    return json.dumps(entry.model_dump(exclude={without}), ensure_ascii=False)
 
 
 def _batches(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

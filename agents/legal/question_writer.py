@@ -3,25 +3,21 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
-from autogen_core.models import ChatCompletionClient
 from pydantic import BaseModel, ConfigDict
 
-from lawtrace.agents.conversation import run_proposal_loop
-from lawtrace.agents.event_log import Context, EventLog
-from lawtrace.agents.legal.case_roles import paragraphs_as_json
-from lawtrace.agents.participants import RoleAgent, read_objections
-from lawtrace.agents.role_models import RoleModels
+from lawtrace.agents.legal.role_calls import RoleCalls, ValidItems, paragraphs_as_json, texts_of
+from lawtrace.agents.participants import Role
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, Question
+from lawtrace.environments.legal.case import LETTERS, YES_NO, Case, Choice, PreparedCase, Question
 from lawtrace.environments.legal.document import Paragraph
 from lawtrace.environments.legal.retrieval.tokenizer import tokenize
-from lawtrace.prompts.loader import Prompt
 
 QUOTE_LENGTH = 12
 """Number of consecutive words of a finding that count as a quote."""
+
+FINDING_BATCH_SIZE = 6
 
 DUPLICATE_SIMILARITY = 0.8
 """Share of common words from which two questions of the same kind count as duplicates."""
@@ -58,18 +54,7 @@ class WrittenQuestions(BaseModel):
     questions: tuple[WrittenQuestion, ...]
 
 
-def make_question_writer(
-    client: ChatCompletionClient, prompt: Prompt, findings: Sequence[Paragraph]
-) -> RoleAgent[WrittenQuestions]:
-    return RoleAgent(
-        "question_writer",
-        client=client,
-        prompt=prompt,
-        system=prompt.fill(paragraphs=paragraphs_as_json(findings)),
-        answer=WrittenQuestions,
-        attend=read_objections,
-        remembers=True,
-    )
+_QUESTION_WRITER = Role("question_writer", WrittenQuestions)
 
 
 def check_question(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
@@ -81,7 +66,7 @@ def check_question(written: WrittenQuestion, texts: Mapping[str, str]) -> str | 
 def _find_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | None:
     unknown = [ref for ref in written.paragraphs if ref not in texts]
     if not written.paragraphs or unknown:
-        return f"it cites {unknown[0]!r}, which is no paragraph" if unknown else "it cites no paragraph"
+        return f"it cites {unknown[0]!r}, which is not a paragraph" if unknown else "it cites no paragraph"
     if tuple(written.options) not in (cast("tuple[str, ...]", YES_NO), cast("tuple[str, ...]", LETTERS)):
         return "the options must be Yes and No, or A, B, C and D, in that order"
     if written.correct_answer not in written.options:
@@ -132,61 +117,41 @@ def _all_words(written: WrittenQuestion) -> set[str]:
     return set(tokenize(" ".join([written.question, *written.options.values()])))
 
 
-FINDING_BATCH_SIZE = 6
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratedQuestions:
-    """The case with its questions, the rejected questions with reasons, and the conversations that broke off."""
-
-    case: Case
-    refused: tuple[str, ...]
-    failures: tuple[str, ...]
-
-
-async def write_questions(
-    case: Case, *, role_models: RoleModels, context: Context, event_log: EventLog, most_rounds: int
-) -> GeneratedQuestions:
+async def write_questions(case: Case, calls: RoleCalls) -> PreparedCase:
     """Write the questions of a case; they replace earlier ones. Raises InputError if the case has no findings."""
     findings = case.paragraphs_of("findings")
     if not findings:
         raise InputError(f"{case.id}: no paragraph of it is a finding; correct its mapping and ingest it again")
+    calls = calls.about(case.id)
 
-    async def write(start: int) -> tuple[tuple[WrittenQuestion, ...], str | None]:
-        batch = findings[start : start + FINDING_BATCH_SIZE]
-        texts = {paragraph.ref: paragraph.text for paragraph in batch}
-        place = context.at(role="question_writer", task=case.id, unit=batch[0].ref)
-        found = await run_proposal_loop(
-            make_question_writer(
-                role_models.client("question_writer", place), role_models.prompt("question_writer"), batch
-            ),
-            WrittenQuestions,
-            lambda answer: [reason for written in answer.questions if (reason := check_question(written, texts))],
+    async def write(batch: Sequence[Paragraph]) -> ValidItems[WrittenQuestion]:
+        texts = texts_of(batch)
+        return await calls.propose_items(
+            _QUESTION_WRITER,
+            lambda answer: answer.questions,
+            lambda written: check_question(written, texts),
             opening="Write the questions.",
-            context=place,
-            event_log=event_log,
-            most_rounds=most_rounds,
+            unit=batch[0].ref,
+            paragraphs=paragraphs_as_json(batch),
         )
-        if not found.proposals:
-            return (), f"question_writer, from paragraph {batch[0].ref}: {found.failure}"
-        return found.proposals[-1].questions, None
 
-    written = await asyncio.gather(*(write(start) for start in range(0, len(findings), FINDING_BATCH_SIZE)))
-    texts = {paragraph.ref: paragraph.text for paragraph in findings}
+    starts = range(0, len(findings), FINDING_BATCH_SIZE)
+    batches = await asyncio.gather(*(write(findings[start : start + FINDING_BATCH_SIZE]) for start in starts))
     kept: list[WrittenQuestion] = []
-    refused: list[str] = []
-    for question in (question for questions, _ in written for question in questions):
-        reason = check_question(question, texts)
+    refused = [reason for batch in batches for reason in batch.refused]
+    for question in (question for batch in batches for question in batch.kept):
         twin = next((earlier for earlier in kept if is_duplicate(question, earlier)), None)
-        if reason is None and twin is not None:
-            reason = f"{question.question[:60]!r}: it asks the same as {twin.question[:60]!r}"
-        if reason is None:
+        if twin is None:
             kept.append(question)
         else:
-            refused.append(reason)
-    questions = tuple(_question(case.id, number, question) for number, question in enumerate(kept, 1))
-    failures = tuple(failure for _, failure in written if failure is not None)
-    return GeneratedQuestions(case.model_copy(update={"questions": questions}), tuple(refused), failures)
+            refused.append(f"{question.question[:60]!r}: it asks the same as {twin.question[:60]!r}")
+    return PreparedCase(
+        case=case.model_copy(
+            update={"questions": tuple(_question(case.id, number, one) for number, one in enumerate(kept, 1))}
+        ),
+        refused=tuple(refused),
+        failures=tuple(batch.failure for batch in batches if batch.failure is not None),
+    )
 
 
 def _question(case: str, number: int, written: WrittenQuestion) -> Question:

@@ -124,8 +124,8 @@ class Case(_Frozen):
             ("reference", [chunk.ref for chunk in self.chunks]),
             ("question id", [question.id for question in self.questions]),
         ):
-            twice = next((name for name in names if names.count(name) > 1), None) if _repeats(names) else None
-            if twice is not None:
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
                 raise ValueError(f"the {what} {twice!r} occurs twice")
         if self.document is not None and (wrong := check_coverage(self.document, self.parts)):
             raise ValueError(f"parts: {wrong[0]}")
@@ -142,8 +142,19 @@ class Case(_Frozen):
         return tuple(chunk for chunk in self.chunks if chunk.agent in context)
 
 
-def _repeats(names: Sequence[str]) -> bool:
-    return len(set(names)) != len(names)
+class PreparedCase(_Frozen):
+    """A case after its chunks were extracted or its questions were written.
+
+    Attributes:
+        refused: the entries or questions that code left out, with reasons.
+        failures: conversations that broke off. Their paragraphs have no entries or questions; those of facts and rules
+            stay whole.
+    """
+
+    schema_version: Literal["lawtrace.prepared_case/1"] = "lawtrace.prepared_case/1"
+    case: Case
+    refused: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
 
 
 _AGENT_OF_PART: dict[DocumentPart, Agent] = {"facts": "F", "rules": "LR"}

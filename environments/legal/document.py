@@ -44,14 +44,14 @@ class Document(_Frozen):
         front: the text before the first numbered paragraph (title, addressee).
         closing: the text after the last one (date, signature).
         notes: footnotes, taken out of the paragraphs that they interrupted.
-        doubts: points to review, such as gaps in the numbering.
+        parse_warnings: points to review, such as gaps in the numbering.
     """
 
     front: str = ""
     sections: tuple[Section, ...]
     closing: str = ""
     notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    parse_warnings: tuple[str, ...] = ()
 
     def paragraphs(self) -> tuple[Paragraph, ...]:
         return tuple(paragraph for section in self.sections for paragraph in section.all_paragraphs())

@@ -82,7 +82,7 @@ def parse_document(lines: Sequence[Line]) -> Document:
         sections=tuple(section.closed() for section in parser.sections if section.paragraphs or section.sections),
         closing=_join_lines(parser.closing),
         notes=tuple(parser.notes),
-        doubts=tuple(parser.doubts),
+        parse_warnings=tuple(parser.parse_warnings),
     )
 
 
@@ -91,7 +91,7 @@ class _Parser:
         self._lines, self.notes = _remove_footnotes(lines)
         self.front: list[str] = []
         self.closing: list[str] = []
-        self.doubts: list[str] = []
+        self.parse_warnings: list[str] = []
         self.sections: list[_OpenSection] = [_OpenSection("", _PREAMBLE_LEVEL)]
         self._path: list[_OpenSection] = [self.sections[0]]
         self._annex = ""
@@ -114,7 +114,9 @@ class _Parser:
             self._read_line(self._lines[place])
             place += 1
         if self._unnumbered:
-            self.doubts.append(f"{self._unnumbered} paragraphs below headings have no number; they count as p1, p2 ...")
+            self.parse_warnings.append(
+                f"{self._unnumbered} paragraphs below headings have no number; they count as p1, p2 ..."
+            )
 
     def _read_line(self, line: Line) -> None:
         text = line.text.strip()
@@ -153,7 +155,7 @@ class _Parser:
         assert found is not None
         ref = ".".join(map(str, number))
         if number not in _successors(self._last):
-            self.doubts.append(
+            self.parse_warnings.append(
                 f"paragraph {self._prefix()}{ref} follows {_format_number(self._last)}: a number is missing"
             )
         self._last = number
@@ -164,7 +166,9 @@ class _Parser:
         self._again += 1
         self._last = None
         heading = self._path[-1].heading
-        self.doubts.append(f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}1")
+        self.parse_warnings.append(
+            f"the numbers begin again below {heading!r}: its first paragraph is {self._prefix()}1"
+        )
 
     def _begin_section(self, line: Line) -> None:
         heading = " ".join(line.text.split())
@@ -203,10 +207,9 @@ class _Parser:
                 return found
             if len(found) == 1 and _begins_at_one(line.text):
                 below = " ".join(found[0].line.text.split())
-                self.doubts.append(
+                self.parse_warnings.append(
                     f"'1.' below {below!r} does not follow {_format_number(self._last)}, so both were read as part of "
-                    "that "
-                    "paragraph; if the numbers begin again there, number the paragraphs through"
+                    "that paragraph; if the numbers begin again there, number the paragraphs through"
                 )
             longer = found[-1].with_more(line) if found else None
             if longer is not None:
@@ -350,7 +353,7 @@ def _unnumbered(lines: Sequence[Line]) -> Document:
             end(line.page)
     end(lines[-1].page)
     closed = tuple(section.closed() for section in sections if section.paragraphs)
-    return Document(sections=closed, doubts=("no paragraph is numbered; they are counted instead",))
+    return Document(sections=closed, parse_warnings=("no paragraph is numbered; they are counted instead",))
 
 
 def _join_lines(lines: Sequence[str]) -> str:

@@ -9,8 +9,6 @@
 Defaults: the published grid with the model ``offline``. Unknown keys are errors.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -28,7 +26,6 @@ from lawtrace.environments.legal.retrieval.ranking import DepthShare
 from lawtrace.environments.legal.retrieval.retrievers import RetrieverName
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, CallOptions, PromptOptions, RecipePart, RoleModel, distinct
 from lawtrace.runs.recipe_file import read_prompt_files, read_recipe
-from lawtrace.runs.store.event_log_file import EventLogFile
 
 META_LLM_ROLES: tuple[LegalRole, ...] = ("meta_llm", "decomposer", "atomicity_judge", "integrator")
 """The roles that the Meta-LLM takes."""
@@ -155,6 +152,15 @@ class LegalRecipe(CallOptions):
             models |= dict.fromkeys(META_LLM_ROLES, ModelSpec.parse(meta_llm))
         return ConfiguredRoleModels(clients, models, self.parameters, self.prompts.prompts(), LEGAL_OFFLINE_ROLES)
 
+    def roles_key(self, *roles: LegalRole) -> dict[str, object]:
+        """The part of a stage key for these roles: model, prompt, parameters. The Meta-LLMs are in ``models``."""
+        prompts, models = self.prompts.prompts(), self.roles.specs()
+        return {
+            "models of roles": {role: str(models[role]) for role in roles if role in models},
+            "prompts": {role: prompts[role].hash for role in roles},
+            "parameters": self.parameters,
+        }
+
     def parsed_contexts(self) -> tuple[Context, ...]:
         return tuple(parse_context(name) for name in self.contexts)
 
@@ -165,12 +171,3 @@ def load_legal_recipe(path: Path) -> LegalRecipe:
     prompts = read_prompt_files(recipe.prompts, path.resolve().parent)
     prompts.prompts().check()
     return recipe.model_copy(update={"prompts": prompts})
-
-
-@asynccontextmanager
-async def open_legal_role_models(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ConfiguredRoleModels]:
-    """The model behind each role. Calls that the event log holds are not made again."""
-    async with ModelClients(
-        event_log, settings=recipe.call_settings(), open_replay=EventLogFile.open, earlier=event_log
-    ) as clients:
-        yield recipe.role_models(clients)

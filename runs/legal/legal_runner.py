@@ -1,12 +1,12 @@
 """The stages of a legal run for the generic runner: cases, retrieval, answers, probes."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lawtrace.agents.event_log import EventLog
-from lawtrace.agents.legal import LegalRole
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
@@ -37,15 +37,6 @@ class LegalContext:
     def recipe_key(self, *fields: str) -> dict[str, object]:
         """The part of the stage key for fields of the recipe."""
         return {field: getattr(self.recipe, field) for field in fields}
-
-    def roles_key(self, *roles: LegalRole) -> dict[str, object]:
-        """The part of the stage key for these roles; the Meta-LLMs are in the field ``models``."""
-        prompts, models = self.recipe.prompts.prompts(), self.recipe.roles.specs()
-        return {
-            "models of roles": {role: str(models[role]) for role in roles if role in models},
-            "prompts": {role: prompts[role].hash for role in roles},
-            "parameters": self.recipe.parameters,
-        }
 
 
 async def _copy_cases(context: LegalContext, _: Products) -> Made:
@@ -84,9 +75,9 @@ def _answers_need(context: LegalContext) -> tuple[AnyFile, ...]:
 def _answers_depend(context: LegalContext) -> Mapping[str, object]:
     fields = ("models", "contexts", "retrievers", "depths", "pipeline", "may_refuse")
     if context.recipe.pipeline == "once":
-        return {**context.recipe_key(*fields), **context.roles_key("meta_llm")}
+        return {**context.recipe_key(*fields), **context.recipe.roles_key("meta_llm")}
     team = ("decomposer", "atomicity_judge", "role_agent", "integrator")
-    return {**context.recipe_key(*fields, "decomposition", "embedding"), **context.roles_key(*team)}
+    return {**context.recipe_key(*fields, "decomposition", "embedding"), **context.recipe.roles_key(*team)}
 
 
 async def _probe(context: LegalContext, products: Products) -> Made:
@@ -122,10 +113,23 @@ LEGAL_STAGES: tuple[Stage[LegalContext, LegalContext], ...] = (
         name="probes",
         produces=(PROBES,),
         needs=lambda _: (CASES, ANSWERS),
-        depends=lambda context: {**context.recipe_key("may_refuse"), **context.roles_key("meta_llm")},
+        depends=lambda context: {**context.recipe_key("may_refuse"), **context.recipe.roles_key("meta_llm")},
         run=_probe,
     ),
 )
+
+
+@asynccontextmanager
+async def open_legal_clients(recipe: LegalRecipe, event_log: EventLogFile) -> AsyncGenerator[ModelClients]:
+    """The model clients of a run. Answers from before an interruption are not requested again."""
+    resumed = any(True for _ in event_log.entries(kind="resumed"))
+    async with ModelClients(
+        event_log,
+        settings=recipe.call_settings(),
+        open_replay=EventLogFile.open,
+        earlier=event_log if resumed else None,
+    ) as clients:
+        yield clients
 
 
 async def run_legal(
@@ -143,13 +147,7 @@ async def run_legal(
         event_log: open for writing; answers from before an interruption are not requested again.
         reuse: the folder of another run; its files are used if their inputs are the same.
     """
-    resumed = any(True for _ in event_log.entries(kind="resumed"))
-    async with ModelClients(
-        event_log,
-        settings=recipe.call_settings(),
-        open_replay=EventLogFile.open,
-        earlier=event_log if resumed else None,
-    ) as clients:
+    async with open_legal_clients(recipe, event_log) as clients:
         context = LegalContext(
             recipe=recipe,
             dataset=dataset,

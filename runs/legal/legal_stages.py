@@ -16,6 +16,7 @@ from lawtrace.agents.legal.decomposition import (
 )
 from lawtrace.agents.legal.embedding_endpoint import EndpointEncoder, embedding_client
 from lawtrace.agents.legal.meta_llm import LegalAnswer, answer_once
+from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.model_spec import ModelSpec
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.agents.participants import RoleFailure
@@ -55,8 +56,8 @@ class CellRunner:
     ranker: Ranker | None = None
     stage: str = "answers"
 
-    def context(self, question: Question) -> Context:
-        return Context(
+    def calls(self, question: Question) -> RoleCalls:
+        context = Context(
             stage=self.stage,
             role="meta_llm",
             model=self.cell.model,
@@ -64,31 +65,23 @@ class CellRunner:
             unit=f"{self.cell.context} {self.cell.column}",
             tested_model=self.cell.model,
         )
+        return RoleCalls(self.role_models, context, self.event_log)
 
     async def once(self, case: Case, question: Question, passages: Sequence[Chunk]) -> AnswerRow:
         """Answer from these passages with one call."""
-        answer = await answer_once(
-            question,
-            passages,
-            role_models=self.role_models,
-            context=self.context(question),
-            event_log=self.event_log,
-            may_refuse=self.recipe.may_refuse,
-        )
+        may_refuse = self.recipe.may_refuse
+        answer = await answer_once(question, passages, self.calls(question), may_refuse=may_refuse)
         return score_answer(case, question, self.cell, [chunk.ref for chunk in passages], answer)
 
     async def decomposed(self, case: Case, question: Question) -> AnswerRow:
         """Decompose the question and let the agents answer its subtasks."""
-        limits = DecompositionLimits(self.recipe.decomposition.depth, self.recipe.decomposition.calls)
         team = await answer_by_decomposition(
             case,
             question,
             parse_context(self.cell.context),
             self.store(case),
-            role_models=self.role_models,
-            context=self.context(question),
-            event_log=self.event_log,
-            limits=limits,
+            self.calls(question),
+            limits=DecompositionLimits(self.recipe.decomposition.depth, self.recipe.decomposition.calls),
             may_refuse=self.recipe.may_refuse,
         )
         shown = dict.fromkeys(ref for subtask in team.subtasks for ref in subtask.passages)

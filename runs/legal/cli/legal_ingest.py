@@ -6,18 +6,15 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.agents.event_log import Context
-from lawtrace.agents.legal.knowledge_extraction import ExtractedKnowledge, extract_knowledge
-from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
-from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.legal.case import AGENTS, Case, build_case
+from lawtrace.agents.legal.section_mapper import SectionMapping, make_mapping
+from lawtrace.environments.legal.case import AGENTS, PreparedCase
 from lawtrace.environments.legal.decision_files import read_lines
-from lawtrace.environments.legal.document import Document
 from lawtrace.environments.legal.document_parser import parse_document
-from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, check_order, load_parts, write_parts
+from lawtrace.environments.legal.document_parts import DOCUMENT_PARTS, PART_LABELS, load_parts, write_parts
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.stage_runs import open_stage_log
-from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe, open_legal_role_models
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.preparation import EXTRACTED, PARTS, open_preparation
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import write_rows
@@ -34,25 +31,25 @@ def ingest_command(
     silence_libraries()
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     tree = parse_document(read_lines(document))
+    corrected = None if parts is None else make_mapping(load_parts(parts))
+
+    async def ingest(event_log: EventLogFile) -> tuple[SectionMapping, PreparedCase]:
+        async with open_preparation(options, event_log, tree, document.stem) as runner:
+            if corrected is not None:
+                runner.give(PARTS, [corrected])
+            products = await runner.make(EXTRACTED)
+            return products[PARTS][0], products[EXTRACTED][0]
+
     with open_stage_log(out, f"ingest {document.name}") as event_log:
-        if parts is not None:
-            ranges = load_parts(parts)
-            doubts = tuple(check_order(ranges))
-        else:
-            mapped = asyncio.run(_map(tree, document.stem, options, event_log))
-            if mapped.failure is not None:
-                raise OperationalError(
-                    f"{document}: the section mapper failed ({mapped.failure}); give a mapping with --parts"
-                )
-            ranges, doubts = mapped.parts, mapped.doubts
-        reading = asyncio.run(_read(build_case(document.stem, tree, ranges), options, event_log))
-    case = reading.case
+        mapped, extracted = asyncio.run(ingest(event_log))
+    case, ranges = extracted.case, mapped.parts
     write_rows(out, [case])
     mapping = out.with_suffix(".parts.toml")
     write_parts(ranges, mapping)
     counts = {part: len(case.paragraphs_of(part)) for part in DOCUMENT_PARTS}
     chunks = {agent: sum(chunk.agent == agent for chunk in case.chunks) for agent in AGENTS}
-    notes = [*tree.doubts, *doubts, *reading.failures, *(f"left out: {reason}" for reason in reading.refused)]
+    left_out = [f"left out: {reason}" for reason in extracted.refused]
+    notes = [*tree.parse_warnings, *mapped.warnings, *extracted.failures, *left_out]
     if as_json:
         print_json(
             {
@@ -60,7 +57,7 @@ def ingest_command(
                 "paragraphs": len(tree.paragraphs()),
                 "parts": {**counts},
                 "chunks": {**chunks},
-                "doubts": [*notes],
+                "warnings": [*notes],
                 "out": str(out),
                 "mapping": str(mapping),
             }
@@ -76,25 +73,3 @@ def ingest_command(
     for note in notes:
         print_note(f"check: {visible(note)}")
     print_note(f"Written: {out}, mapping: {mapping}")
-
-
-async def _map(tree: Document, name: str, options: LegalRecipe, event_log: EventLogFile) -> SectionMapping:
-    async with open_legal_role_models(options, event_log) as role_models:
-        return await map_sections(
-            tree,
-            role_models=role_models,
-            context=Context(stage="ingest", role="section_mapper", task=name),
-            event_log=event_log,
-            most_rounds=options.conversation.rounds,
-        )
-
-
-async def _read(case: Case, options: LegalRecipe, event_log: EventLogFile) -> ExtractedKnowledge:
-    async with open_legal_role_models(options, event_log) as role_models:
-        return await extract_knowledge(
-            case,
-            role_models=role_models,
-            context=Context(stage="reading", role="facts"),
-            event_log=event_log,
-            most_rounds=options.conversation.rounds,
-        )

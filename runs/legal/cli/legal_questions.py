@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from lawtrace.agents.event_log import Context
-from lawtrace.agents.legal.question_writer import GeneratedQuestions, write_questions
-from lawtrace.environments.legal.case import Case
+from lawtrace.environments.legal.case import Case, PreparedCase
 from lawtrace.runs.cli.output import print_json, print_note, print_result, silence_libraries
 from lawtrace.runs.cli.stage_runs import open_stage_log
-from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe, open_legal_role_models
+from lawtrace.runs.legal.legal_files import CASES
+from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
+from lawtrace.runs.legal.preparation import QUESTIONS, open_preparation
 from lawtrace.runs.report.text import counted, visible
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows, write_rows
@@ -28,18 +28,10 @@ def questions_command(
     options = load_legal_recipe(recipe) if recipe else LegalRecipe()
     cases = read_rows(case, Case)
 
-    async def write(event_log: EventLogFile) -> list[GeneratedQuestions]:
-        async with open_legal_role_models(options, event_log) as role_models:
-            return [
-                await write_questions(
-                    one,
-                    role_models=role_models,
-                    context=Context(stage="questions", role="question_writer"),
-                    event_log=event_log,
-                    most_rounds=options.conversation.rounds,
-                )
-                for one in cases
-            ]
+    async def write(event_log: EventLogFile) -> list[PreparedCase]:
+        async with open_preparation(options, event_log) as runner:
+            runner.give(CASES, cases)
+            return (await runner.make(QUESTIONS))[QUESTIONS]
 
     with open_stage_log(out, f"questions {case.name}") as event_log:
         written = asyncio.run(write(event_log))

@@ -8,18 +8,18 @@ import pytest
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog
-from lawtrace.agents.legal.knowledge_extraction import ExtractedKnowledge, extract_knowledge
+from lawtrace.agents.legal.knowledge_extraction import extract_knowledge
 from lawtrace.agents.legal.question_writer import (
-    GeneratedQuestions,
     WrittenQuestion,
     check_question,
     is_duplicate,
     write_questions,
 )
+from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import build_case
+from lawtrace.environments.legal.case import PreparedCase, build_case
 from lawtrace.environments.legal.document_parser import parse_document
 from lawtrace.environments.legal.document_parts import PartRange
 from lawtrace.environments.regulations.lines import text_lines
@@ -61,21 +61,19 @@ def says(answer: Mapping[str, Any]) -> Script:
     return lambda messages: json.dumps(answer)
 
 
-async def read(**scripts: Script) -> ExtractedKnowledge:
-    context = Context(stage="reading", role="facts")
-    return await extract_knowledge(
-        CASE, role_models=Cast(**scripts), context=context, event_log=MemoryEventLog(), most_rounds=2
-    )
+def calls(**scripts: Script) -> RoleCalls:
+    return RoleCalls(Cast(**scripts), Context(stage="reading", role="facts"), MemoryEventLog(), most_rounds=2)
 
 
-async def write(**scripts: Script) -> GeneratedQuestions:
-    context = Context(stage="questions", role="question_writer")
-    return await write_questions(
-        CASE, role_models=Cast(**scripts), context=context, event_log=MemoryEventLog(), most_rounds=2
-    )
+async def read(**scripts: Script) -> PreparedCase:
+    return await extract_knowledge(CASE, calls(**scripts))
 
 
-def refs(reading: ExtractedKnowledge) -> list[str]:
+async def write(**scripts: Script) -> PreparedCase:
+    return await write_questions(CASE, calls(**scripts))
+
+
+def refs(reading: PreparedCase) -> list[str]:
     return [chunk.ref for chunk in reading.case.chunks]
 
 
@@ -107,9 +105,9 @@ async def test_a_paragraph_without_segments_stays_whole() -> None:
 @pytest.mark.parametrize(
     ("segment", "reason"),
     [
-        ({"paragraph": "9", "text": "The laptop"}, "which is no paragraph"),
-        ({"paragraph": "", "text": "The laptop"}, "which is no paragraph"),
-        ({"paragraph": "4", "text": "The tablet was stolen."}, "does not stand in paragraph 4"),
+        ({"paragraph": "9", "text": "The laptop"}, "which is not a paragraph"),
+        ({"paragraph": "", "text": "The laptop"}, "which is not a paragraph"),
+        ({"paragraph": "4", "text": "The tablet was stolen."}, "does not occur in paragraph 4"),
         ({"paragraph": "4", "text": " "}, "is empty"),
     ],
 )
@@ -122,10 +120,10 @@ async def test_segments_without_a_valid_citation_are_rejected(segment: dict[str,
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
-        ({"paragraph": "3", "entity_or_concept": "Can Works", "legal_alignment": "Controller"}, "does not speak of"),
+        ({"paragraph": "3", "entity_or_concept": "Can Works", "legal_alignment": "Controller"}, "does not mention"),
         ({"paragraph": "3", "entity_or_concept": "Bottle Works", "legal_alignment": "Villain"}, "is none of"),
-        ({"paragraph": "5", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}, "no paragraph"),
-        ({"paragraph": "3", "entity_or_concept": "", "legal_alignment": "Controller"}, "does not speak of"),
+        ({"paragraph": "5", "entity_or_concept": "Bottle Works", "legal_alignment": "Controller"}, "not a paragraph"),
+        ({"paragraph": "3", "entity_or_concept": "", "legal_alignment": "Controller"}, "does not mention"),
     ],
 )
 async def test_invalid_alignments_are_rejected(entry: dict[str, str], reason: str) -> None:
@@ -179,7 +177,7 @@ TEXTS = {"6": "Bottle Works failed to lock the laptop and it was then taken from
     ("changes", "reason"),
     [
         ({"paragraphs": []}, "cites no paragraph"),
-        ({"paragraphs": ["7"]}, "which is no paragraph"),
+        ({"paragraphs": ["7"]}, "which is not a paragraph"),
         ({"options": {"No": "No", "Yes": "Yes"}}, "in that order"),
         ({"options": {"A": "x", "B": "y"}}, "A, B, C and D"),
         ({"correct_answer": "Maybe"}, "not among the options"),
@@ -245,6 +243,5 @@ async def test_a_truncated_answer_is_a_failure() -> None:
 
 async def test_a_case_without_findings_is_an_error() -> None:
     bare = build_case("bare", parse_document(text_lines("1. One.")), [PartRange(first="1", last="1", part="facts")])
-    context = Context(stage="questions", role="question_writer")
     with pytest.raises(InputError, match="no paragraph of it is a finding"):
-        await write_questions(bare, role_models=Cast(), context=context, event_log=MemoryEventLog(), most_rounds=1)
+        await write_questions(bare, calls())

@@ -10,10 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent, RoleFailed
-from lawtrace.agents.legal.decomposition import DecompositionLimits, TeamAnswer, answer_by_decomposition
+from lawtrace.agents.legal.decomposition import (
+    MAX_SUBTASKS,
+    DecompositionLimits,
+    TeamAnswer,
+    answer_by_decomposition,
+)
 from lawtrace.agents.legal.meta_llm import LegalAnswer
+from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
-from lawtrace.agents.legal.team_roles import MAX_SUBTASKS
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.models.scripted_client import ScriptedClient
 from lawtrace.agents.participants import RoleFailure
@@ -59,9 +64,7 @@ async def ask(
         question,
         active,
         store,
-        role_models=cast,
-        context=Context(stage="answers", role="meta_llm", task=question.id),
-        event_log=event_log or MemoryEventLog(),
+        RoleCalls(cast, Context(stage="answers", role="meta_llm", task=question.id), event_log or MemoryEventLog()),
         limits=limits or DecompositionLimits(),
     )
 

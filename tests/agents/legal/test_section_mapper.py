@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from autogen_core.models import ChatCompletionClient, LLMMessage
 
 from lawtrace.agents.event_log import Context, MemoryEventLog, MessageSent
+from lawtrace.agents.legal.role_calls import RoleCalls
 from lawtrace.agents.legal.scripted.legal_offline_roles import LEGAL_OFFLINE_ROLES
 from lawtrace.agents.legal.section_mapper import SectionMapping, map_sections
 from lawtrace.agents.models.scripted_client import ScriptedClient
@@ -53,9 +54,7 @@ async def mapped(
     script: Script, event_log: MemoryEventLog | None = None, rounds: int = 3, document: Document = DOCUMENT
 ) -> SectionMapping:
     context = Context(stage="ingest", role="section_mapper")
-    return await map_sections(
-        document, role_models=Cast(script), context=context, event_log=event_log or MemoryEventLog(), most_rounds=rounds
-    )
+    return await map_sections(document, RoleCalls(Cast(script), context, event_log or MemoryEventLog(), rounds))
 
 
 async def test_a_heading_shared_by_all_paragraphs_is_ignored() -> None:
@@ -74,7 +73,7 @@ async def test_a_heading_shared_by_all_paragraphs_is_ignored() -> None:
 async def test_the_offline_mapper_uses_headings_and_words() -> None:
     found = await mapped(LEGAL_OFFLINE_ROLES["section_mapper"])
     assert [(given.first, given.last, given.part) for given in found.parts] == WHOLE
-    assert (found.failure, found.doubts) == (None, ())
+    assert (found.failure, found.warnings) == (None, ())
 
 
 async def test_paragraphs_of_an_annex_are_annex_under_any_heading() -> None:
@@ -112,7 +111,7 @@ async def test_no_complete_mapping_is_a_failure() -> None:
     assert (await mapped(lambda messages: "no idea")).failure
 
 
-async def test_an_unusual_order_is_used_after_the_last_round_with_a_doubt() -> None:
+async def test_an_unusual_order_is_used_after_the_last_round_with_a_warning() -> None:
     odd = [
         ("1", "1", "introduction"),
         ("2", "2", "findings"),
@@ -121,5 +120,5 @@ async def test_an_unusual_order_is_used_after_the_last_round_with_a_doubt() -> N
         ("5", "5", "annex"),
     ]
     found = await mapped(lambda messages: answer(odd), rounds=2)
-    assert found.doubts == ("facts (3 to 3) comes after findings",)
+    assert found.warnings == ("facts (3 to 3) comes after findings",)
     assert found.failure is None

@@ -94,14 +94,14 @@ def test_text_extracted_from_pdf() -> None:
     assert document.front == "PENALTY NOTICE To: Bottle Works"
     assert document.closing == "Dated the 4th of June A. Person Head of Office"
     assert document.notes == ("1 Not counting copies.",)
-    assert document.doubts == ()
+    assert document.parse_warnings == ()
 
 
 def test_a_missing_number_is_a_doubt_and_decimal_numbers_are_paragraphs() -> None:
     document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
     assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
     assert texts(document)["2.1"] == "Next. Article 3 is meant."
-    assert document.doubts == ("paragraph 1.4 follows 1.2: a number is missing",)
+    assert document.parse_warnings == ("paragraph 1.4 follows 1.2: a number is missing",)
 
 
 def test_a_list_item_is_not_a_paragraph() -> None:
@@ -147,7 +147,7 @@ def test_text_below_a_heading_does_not_belong_to_the_paragraph_above() -> None:
         "It was ignored.",
         "It was late.",
     ]
-    assert [doubt.split(":")[0] for doubt in document.doubts] == [
+    assert [warning.split(":")[0] for warning in document.parse_warnings] == [
         "the numbers begin again below 'Findings'",
         "2 paragraphs below headings have no number; they count as p1, p2 ...",
     ]
@@ -191,14 +191,14 @@ def test_a_first_heading_in_plain_text_and_numbers_above_a_thousand() -> None:
 def test_restarted_numbering_is_a_doubt() -> None:
     document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
-    (doubt,) = document.doubts
-    assert doubt.startswith("'1.' below 'Findings' does not follow 1")
+    (warning,) = document.parse_warnings
+    assert warning.startswith("'1.' below 'Findings' does not follow 1")
 
 
 def test_unnumbered_paragraphs_are_counted() -> None:
     document = parse_document(html_lines("<h2>Facts</h2><p>One thing.</p><p>Another.</p>"))
     assert texts(document) == {"p1": "One thing.", "p2": "Another."}
-    assert document.doubts
+    assert document.parse_warnings
 
 
 def test_a_pdf_is_read_by_pages(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_the_penalty_notice_of_the_commissioner() -> None:
     assert sections["Background to the case"] == [str(number) for number in range(17, 37)]
     assert len(document.paragraphs()) == 87
     assert len(document.notes) == 2
-    assert document.doubts == ()
+    assert document.parse_warnings == ()
     assert max(paragraph.page for paragraph in document.paragraphs()) == 22
 
 

@@ -1,0 +1,124 @@
+"""Calls of the roles of the legal benchmark: proposals that code checks, and single answers."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from autogen_agentchat.messages import BaseChatMessage
+from pydantic import BaseModel
+
+from lawtrace.agents.conversation import ProposalLoopResult, record_turn, run_proposal_loop
+from lawtrace.agents.event_log import Context, EventLog
+from lawtrace.agents.models.recording import RecordedClient
+from lawtrace.agents.participants import Role, RoleFailure, content_of
+from lawtrace.agents.role_models import RoleModels
+from lawtrace.environments.legal.document import Paragraph
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidItems(Generic[Item]):
+    """The items of a role's last answer that code accepts, the objections to the others, and why there is no answer."""
+
+    kept: tuple[Item, ...] = ()
+    refused: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCalls:
+    """Calls roles about one case or question and records their messages.
+
+    Attributes:
+        most_rounds: most proposals of a role.
+    """
+
+    role_models: RoleModels
+    context: Context
+    event_log: EventLog
+    most_rounds: int = 1
+
+    def about(self, task: str) -> "RoleCalls":
+        return replace(self, context=self.context.at(task=task))
+
+    async def propose(
+        self,
+        role: Role[Answer],
+        object_to: Callable[[Answer], Sequence[str]],
+        *,
+        opening: str,
+        unit: str | None = None,
+        **inputs: object,
+    ) -> ProposalLoopResult[Answer]:
+        """The proposals of a role. ``unit``: the part of the case; ``inputs`` fill the prompt."""
+        context = self.context.at(role=role.name, unit=unit, conversation_kind=role.name)
+        return await run_proposal_loop(
+            role.agent(self.role_models, context, **inputs),
+            role.answer,
+            object_to,
+            opening=opening,
+            context=context,
+            event_log=self.event_log,
+            most_rounds=self.most_rounds,
+        )
+
+    async def propose_items(
+        self,
+        role: Role[Answer],
+        items_of: Callable[[Answer], Sequence[Item]],
+        check: Callable[[Item], str | None],
+        *,
+        opening: str,
+        unit: str,
+        missing: Callable[[Answer], Sequence[str]] = lambda _: (),
+        **inputs: object,
+    ) -> ValidItems[Item]:
+        """The valid items of the role's last proposal.
+
+        Args:
+            check: the objection to an item; None if it is valid.
+            missing: objections to what is missing from an answer.
+        """
+
+        def object_to(answer: Answer) -> list[str]:
+            return [*(reason for item in items_of(answer) if (reason := check(item))), *missing(answer)]
+
+        found = await self.propose(role, object_to, opening=opening, unit=unit, **inputs)
+        if not found.proposals:
+            return ValidItems(failure=f"{role.name}, from {unit}: {found.failure}")
+        checked = [(item, check(item)) for item in items_of(found.proposals[-1])]
+        kept = tuple(item for item, reason in checked if reason is None)
+        return ValidItems(kept, tuple(f"{role.name}: {reason}" for _, reason in checked if reason is not None))
+
+    async def ask(self, role: Role[Answer], *, opening: str, turn: int = 0, **inputs: object) -> Answer | RoleFailure:
+        """The answer of a single role. Raises errors that stop the run."""
+        context = self.context.at(role=role.name, turn=turn)
+        client = self.role_models.client(role.name, context)
+        if isinstance(client, RecordedClient):
+            context = context.at(model=client.context.model)
+        agent = role.agent_of(client, self.role_models.prompt(role.name), **inputs)
+        message = (await agent.run(task=opening)).messages[-1]
+        if agent.fatal_error is not None:
+            raise agent.fatal_error
+        assert isinstance(message, BaseChatMessage)
+        content = content_of(message)
+        assert isinstance(content, role.answer | RoleFailure)
+        record_turn(agent, content, context.at(turn=turn + 1), self.event_log)
+        return content
+
+
+def as_json(value: object) -> str:
+    """A value as a JSON block of a prompt."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def paragraphs_as_json(paragraphs: Sequence[Paragraph]) -> str:
+    return as_json([{"paragraph": paragraph.ref, "text": paragraph.text} for paragraph in paragraphs])
+
+
+def texts_of(paragraphs: Sequence[Paragraph]) -> Mapping[str, str]:
+    """The texts by paragraph reference."""
+    return {paragraph.ref: paragraph.text for paragraph in paragraphs}
