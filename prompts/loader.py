@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined, TemplateError, meta
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, meta
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import InputError
@@ -59,7 +59,12 @@ class Prompt:
         """The rendered template. Raises InputError for a missing or an unknown value."""
         if set(values) != set(self.inputs):
             raise InputError(f"prompt {self.id!r} takes {list(self.inputs)}, not {sorted(values)}")
-        return _JINJA.from_string(self.body).render(**values).strip() + "\n"
+        return _compiled(self.body).render(**values).strip() + "\n"
+
+
+@lru_cache(maxsize=256)
+def _compiled(body: str) -> Template:
+    return _JINJA.from_string(body)
 
 
 def prompt_ids() -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, Protocol
 
 from autogen_core import CancellationToken, FunctionCall
@@ -75,11 +76,17 @@ def hash_request(request: Request, model: str, parameters: ModelParameters, tria
         "messages": [message.model_dump(mode="json") for message in request.messages],
         "tools": [_tool_schema(tool) for tool in request.tools],
         "tool_choice": request.tool_choice if isinstance(request.tool_choice, str) else tool_name(request.tool_choice),
-        "schema": schema.model_json_schema() if isinstance(schema, type) else schema,
+        "schema": _json_schema(schema) if isinstance(schema, type) else schema,
         "extra": dict(request.extra_create_args),
     }
     canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@cache
+def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """Pydantic makes it anew at every call, which takes milliseconds."""
+    return schema.model_json_schema()
 
 
 def tool_name(tool: Tool | ToolSchema) -> str:

@@ -6,6 +6,7 @@ into which a template rule that binds several tools is split (`!((!c) U (a | b))
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
@@ -155,7 +156,11 @@ def distinct_rules(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _has_equivalent(rule: Rule, others: Sequence[Rule]) -> bool:
-    return any(equivalent(rule.automaton, other.automaton) for other in others)
+    return any(_equivalent(rule.automaton, other.automaton) for other in others)
+
+
+_equivalent = lru_cache(maxsize=10_000)(equivalent)
+"""Each pair of rules is compared several times, for the set, its elementary rules, templates and provisions."""
 
 
 def _by_provision(extracted: Sequence[Rule], gold: Sequence[Rule]) -> tuple[ProvisionScore, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -30,6 +31,8 @@ from lawtrace.runs.web.links import Links, path_segment, query
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = TEMPLATES / "site.js"
+MESSAGE_CHARACTERS = 8_000
+"""Characters of a message shown in a conversation; the full message has its own page."""
 
 _FILTERS: Mapping[str, Callable[..., str]] = {
     "anchor": slug,
@@ -54,13 +57,18 @@ _GLOBALS: Mapping[str, object] = {
     "MUTATION_DESCRIPTIONS": MUTATION_DESCRIPTIONS,
     "FAILURE_MODES": FAILURE_MODES,
     "FAILURE_DESCRIPTIONS": FAILURE_DESCRIPTIONS,
+    "MESSAGE_CHARACTERS": MESSAGE_CHARACTERS,
     "assets": None,
     "query": query,
 }
 
 
+@lru_cache(maxsize=8)
 def make_environment(*folders: Path) -> Environment:
-    """The template environment of all pages. ``folders``: more template folders, searched before `TEMPLATES`."""
+    """The template environment of all pages, with compiled templates; one for each combination of folders.
+
+    ``folders``: more template folders, searched before `TEMPLATES`.
+    """
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,

@@ -42,8 +42,6 @@ from lawtrace.runs.web.render import SCRIPT, make_environment, render, render_cs
 from lawtrace.runs.web.run_reports import RunReports, report_pages
 
 PAGE_SIZE = 50
-MESSAGE_CHARACTERS = 8_000
-"""Characters of a message shown in a conversation; the full message has its own page."""
 MOST_CARDS = 200
 """Maximum number of attempts on the page of a task."""
 
@@ -68,7 +66,6 @@ class RunPages:
         self._index = index
         self._reports = RunReports(index)
         self._environment = make_environment()
-        cast("dict[str, object]", self._environment.globals)["MESSAGE_CHARACTERS"] = MESSAGE_CHARACTERS
 
     def routes(self) -> list[Route]:
         return [

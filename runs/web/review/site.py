@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
 from starlette.exceptions import HTTPException
@@ -27,7 +27,7 @@ class ReviewSite:
     def __init__(self, title: str, noun: str, reviewers: Collection[str] = (), templates: Path | None = None) -> None:
         self._reviewers = tuple(reviewers)
         self._environment = make_environment(*([templates] if templates else []))
-        cast("dict[str, object]", self._environment.globals).update(title=title, noun=noun)
+        self._frame = {"title": title, "noun": noun}
 
     def routes(self) -> list[Route]:
         return [
@@ -50,7 +50,8 @@ class ReviewSite:
 
     def show(self, request: Request, template: str, *, status: int = 200, **values: object) -> Response:
         """Render a template in the page frame."""
-        text = render(self._environment, f"{template}.html.jinja", reviewer=reviewer_of(request), **values)
+        known = {**self._frame, "reviewer": reviewer_of(request), **values}
+        text = render(self._environment, f"{template}.html.jinja", **known)
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status_code=status)
 
     def to_next(self, request: Request, order: Sequence[str], pending_for: Callable[[str], Sequence[str]]) -> Response:
