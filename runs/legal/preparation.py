@@ -71,7 +71,7 @@ async def _ask(context: PreparationContext, products: Products) -> Made:
     return Made(complete=not any(one.failures for one in written)).add(QUESTIONS, written)
 
 
-PREPARATION_STAGES: tuple[Stage[PreparationContext], ...] = (
+PREPARATION_STAGES: tuple[Stage[PreparationContext, PreparationContext], ...] = (
     Stage(
         name="parts",
         produces=(PARTS,),
