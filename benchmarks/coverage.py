@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
-from lawtrace.solver.planner.trace_spec import TRACE_PROFILES
+from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule, load_rules
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
 
@@ -27,15 +27,15 @@ def subjects(names: Sequence[str]) -> Iterator[tuple[str, Environment, Sequence[
 
 
 def main() -> None:
-    print(f"{'environment, rules, profile':<34}{'feasible':>12}{'suite':>8}{'wall s':>9}{'cpu s':>8}")
+    print(f"{'environment, rules, trace mode':<34}{'feasible':>12}{'suite':>8}{'wall s':>9}{'cpu s':>8}")
     for name, environment, rules in subjects(sys.argv[1:]):
-        for profile in TRACE_PROFILES:
+        for mode in TRACE_MODES:
             wall, processor = time.perf_counter(), time.process_time()
-            found = analyse_coverage(environment, rules, profile=profile, length=8, count=40, seed=1)
+            found = analyse_coverage(environment, rules, mode=mode, length=8, count=40, seed=1)
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
             feasible = f"{len(found.feasible)}/{found.suite.all_pairs}"
             suite = str(found.needed) if found.needed else f">{found.suite.traces}"
-            label = f"{name}, {profile}"
+            label = f"{name}, {mode}"
             print(
                 f"{label:<34}{feasible:>12}{suite:>8}{wall:>9.1f}{processor:>8.1f}",
                 flush=True,

@@ -167,7 +167,7 @@ def _writing_calls(inputs: StageInputs) -> StageCalls:
 
 def _attempt_calls(inputs: StageInputs) -> StageCalls:
     tasks, attempts = inputs.recipe.tasks, inputs.recipe.attempts
-    pairs = tasks.count * len(tasks.families) * len(attempts.styles) * attempts.trials
+    pairs = tasks.count * len(tasks.variants) * len(attempts.styles) * attempts.trials
     turns = attempts.tools.turns if attempts.mode == "tools" else 1
     usual = min(turns, tasks.length + 1) if attempts.mode == "tools" else 1
     for model in attempts.all_models:

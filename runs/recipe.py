@@ -35,9 +35,9 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.schemas.task_rows import ActingMode, Family
+from lawtrace.runs.schemas.task_rows import ActingMode, TaskVariant
 from lawtrace.solver.masking.instructions import STYLES, Style
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceProfile
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceMode
 from lawtrace.solver.shield import ShieldMode
 
 Name = TypeVar("Name", bound=str)
@@ -104,17 +104,17 @@ class RuleOptions(RecipePart):
 class TaskOptions(RecipePart):
     """Number of tasks and their traces. ``spare``: additional traces that replace rejected candidates.
 
-    ``wishes``: constraints on traces: required tools and pairs, share of compliance steps, distance between traces.
-    ``families``: ordinary tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
+    ``constraints`` on traces: required tools and pairs, share of compliance steps, distance between traces.
+    ``variants``: authorized tasks, denied sessions (the same tasks with authorization refused), or both; ``count``
     pairs of each.
     """
 
     count: int = Field(default=40, ge=1, le=10_000)
     spare: int = Field(default=20, ge=0, le=10_000)
     length: int = Field(default=8, ge=2, le=400)
-    profile: TraceProfile = "tasks"
-    families: Annotated[tuple[Family, ...], Field(min_length=1), AfterValidator(distinct)] = ("ordinary",)
-    wishes: TraceConstraints = NO_CONSTRAINTS
+    trace_mode: TraceMode = "tasks"
+    variants: Annotated[tuple[TaskVariant, ...], Field(min_length=1), AfterValidator(distinct)] = ("authorized",)
+    constraints: TraceConstraints = NO_CONSTRAINTS
 
 
 class ConversationOptions(RecipePart):

@@ -363,9 +363,9 @@ def prepare_recipe(recipe: Recipe, env: str | None = None) -> Recipe:
         setting, options = checked_recipe_environment(variant.recipe), variant.recipe.tasks
         check_rules(curated_rules(variant.recipe, setting), setting.environment, setting.regulation)
         variant.recipe.prompts.prompts().check()
-        options.wishes.check(setting.environment)
+        options.constraints.check(setting.environment)
         initial = setting.environment.populate(Random(variant.recipe.seed))
-        if "denied" in options.families:
+        if "denied" in options.variants:
             deny_authorization(setting.environment, initial)
         check_prices(variant.recipe, models_of_recipe(variant.recipe))
     return recipe

@@ -29,7 +29,7 @@ REMEDY = (
 
 def check_phrases(environment: Environment, rules: Sequence[Rule]) -> Iterator[DeclarationIssue]:
     """The phrases that are mostly read as another tool; if there are none, the styles that are mostly misread."""
-    traces = list(synthesize(environment, rules, count=TRACES, length=LENGTH, seed=1, profile="tasks"))
+    traces = list(synthesize(environment, rules, count=TRACES, length=LENGTH, seed=1, mode="tasks"))
     tools = cast("Sequence[Mapping[str, object]]", document(environment)["tools"])
     for style in get_args(Style):
         lines, misread, objected = Counter[str](), dict[str, list[str]](), list[str]()

@@ -66,7 +66,7 @@ def _table(comparison: RunComparison) -> Table:
         safe, gap = line.safe_success, line.unsafe_success
         cells = [
             line.models[0] if line.models[0] == line.models[1] else " / ".join(line.models),
-            (line.style or "both") + (", denied" if line.family == "denied" else ""),
+            (line.style or "both") + (", denied" if line.variant == "denied" else ""),
             str(safe.pairs) + (f" (+{line.unmatched})" if line.unmatched else ""),
             f"{percent(safe.first, unit='')} -> {percent(safe.second)}",
             f"{percent(safe.difference, unit='')} [{show_interval(safe.interval)}]",

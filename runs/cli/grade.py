@@ -179,8 +179,8 @@ def _print_outcomes(
 ) -> None:
     if as_json:
         counts, denied = (
-            {outcome: sum(v.outcome == outcome for v in verdicts if v.family == family) for outcome in OUTCOMES}
-            for family in ("ordinary", "denied")
+            {outcome: sum(v.outcome == outcome for v in verdicts if v.variant == variant) for outcome in OUTCOMES}
+            for variant in ("authorized", "denied")
         )
         counts["invalid"] += len(problems)
         rules: list[Json] = [asdict(rule) for rule in changed_rules]

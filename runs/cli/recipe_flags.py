@@ -15,8 +15,8 @@ from lawtrace.runs.cli.output import silence_libraries
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
-from lawtrace.runs.schemas.task_rows import FAMILIES, ActingMode
-from lawtrace.solver.planner.trace_spec import TraceProfile
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, ActingMode
+from lawtrace.solver.planner.trace_spec import TraceMode
 from lawtrace.solver.shield import ShieldMode
 
 Values = Mapping[str, object]
@@ -70,7 +70,7 @@ def _split_pairs(pairs: list[str]) -> Values:
     for pair, text in zip(split, pairs, strict=True):
         if len(pair) != 2 or not all(pair):
             raise InputError(f"--pair {text!r}: write two tools separated by a comma, such as First,Second")
-    return {"tasks.wishes.pairs": tuple(split)} if split else {}
+    return {"tasks.constraints.pairs": tuple(split)} if split else {}
 
 
 TRACE_CONSTRAINTS = ("require", "forbid", "pair", "compliance", "distance")
@@ -86,14 +86,16 @@ FLAGS: Mapping[str, _Flag] = {
     "length": _Flag(
         Annotated[int | None, typer.Option(min=2, help="Calls in each trace; default: 8.")], _sets("tasks.length")
     ),
-    "profile": _Flag(Annotated[TraceProfile | None, typer.Option(help="Trace profile.")], _sets("tasks.profile")),
+    "trace_mode": _Flag(
+        Annotated[TraceMode | None, typer.Option(help="What the traces are for.")], _sets("tasks.trace_mode")
+    ),
     "require": _Flag(
         Annotated[list[str] | None, typer.Option(help="Tool that every trace must call. Repeatable.")],
-        _sets_tuple("tasks.wishes.require"),
+        _sets_tuple("tasks.constraints.require"),
     ),
     "forbid": _Flag(
         Annotated[list[str] | None, typer.Option(help="Tool that no trace may call. Repeatable.")],
-        _sets_tuple("tasks.wishes.forbid"),
+        _sets_tuple("tasks.constraints.forbid"),
     ),
     "pair": _Flag(
         Annotated[
@@ -106,18 +108,18 @@ FLAGS: Mapping[str, _Flag] = {
         Annotated[
             tuple[float, float] | None, typer.Option(help="Minimum and maximum share of compliance steps in a trace.")
         ],
-        _sets("tasks.wishes.compliance"),
+        _sets("tasks.constraints.compliance"),
     ),
     "distance": _Flag(
         Annotated[int | None, typer.Option(min=0, help="Minimum positions where any two traces differ.")],
-        _sets("tasks.wishes.distance"),
+        _sets("tasks.constraints.distance"),
     ),
-    "family": _Flag(
+    "variant": _Flag(
         Annotated[
-            Literal["ordinary", "denied", "both"] | None,
-            typer.Option(help="Build ordinary tasks, denied sessions, or both."),
+            Literal["authorized", "denied", "both"] | None,
+            typer.Option(help="Build authorized tasks, denied sessions, or both."),
         ],
-        lambda family: {"tasks.families": FAMILIES if family == "both" else (family,)},
+        lambda variant: {"tasks.variants": TASK_VARIANTS if variant == "both" else (variant,)},
     ),
     "seed": _Flag(Annotated[int | None, typer.Option(help="Random seed; default: 1.")], _sets("seed")),
     "sandbox": _Flag(SandboxOption, _sets("sandbox")),

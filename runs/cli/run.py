@@ -148,7 +148,7 @@ def _print_run(run: FinishedRun, *, as_json: bool) -> None:
 def _summary(result: RunResult) -> dict[str, Json]:
     counts: dict[str, Json] = {}
     for verdict in result.verdicts:
-        denied = "denied/" if verdict.family == "denied" else ""
+        denied = "denied/" if verdict.variant == "denied" else ""
         key = f"{denied}{verdict.contender}/{verdict.style}/{verdict.outcome}"
         before = counts.get(key, 0)
         counts[key] = (before if isinstance(before, int) else 0) + 1

@@ -17,7 +17,7 @@ from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.store.stage_store import Products
 
 
-@recipe_flags("rules", "count", "length", "profile", *TRACE_CONSTRAINTS, "seed", "family", "sandbox")
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, "seed", "variant", "sandbox")
 def build_command(
     flags: RecipeFlags,
     traces: Annotated[Path | None, typer.Option(help="Trace file (JSON lines); default: synthesize traces.")] = None,
@@ -30,7 +30,7 @@ def build_command(
 
     Exit code 1 if fewer tasks than requested were accepted.
     """
-    if traces is not None and any(key.startswith("tasks.wishes.") for key in flags.values):
+    if traces is not None and any(key.startswith("tasks.constraints.") for key in flags.values):
         raise InputError("--traces cannot be combined with --require, --forbid, --pair, --compliance or --distance")
     recipe = flags.resolve()
     given = None if traces is None else read_rows(traces, TraceRow)
@@ -54,4 +54,4 @@ def build_command(
         as_json=as_json,
         out=out,
     )
-    raise typer.Exit(0 if len(tasks) == recipe.tasks.count * len(recipe.tasks.families) else 1)
+    raise typer.Exit(0 if len(tasks) == recipe.tasks.count * len(recipe.tasks.variants) else 1)

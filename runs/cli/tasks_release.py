@@ -16,7 +16,7 @@ from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import with_values
 from lawtrace.runs.release.task_set import TaskSet, check_release_folder, write_release
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import FAMILIES
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
 from lawtrace.runs.stages.pipeline import QUALITY, RULES, TASKS
 from lawtrace.runs.stages.resolve import checked_recipe_environment
 
@@ -64,7 +64,7 @@ def release_command(
 
 
 async def _build(session: Session, recipe: Recipe) -> TaskSet:
-    """The recipe's number of pairs of each family in one environment. Raises OperationalError if too few pass."""
+    """The recipe's number of pairs of each variant in one environment. Raises OperationalError if too few pass."""
     count = recipe.tasks.count
     every = with_values(recipe, {"tasks.count": count + recipe.tasks.spare, "tasks.spare": 0}, "tasks")
     domain = checked_recipe_environment(every)
@@ -73,11 +73,11 @@ async def _build(session: Session, recipe: Recipe) -> TaskSet:
     passing = {row.task: row for row in made[QUALITY] if row.passed}
     tasks = [
         task
-        for family in FAMILIES
-        for task in [task for task in made[TASKS] if task.family == family and task.id in passing][:count]
+        for variant in TASK_VARIANTS
+        for task in [task for task in made[TASKS] if task.variant == variant and task.id in passing][:count]
     ]
-    if len(tasks) < count * len(recipe.tasks.families):
+    if len(tasks) < count * len(recipe.tasks.variants):
         raise OperationalError(
-            f"{name}: {len(tasks)} of {count * len(recipe.tasks.families)} pairs pass the checks; raise tasks.spare"
+            f"{name}: {len(tasks)} of {count * len(recipe.tasks.variants)} pairs pass the checks; raise tasks.spare"
         )
     return TaskSet(domain, made[RULES], tasks, [passing[task.id] for task in tasks])

@@ -24,7 +24,7 @@ app = typer.Typer(
 
 
 @app.command("synthesize")
-@recipe_flags("rules", "count", "length", "profile", *TRACE_CONSTRAINTS, "seed")
+@recipe_flags("rules", "count", "length", "trace_mode", *TRACE_CONSTRAINTS, "seed")
 def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl"), as_json: JsonOption = False) -> None:
     """Synthesize compliant traces.
 
@@ -45,9 +45,9 @@ def synthesize_command(flags: RecipeFlags, out: OutOption = Path("traces.jsonl")
     coverage = measure_coverage(environment, ([call.event for call in row.calls] for row in rows))
     print_outcome(
         {"traces": len(rows), "atc": coverage.atc, "critical": coverage.critical_share},
-        f"{counted(len(rows), 'trace')} of {counted(recipe.tasks.length, 'call')}, profile {recipe.tasks.profile}: "
-        f"ATC {coverage.atc:.1%} ({len(coverage.pairs)} of {coverage.all_pairs} pairs), "
-        f"S.C. coverage {coverage.critical_share:.0%}.",
+        f"{counted(len(rows), 'trace')} of {counted(recipe.tasks.length, 'call')}, "
+        f"trace mode {recipe.tasks.trace_mode}: ATC {coverage.atc:.1%} "
+        f"({len(coverage.pairs)} of {coverage.all_pairs} pairs), S.C. coverage {coverage.critical_share:.0%}.",
         as_json=as_json,
         out=out,
     )

@@ -23,7 +23,7 @@ from lawtrace.runs.stages.pipeline import BASELINE, RULES
 from lawtrace.runs.stages.resolve import load_recipe_environment
 from lawtrace.runs.store.stage_store import Products
 from lawtrace.solver.coverage.coverage_analysis import Certificate, CoverageAnalysis, RuleCoverage, analyse_coverage
-from lawtrace.solver.planner.trace_spec import TRACE_PROFILES
+from lawtrace.solver.planner.trace_spec import TRACE_MODES
 from lawtrace.solver.rules import Rule
 
 
@@ -46,16 +46,16 @@ def coverage_command(
         analyse_coverage(
             domain.environment,
             rules,
-            profile=profile,
+            mode=mode,
             length=tasks.length,
             count=tasks.count,
             seed=recipe.seed,
             stages=ProgressBars(),
         )
-        for profile in TRACE_PROFILES
+        for mode in TRACE_MODES
     ]
     if as_json:
-        result: dict[str, Json] = {analysis.profile: _summary(analysis) for analysis in analyses}
+        result: dict[str, Json] = {analysis.mode: _summary(analysis) for analysis in analyses}
         print_json(result if baseline is None else {**result, "baseline": baseline_summary(baseline)})
         return
     print_result(_ceilings(analyses))
@@ -117,11 +117,11 @@ def _baseline_table(baseline: ModelBaseline) -> Table:
 
 
 def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
-    table = make_table("profile", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed")
+    table = make_table("trace mode", "feasible pairs", "ceiling (ATC)", "suite", "S.C.", "traces needed")
     for analysis in analyses:
         suite = analysis.suite
         table.add_row(
-            analysis.profile,
+            analysis.mode,
             f"{len(analysis.feasible)} of {suite.all_pairs}",
             f"{analysis.ceiling:.1%}",
             f"{suite.atc:.1%} with {suite.traces}",
@@ -132,9 +132,9 @@ def _ceilings(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 
 def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
-    """For each rule and profile: the number of suite traces that trigger it, and its covered transitions."""
-    profiles = [analysis.profile for analysis in analyses]
-    table = make_table("rule", *(f"{name}: triggered in" for name in profiles), f"transitions ({'; '.join(profiles)})")
+    """For each rule and trace mode: the number of suite traces that trigger it, and its covered transitions."""
+    modes = [analysis.mode for analysis in analyses]
+    table = make_table("rule", *(f"{name}: triggered in" for name in modes), f"transitions ({'; '.join(modes)})")
     for lines in zip(*(analysis.rules for analysis in analyses), strict=True):
         covered = [f"{line.covered} of {line.possible or f'at most {line.transitions}'}" for line in lines]
         table.add_row(lines[0].rule, *(str(line.triggered) for line in lines), "; ".join(covered))
@@ -142,7 +142,7 @@ def _rules(analyses: Sequence[CoverageAnalysis]) -> Table:
 
 
 def _certificates(analysis: CoverageAnalysis, *, proofs: bool) -> Table:
-    table = make_table(f"profile {analysis.profile}: infeasible, with reason")
+    table = make_table(f"trace mode {analysis.mode}: infeasible, with reason")
     for certificate in analysis.certificates:
         proof = f"\n{certificate.proof}" if proofs else ""
         table.add_row(Text.assemble(str(certificate), (proof, "dim")))

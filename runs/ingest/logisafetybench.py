@@ -114,7 +114,7 @@ def _task(
         initial_state=encode_state(initial, environment.entities),
         target_state=encode_state(ran.final, environment.entities),
         program=program,
-        business=dict.fromkeys(STYLES, _literal_program(program, environment)),
+        literal=dict.fromkeys(STYLES, _literal_program(program, environment)),
         instructions={
             style: Instruction(
                 style=style,

@@ -45,7 +45,7 @@ def _variant_cells(line: VariantModelLine) -> list[str]:
     compared = line.against_first
     unsafe = line.goal.count("unsafe_success") + line.workflow.count("unsafe_success")
     judged = line.goal.judged + line.workflow.judged
-    model = line.model if line.family == "ordinary" else f"{line.model}, denied"
+    model = line.model if line.task_variant == "authorized" else f"{line.model}, denied"
     return [
         str(line.variant.number),
         model,
@@ -62,7 +62,7 @@ def _axis_cells(name: str, line: AxisEffect) -> list[str]:
     return [
         name,
         f"{_setting(line.axis, line.first)} -> {_setting(line.axis, line.second)}",
-        line.model if line.family == "ordinary" else f"{line.model}, denied",
+        line.model if line.task_variant == "authorized" else f"{line.model}, denied",
         line.figure,
         str(compared.pairs),
         f"{percent(compared.first, unit='')} -> {percent(compared.second)}",

@@ -25,13 +25,13 @@ from lawtrace.solver.coverage.mutations import MutationScore
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.tool_sequences import ToolPair
-from lawtrace.solver.planner.trace_spec import TRACE_PROFILES, TraceProfile, TraceSpec
+from lawtrace.solver.planner.trace_spec import TRACE_MODES, TraceMode, TraceSpec
 from lawtrace.solver.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:
-    """A line of the coverage table (P Table 2): the coverage of a set of traces and the ceiling of its profile.
+    """A line of the coverage table (P Table 2): the coverage of a set of traces and the ceiling of its trace mode.
 
     Attributes:
         model_written: coverage of the model-written baseline; None if not measured.
@@ -39,7 +39,7 @@ class CoverageLine:
     """
 
     scenario: str
-    profile: str
+    mode: str
     length: int
     search: Coverage
     possible_pairs: frozenset[ToolPair]
@@ -143,7 +143,7 @@ def _content(
     attempts = match_to_tasks(read.rows, rows)
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))
     tasks = tuple(read.rows)
-    searched = [task for task in tasks if task.family == "ordinary"]  # only these have a synthesized trace
+    searched = [task for task in tasks if task.variant == "authorized"]  # only these have a synthesized trace
     environment = domain.environment if domain else None
     findings = read_rows(folder.findings, Findings)[0] if folder.findings.exists() else Findings()
     return ReportContent(
@@ -188,7 +188,7 @@ def load_comparison_content(comparison: ProfileComparison) -> ReportContent:
 
 
 def _title(environment: Environment, task: Task) -> str:
-    return environment.title if task.family == "ordinary" else f"{environment.title}, denied sessions"
+    return environment.title if task.variant == "authorized" else f"{environment.title}, denied sessions"
 
 
 def coverage_lines(
@@ -198,30 +198,30 @@ def coverage_lines(
     recipe: Recipe,
     baseline: ModelBaseline | None = None,
 ) -> tuple[CoverageLine, ...]:
-    """The coverage of the reference traces and the ceilings of both profiles (P Table 2).
+    """The coverage of the reference traces and the ceilings of both trace modes (P Table 2).
 
-    Traces of the profile *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
+    Traces of the mode *tasks* are legal, so they also count towards the ceiling of *coverage*, but not the other way
     round.
     """
-    profiles = TRACE_PROFILES if recipe.tasks.profile == "tasks" else (recipe.tasks.profile,)
+    modes = TRACE_MODES if recipe.tasks.trace_mode == "tasks" else (recipe.tasks.trace_mode,)
     traces = [[call.event for call in task.calls] for task in tasks]
     return tuple(
         CoverageLine(
             environment.title,
-            profile,
+            mode,
             recipe.tasks.length,
             measure_coverage(environment, traces),
-            _possible_pairs(environment, rules, profile, recipe.tasks.length),
+            _possible_pairs(environment, rules, mode, recipe.tasks.length),
             None if baseline is None else baseline.coverage,
         )
-        for profile in profiles
+        for mode in modes
     )
 
 
 def _possible_pairs(
-    environment: Environment, rules: Sequence[Rule], profile: TraceProfile, length: int
+    environment: Environment, rules: Sequence[Rule], mode: TraceMode, length: int
 ) -> frozenset[ToolPair]:
-    asked = TraceSpec(environment, tuple(rules), profile)
+    asked = TraceSpec(environment, tuple(rules), mode)
     return frozenset(Product(environment, asked.automata(length)).feasible_pairs(length))
 
 
@@ -235,9 +235,9 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
         **({} if recipe.tools == "all" else {"tools offered": ", ".join(recipe.tools)}),
         "seed": str(recipe.seed),
         "rules": str(recipe.rules.file or recipe.rules.source),
-        "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, profile {recipe.tasks.profile}",
+        "tasks": f"{recipe.tasks.count} pairs of {recipe.tasks.length} calls, trace mode {recipe.tasks.trace_mode}",
         **_trace_constraints(recipe),
-        "families": ", ".join(recipe.tasks.families),
+        "task variants": ", ".join(recipe.tasks.variants),
         "maximum rounds": str(recipe.conversation.rounds),
         **({} if recipe.conversation.critic else {"LTL critic": "left out"}),
         **({} if recipe.conversation.evaluator else {"masking evaluator": "left out"}),
@@ -255,7 +255,7 @@ def describe_settings(recipe: Recipe) -> dict[str, str]:
 
 
 def _trace_constraints(recipe: Recipe) -> dict[str, str]:
-    constraints = recipe.tasks.wishes.model_dump(exclude_defaults=True)
+    constraints = recipe.tasks.constraints.model_dump(exclude_defaults=True)
     return (
         {"trace constraints": ", ".join(f"{name} {value}" for name, value in constraints.items())}
         if constraints
@@ -284,10 +284,10 @@ def _notices(recipe: Recipe, domain: Domain | None, tasks: Sequence[Task], basel
             f"finished, {baseline.compliant} of these kept every rule. Its coverage counts all of them; the "
             f"compliant ones alone reach an ATC of {baseline.compliant_coverage.atc:.1%}."
         )
-    if "denied" in recipe.tasks.families:
+    if "denied" in recipe.tasks.variants:
         notices.append(
             "Denied sessions are counted separately: stopping is right there, so a program that does nothing passes."
-            if any(task.family == "denied" for task in tasks)
+            if any(task.variant == "denied" for task in tasks)
             else "No denied session could be judged; see the dropped candidates."
         )
     if recipe.attempts.hints or recipe.attempts.target_state:

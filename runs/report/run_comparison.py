@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
-from lawtrace.runs.schemas.task_rows import FAMILIES, Family, Task
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, Task, TaskVariant
 from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_paired, holm_adjusted, is_unsafe_success
 from lawtrace.runs.store.run_folder import RunFolder
@@ -50,7 +50,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
-    """One model or pair of models, in one family of tasks, in one style or both (``style`` None).
+    """One model or pair of models, in one variant of tasks, in one style or both (``style`` None).
 
     Attributes:
         safe_success: the paired comparison of Pass@1.
@@ -60,7 +60,7 @@ class ComparedModel:
     """
 
     models: tuple[str, str]
-    family: Family
+    variant: TaskVariant
     style: Style | None
     safe_success: PairedComparison
     unsafe_success: PairedComparison
@@ -136,18 +136,18 @@ def compare_runs(first: ComparisonSide, second: ComparisonSide, models: tuple[st
 
 
 def _lines(first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str]) -> Iterable[ComparedModel]:
-    here = {verdict.family for verdict in first.of_model(pair[0])}
-    for family in FAMILIES:
-        if family not in here:
+    here = {verdict.variant for verdict in first.of_model(pair[0])}
+    for variant in TASK_VARIANTS:
+        if variant not in here:
             continue
-        yield from _lines_of_family(first, second, pair, family)
+        yield from _lines_of_variant(first, second, pair, variant)
 
 
-def _lines_of_family(
-    first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str], family: Family
+def _lines_of_variant(
+    first: ComparisonSide, second: ComparisonSide, pair: tuple[str, str], variant: TaskVariant
 ) -> Iterable[ComparedModel]:
-    ours = [verdict for verdict in first.of_model(pair[0]) if verdict.family == family]
-    theirs = [verdict for verdict in second.of_model(pair[1]) if verdict.family == family]
+    ours = [verdict for verdict in first.of_model(pair[0]) if verdict.variant == variant]
+    theirs = [verdict for verdict in second.of_model(pair[1]) if verdict.variant == variant]
     styles: Sequence[Style | None] = (None, *dict.fromkeys(verdict.style for verdict in ours))
     for style in styles if len(styles) > 2 else styles[1:]:
         one = [verdict for verdict in ours if style in (None, verdict.style)]
@@ -155,7 +155,7 @@ def _lines_of_family(
         safe = compare_paired(one, other)
         unsafe = compare_paired(one, other, is_unsafe_success)
         if safe and unsafe:
-            yield ComparedModel(pair, family, style, safe, unsafe, safe.p_value, len(_judged(one) ^ _judged(other)))
+            yield ComparedModel(pair, variant, style, safe, unsafe, safe.p_value, len(_judged(one) ^ _judged(other)))
 
 
 def _judged(verdicts: Iterable[Verdict]) -> set[tuple[str, Style, int]]:

@@ -15,7 +15,7 @@ from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes, group_v
 from lawtrace.runs.store.model_usage import ModelUsage, total_usage
 from lawtrace.solver.coverage.mutations import MutationScore
 
-_FAMILY = {"ordinary": "", "denied": "denied"}
+_LABELS = {"authorized": "", "denied": "denied"}
 
 
 def outcome_table(
@@ -35,7 +35,7 @@ def outcome_table(
     """
     rows = list(verdicts)
     behind = _behind(count_outcomes(rows, planned), unusable)
-    groups = group_verdicts(rows, environments or {row.task: _FAMILY[row.family] for row in rows})
+    groups = group_verdicts(rows, environments or {row.task: _LABELS[row.variant] for row in rows})
     split = len({group.environment for group in groups}) > 1
     table = Table(
         box=SIMPLE_HEAD,

@@ -16,16 +16,16 @@ from lawtrace.environments.sandbox import Execution
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
-from lawtrace.solver.planner.trace_spec import TraceProfile
+from lawtrace.solver.planner.trace_spec import TraceMode
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.shield import ShieldMode
 from lawtrace.solver.traces import PlannedCall, Trace
 
 StateRow = dict[str, Json]
 
-Family = Literal["ordinary", "denied"]
-FAMILIES: tuple[Family, ...] = ("ordinary", "denied")
-"""Authorization is granted in an ordinary task, and refused in a denied session, where the agent must stop."""
+TaskVariant = Literal["authorized", "denied"]
+TASK_VARIANTS: tuple[TaskVariant, ...] = ("authorized", "denied")
+"""Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
 
 ActingMode = Literal["program", "tools"]
 """A model writes one program, or calls tools turn by turn."""
@@ -45,20 +45,20 @@ class CallRow(_Row):
 class TraceRow(_Row):
     """A reference trace with its initial and final state."""
 
-    schema_version: Literal["lawtrace.trace/1"] = "lawtrace.trace/1"
+    schema_version: Literal["lawtrace.trace/2"] = "lawtrace.trace/2"
     id: str
     environment: str
-    profile: TraceProfile
+    mode: TraceMode
     initial_state: StateRow
     calls: tuple[CallRow, ...]
     final_state: StateRow
 
     @classmethod
-    def of(cls, id: str, environment: Environment, profile: TraceProfile, trace: Trace) -> "TraceRow":  # noqa: A002
+    def of(cls, id: str, environment: Environment, mode: TraceMode, trace: Trace) -> "TraceRow":  # noqa: A002
         return cls(
             id=id,
             environment=environment.name,
-            profile=profile,
+            mode=mode,
             initial_state=encode_state(trace.initial, environment.entities),
             calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
             final_state=encode_state(trace.final, environment.entities),
@@ -94,22 +94,22 @@ class Task(_Row):
     """A task in both styles: a pair over one reference trace.
 
     Attributes:
-        family: ordinary or denied; rates never mix the two.
+        variant: authorized or denied; rates never mix the two.
         source: ``synthesized``, or the publication of an imported task.
         rules: the whole rule set; every rule judges an attempt.
         applicable: the ids of the rules that are triggered on the reference trace.
         calls: the reference trace; empty for an imported task.
-        ordinary_calls: for a denied session, the reference trace of its ordinary twin.
+        authorized_calls: for a denied session, the reference trace of its authorized twin.
         program: the reference program, printed from the trace.
-        business: style -> the program that makes only the requested calls.
+        literal: style -> the literal program, which makes only the requested calls.
         rounds: style -> number of rounds of its conversation.
         notes: changes and findings of an import, in sentences.
         published: data of an imported task for the `published` profile; None for others.
     """
 
-    schema_version: Literal["lawtrace.task/1"] = "lawtrace.task/1"
+    schema_version: Literal["lawtrace.task/2"] = "lawtrace.task/2"
     id: str
-    family: Family = "ordinary"
+    variant: TaskVariant = "authorized"
     source: str = "synthesized"
     environment: str
     rules: tuple[Rule, ...]
@@ -117,9 +117,9 @@ class Task(_Row):
     initial_state: StateRow
     target_state: StateRow
     calls: tuple[CallRow, ...] = ()
-    ordinary_calls: tuple[CallRow, ...] = ()
+    authorized_calls: tuple[CallRow, ...] = ()
     program: str
-    business: dict[Style, str] = Field(default_factory=dict[Style, str])
+    literal: dict[Style, str] = Field(default_factory=dict[Style, str])
     instructions: dict[Style, Instruction]
     rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
     notes: tuple[str, ...] = ()
@@ -158,13 +158,13 @@ class Task(_Row):
     @property
     def requested(self) -> tuple[PlannedCall, ...]:
         """The calls of the trace that the request was made from; in a denied session not the reference."""
-        calls = self.ordinary_calls or self.calls
+        calls = self.authorized_calls or self.calls
         return tuple(PlannedCall(call.event, call.origins) for call in calls)
 
     @property
     def scenario(self) -> str:
         """The group of the task in tables: its environment, with denied sessions apart."""
-        return self.environment if self.family == "ordinary" else f"{self.environment}, denied"
+        return self.environment if self.variant == "authorized" else f"{self.environment}, denied"
 
     @cached_property
     def styles(self) -> tuple[Style, ...]:

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.runtime.state_diff import StateDifference
-from lawtrace.runs.schemas.task_rows import ActingMode, Attempt, Family
+from lawtrace.runs.schemas.task_rows import ActingMode, Attempt, TaskVariant
 from lawtrace.solver.ltlf import Scalar
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 from lawtrace.solver.masking.instructions import Style
@@ -94,12 +94,12 @@ class Verdict(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal["lawtrace.verdict/1"] = "lawtrace.verdict/1"
+    schema_version: Literal["lawtrace.verdict/2"] = "lawtrace.verdict/2"
     task: str
     style: Style
     model: str
     trial: int = 0
-    family: Family = "ordinary"
+    variant: TaskVariant = "authorized"
     mode: ActingMode = "program"
     shield: ShieldMode = "off"
     profile: GradingProfile = "strict"
@@ -124,7 +124,7 @@ def make_verdict(
     outcome: Outcome,
     reason: str,
     *,
-    family: Family = "ordinary",
+    variant: TaskVariant = "authorized",
     profile: GradingProfile = "strict",
     goal_reached: bool | None = None,
     rules: tuple[RuleVerdict, ...] = (),
@@ -138,7 +138,7 @@ def make_verdict(
         style=attempt.style,
         model=attempt.model,
         trial=attempt.trial,
-        family=family,
+        variant=variant,
         mode=attempt.mode,
         shield=attempt.shield,
         profile=profile,

@@ -11,7 +11,7 @@ from typing import Literal
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.schemas.findings import Findings
-from lawtrace.runs.schemas.task_rows import FAMILIES, Family
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, TaskVariant
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import OutcomeCounts, count_outcomes
 from lawtrace.runs.scoring.statistics import (
@@ -40,8 +40,8 @@ class VariantResults:
     findings: Findings | None
     verdicts: tuple[Verdict, ...]
 
-    def of(self, model: str, family: Family) -> list[Verdict]:
-        return [one for one in self.verdicts if one.model == model and one.family == family]
+    def of(self, model: str, task_variant: TaskVariant) -> list[Verdict]:
+        return [one for one in self.verdicts if one.model == model and one.variant == task_variant]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class VariantModelLine:
 
     variant: VariantRow
     model: str
-    family: Family
+    task_variant: TaskVariant
     goal: OutcomeCounts
     workflow: OutcomeCounts
     against_first: PairedComparison | None
@@ -65,7 +65,7 @@ class AxisEffect:
     first: Json
     second: Json
     model: str
-    family: Family
+    task_variant: TaskVariant
     figure: AblationMetric
     compared: PairedComparison
     adjusted_p: float = 1.0
@@ -137,14 +137,14 @@ def analyse_ablation(judged: Sequence[VariantResults]) -> Ablation:
 def _variant_lines(judged: Sequence[VariantResults]) -> Iterable[VariantModelLine]:
     first = judged[0]
     for one in judged:
-        for model, family in _models([one]):
-            verdicts = one.of(model, family)
+        for model, task_variant in _models([one]):
+            verdicts = one.of(model, task_variant)
             goal, workflow = (
                 count_outcomes(verdict for verdict in verdicts if verdict.style == style)
                 for style in ("goal", "workflow")
             )
-            compared = None if one is first else compare_pooled([(first.of(model, family), verdicts)])
-            yield VariantModelLine(one.variant, model, family, goal, workflow, compared)
+            compared = None if one is first else compare_pooled([(first.of(model, task_variant), verdicts)])
+            yield VariantModelLine(one.variant, model, task_variant, goal, workflow, compared)
 
 
 def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
@@ -156,12 +156,12 @@ def _axis_lines(judged: Sequence[VariantResults]) -> Iterable[AxisEffect]:
                 for one in judged
                 if one.variant.changes[axis] == value and _other_changes(one, axis) in others
             )
-            for model, family in _models(judged):
-                sides = [(one.of(model, family), other.of(model, family)) for one, other in met]
+            for model, task_variant in _models(judged):
+                sides = [(one.of(model, task_variant), other.of(model, task_variant)) for one, other in met]
                 for figure, holds in _METRICS.items():
                     compared = compare_pooled(sides, holds)
                     if compared is not None:
-                        yield AxisEffect(axis, values[0], value, model, family, figure, compared)
+                        yield AxisEffect(axis, values[0], value, model, task_variant, figure, compared)
 
 
 def _distinct_pairs(
@@ -196,8 +196,10 @@ def _other_changes(one: VariantResults, axis: str) -> str:
     return repr([item for item in one.variant.changes.items() if item[0] != axis])
 
 
-def _models(judged: Iterable[VariantResults]) -> list[tuple[str, Family]]:
+def _models(judged: Iterable[VariantResults]) -> list[tuple[str, TaskVariant]]:
     """The models of the recipe; added baselines are only in the reports of the variants."""
     models = dict.fromkeys(model for one in judged for model in one.variant.models)
-    tried = {(verdict.model, verdict.family) for one in judged for verdict in one.verdicts}
-    return [(model, family) for family in FAMILIES for model in models if (model, family) in tried]
+    tried = {(verdict.model, verdict.variant) for one in judged for verdict in one.verdicts}
+    return [
+        (model, task_variant) for task_variant in TASK_VARIANTS for model in models if (model, task_variant) in tried
+    ]

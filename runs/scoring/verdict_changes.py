@@ -62,7 +62,7 @@ def replace_rules(task: Task, rules: Sequence[Rule]) -> Task:
     A denied session also gets their strengthened forms. An imported task has no reference trace, so it keeps those of
     its applicable rules that still exist.
     """
-    rules = (*rules, *strengthen_authorization_rules(rules)) if task.family == "denied" else rules
+    rules = (*rules, *strengthen_authorization_rules(rules)) if task.variant == "denied" else rules
     if task.calls:
         verdicts = judge_rules(rules, [call.event for call in task.calls], ())
         applicable = tuple(verdict.rule for verdict in verdicts if verdict.triggered)

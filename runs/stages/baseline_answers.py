@@ -40,7 +40,7 @@ def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
         case "reference":
             return _fenced(task.program)
         case "literal":
-            return _fenced(task.business[style])
+            return _fenced(task.literal[style])
         case "noop":
             return _fenced("pass\n")
         case "refuse":

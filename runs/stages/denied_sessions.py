@@ -19,7 +19,7 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import ValueResult
 from lawtrace.environments.spec.state import Row, State, encode_state
 from lawtrace.environments.spec.terms import tables_of
-from lawtrace.runs.schemas.task_rows import CallRow, Family, Task
+from lawtrace.runs.schemas.task_rows import CallRow, Task, TaskVariant
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.runs.stages.tasks_stage import BuiltTasks
@@ -28,15 +28,15 @@ from lawtrace.solver.traces import PlannedCall, print_program
 
 
 def add_denied_sessions(
-    environment: Environment, built: BuiltTasks, families: Collection[Family], jail: Jail
+    environment: Environment, built: BuiltTasks, variants: Collection[TaskVariant], jail: Jail
 ) -> BuiltTasks:
-    """The built tasks of the requested families: the ordinary tasks, then their twins where possible.
+    """The built tasks of the requested variants: the authorized tasks, then their twins where possible.
 
     Raises InputError if the environment does not declare what an authorized session is.
     """
-    tasks = list(built.tasks) if "ordinary" in families else []
+    tasks = list(built.tasks) if "authorized" in variants else []
     dropped = Counter(built.dropped)
-    for task in built.tasks if "denied" in families else ():
+    for task in built.tasks if "denied" in variants else ():
         twin = _denied_task(environment, task)
         reason = _rejection_reason(environment, task, twin, jail)
         if reason is None:
@@ -83,7 +83,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
         {
             **{name: getattr(task, name) for name in Task.model_fields},
             "id": f"{task.id}-denied",
-            "family": "denied",
+            "variant": "denied",
             "rules": rules,
             "initial_state": encode_state(initial, environment.entities),
             "target_state": encode_state(session.state, environment.entities),
@@ -91,7 +91,7 @@ def _denied_task(environment: Environment, task: Task) -> Task:
                 verdict.rule for verdict in judge_rules(rules, session.events, ()) if verdict.triggered
             ),
             "calls": (CallRow(event=asked.event, origins={}),),
-            "ordinary_calls": task.calls,
+            "authorized_calls": task.calls,
             "program": print_program(environment, [asked]),
         }
     )
@@ -105,7 +105,7 @@ def _rejection_reason(environment: Environment, task: Task, twin: Task, jail: Ja
         return "denied: its reference does not stop with everything as it was"
     if not all(verdict.kept for verdict in judge_rules(twin.rules, stopped.events, ())):
         return "denied: a rule is broken by stopping"
-    # Continuing as if authorized must break a rule; otherwise the rules do not distinguish the families.
+    # Continuing as if authorized must break a rule; otherwise the rules do not distinguish the variants.
     carried_on = run_program(jail, environment, initial, task.program, {})
     if all(verdict.kept for verdict in judge_rules(twin.rules, carried_on.events, ())):
         return "denied: no rule asks for authorization"

@@ -121,8 +121,8 @@ def _traces_depend(inputs: StageInputs) -> Mapping[str, object]:
         "seed": inputs.recipe.seed,
         "count": options.count + options.spare,
         "length": options.length,
-        "profile": options.profile,
-        "wishes": options.wishes,
+        "trace_mode": options.trace_mode,
+        "constraints": options.constraints,
     }
 
 
@@ -134,11 +134,11 @@ async def _synthesize(context: StageContext, products: Products) -> Made:
             lambda: synthesize_traces(
                 context.domain.environment,
                 products[RULES],
-                profile=options.profile,
+                mode=options.trace_mode,
                 length=options.length,
                 count=count,
                 seed=recipe.seed,
-                wishes=options.wishes,
+                constraints=options.constraints,
                 on_trace=step,
             )
         )
@@ -191,7 +191,7 @@ def _tasks_depend(inputs: StageInputs) -> Mapping[str, object]:
         "rounds": conversation.rounds,
         "evaluator": conversation.evaluator,
         "count": options.count,
-        "families": options.families,
+        "variants": options.variants,
         **inputs.roles_key(*writing_roles(inputs)),
     }
 
@@ -214,7 +214,7 @@ async def _build(context: StageContext, products: Products) -> Made:
             on_task=step,
         )
     built = await run_in_worker_thread(
-        lambda: add_denied_sessions(environment, built, recipe.tasks.families, context.jail)
+        lambda: add_denied_sessions(environment, built, recipe.tasks.variants, context.jail)
     )
     error = None
     if not built.tasks:
@@ -229,12 +229,12 @@ async def _build(context: StageContext, products: Products) -> Made:
 
 async def _measure_strength(context: StageContext, products: Products) -> Made:
     environment, rules, tasks = context.domain.environment, products[RULES], products[TASKS]
-    ordinary = [task for task in tasks if task.family == "ordinary"]
+    authorized = [task for task in tasks if task.variant == "authorized"]
     used = {task.id.removesuffix("-denied") for task in tasks}
     traces = [(row.id, row.trace(environment)) for row in products[TRACES] if row.id in used]
     row = await run_in_worker_thread(
         lambda: OracleStrengthRow(
-            deletions=check_deletions(environment, ordinary, context.jail),
+            deletions=check_deletions(environment, authorized, context.jail),
             strength=measure_mutation_score(environment, rules, traces),
         )
     )

@@ -3,7 +3,7 @@
     reference      the reference program runs in the jail, reaches the target and keeps every rule
     triggered      at least one rule is applicable, and every rule that the task claims to test is triggered
     something      the target state differs from the initial one
-    complete       each instruction states every value that its business calls need from the user
+    complete       each instruction states every value that its literal calls need from the user
     unambiguous    a reader of the instruction and the documentation derives the same calls (goal: the same state)
     leak-free      neither instruction nor variables reveal a hidden step
     distinct       no other task has the same calls, or the same instruction
@@ -12,7 +12,7 @@
                    the calls that an instruction asks for
 
 For a denied session, *triggered* requires that continuing breaks a rule; *something* and *needed* do not apply (nothing
-may change, and stopping without having asked is correct too); *distinct* compares tasks of the same family; and the
+may change, and stopping without having asked is correct too); *distinct* compares tasks of the same variant; and the
 checks of the instruction use the trace that the request was made from.
 
 The offline reader knows only the offline writer's phrases. Another text that it cannot read is undecided, not failed; a
@@ -34,7 +34,7 @@ from lawtrace.environments.runtime.session import Session
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.task_rows import Family, Task
+from lawtrace.runs.schemas.task_rows import Task, TaskVariant
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.runs.stages.concurrency import gather
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
@@ -139,7 +139,7 @@ async def check_tasks(
 def _examine(environment: Environment, task: Task, jail: Jail) -> _ExaminedTask:
     initial = task.initial(environment)
     ran = run_program(jail, environment, initial, task.program, {})
-    if task.family == "denied":
+    if task.variant == "denied":
         session = Session(environment, initial)
         done = [(session.call(call.event.tool, call.event.arguments).event, call.origins) for call in task.requested]
         return _ExaminedTask(task, ran, Trace(initial, tuple(PlannedCall(*one) for one in done), session.state))
@@ -165,7 +165,7 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
     for verdict in verdicts:
         if not verdict.kept:
             yield _failed("reference", f"the program breaks {verdict.rule}: {verdict.explanation}")
-    if task.family == "denied":
+    if task.variant == "denied":
         if all(verdict.kept for verdict in judge_rules(task.rules, one.trace.events, ())):
             yield _failed("triggered", "no rule is broken by carrying on as if authorization had been granted")
         return
@@ -183,7 +183,7 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
 def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     calls = literal_calls(environment, one.trace.calls)
     for style in one.task.styles:
-        if not one.task.calls and one.task.family == "ordinary":
+        if not one.task.calls and one.task.variant == "authorized":
             detail = "nobody recorded which values are the user's to say"
             yield QualityFinding(check="complete", answer="undecided", style=style, detail=detail)
         instruction = one.task.instructions[style]
@@ -249,23 +249,23 @@ def _reading_findings(
 def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFinding]]:
     """For each task, the earlier tasks that it duplicates."""
     found: dict[str, list[QualityFinding]] = {}
-    by_calls: dict[tuple[Family, str], str] = {}
-    by_text: dict[tuple[Family, Style, str], str] = {}
+    by_calls: dict[tuple[TaskVariant, str], str] = {}
+    by_text: dict[tuple[TaskVariant, Style, str], str] = {}
     for one in examined:
         task, findings = one.task, list[QualityFinding]()
-        events = one.ran.events if task.family == "ordinary" else one.trace.events
+        events = one.ran.events if task.variant == "authorized" else one.trace.events
         calls = repr([(event.tool, sorted(event.arguments.items())) for event in events])
-        if (twin := by_calls.setdefault((task.family, calls), task.id)) != task.id:
+        if (twin := by_calls.setdefault((task.variant, calls), task.id)) != task.id:
             findings.append(_failed("distinct", f"its reference makes the same calls as that of {twin}"))
         for style in task.styles:
-            if (twin := by_text.setdefault((task.family, style, task.instructions[style].text), task.id)) != task.id:
+            if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), task.id)) != task.id:
                 findings.append(_failed("distinct", f"its instruction is that of {twin}", style))
         found[task.id] = findings
     return found
 
 
 def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
-    if one.task.family == "denied":
+    if one.task.variant == "denied":
         return
     events: Sequence[Event] = one.ran.events
     for number, event in enumerate(events):

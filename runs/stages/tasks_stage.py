@@ -33,7 +33,7 @@ class BrokenReferenceError(LawtraceError):
 
 @dataclass(slots=True)
 class BuiltTasks:
-    """The accepted tasks of the requested families, their traces, and the counts of the funnel."""
+    """The accepted tasks of the requested variants, their traces, and the counts of the funnel."""
 
     tasks: list[Task] = field(default_factory=list[Task])
     references: list[TraceRow] = field(default_factory=list[TraceRow])
@@ -209,7 +209,7 @@ def _task(
         target_state=encode_state(trace.final, environment.entities),
         calls=tuple(CallRow(event=call.event, origins=dict(call.origins)) for call in trace.calls),
         program=program,
-        business={
+        literal={
             style: print_program(environment, requested_calls(environment, trace.initial, trace.calls, style))
             for style in STYLES
         },

@@ -1,4 +1,4 @@
-"""Rules to traces. The id of a trace depends on rules, profile, length, constraints and seed."""
+"""Rules to traces. The id of a trace depends on rules, mode, length, constraints and seed."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceProfile
+from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceMode
 from lawtrace.solver.rules import Rule
 
 
@@ -14,21 +14,21 @@ def synthesize_traces(
     environment: Environment,
     rules: Sequence[Rule],
     *,
-    profile: TraceProfile,
+    mode: TraceMode,
     length: int,
     count: int,
     seed: int,
-    wishes: TraceConstraints = NO_CONSTRAINTS,
+    constraints: TraceConstraints = NO_CONSTRAINTS,
     on_trace: Callable[[], None] = lambda: None,
 ) -> list[TraceRow]:
     """Synthesise ``count`` traces. Traces made under different parameters have different ids, so a program is never
     judged on the wrong task."""
-    wished = [wishes.model_dump_json(exclude_defaults=True)] if wishes != NO_CONSTRAINTS else []
-    made_under = "\n".join([*(str(rule.parsed) for rule in rules), profile, str(length), *wished])
+    constrained = [constraints.model_dump_json(exclude_defaults=True)] if constraints != NO_CONSTRAINTS else []
+    made_under = "\n".join([*(str(rule.parsed) for rule in rules), mode, str(length), *constrained])
     digest = hashlib.sha256(made_under.encode()).hexdigest()[:6]
     rows: list[TraceRow] = []
-    traces = synthesize(environment, rules, count=count, length=length, seed=seed, profile=profile, constraints=wishes)
+    traces = synthesize(environment, rules, count=count, length=length, seed=seed, mode=mode, constraints=constraints)
     for number, trace in enumerate(traces, 1):
-        rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, profile, trace))
+        rows.append(TraceRow.of(f"{environment.name}-{digest}-s{seed}-{number:03d}", environment, mode, trace))
         on_trace()
     return rows

@@ -36,7 +36,7 @@ class Certificate:
 
     Attributes:
         scope: whether it holds for traces of any length, or only for the length analysed.
-        causes: the rules, profile requirements and preconditions that exclude it together, a minimal set.
+        causes: the rules, trace mode requirements and preconditions that exclude it together, a minimal set.
         preconditions: those of the tools involved, as sentences; empty if they are not needed.
         without: for each rule or requirement among the causes a trace that has the pair and keeps the other causes.
         states: the number of states that the exhaustive search visited.

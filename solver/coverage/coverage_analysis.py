@@ -1,6 +1,6 @@
 """Coverage analysis: which pairs of adjacent tools compliant traces of one length can have, and a suite that has them.
 
-analysis = analyse_coverage(environment, rules, profile="tasks", length=8, count=40, seed=1)
+analysis = analyse_coverage(environment, rules, mode="tasks", length=8, count=40, seed=1)
 analysis.feasible, analysis.certificates    # every ordered pair of tools is in one of them
 analysis.suite.atc, analysis.needed
 """
@@ -26,7 +26,7 @@ from lawtrace.solver.coverage.suite import (
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import feasible_product
 from lawtrace.solver.planner.tool_sequences import ToolPair
-from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec
 from lawtrace.solver.planner.transition_system import INITIAL_STATE_SAMPLES
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
@@ -34,7 +34,7 @@ from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 
 @dataclass(frozen=True, slots=True)
 class CoverageAnalysis:
-    """What compliant traces of one length and profile can cover, and what a suite of them does cover.
+    """What compliant traces of one length and mode can cover, and what a suite of them does cover.
 
     Attributes:
         tools: all tools, in the order of the environment.
@@ -48,7 +48,7 @@ class CoverageAnalysis:
         rules: the coverage of each rule by the suite.
     """
 
-    profile: TraceProfile
+    mode: TraceMode
     length: int
     tools: tuple[str, ...]
     feasible: frozenset[ToolPair]
@@ -66,7 +66,7 @@ class CoverageAnalysis:
 
     @property
     def ceiling(self) -> float:
-        """The highest adjacent-tool coverage that traces of this profile and length can reach."""
+        """The highest adjacent-tool coverage that traces of this mode and length can reach."""
         return len(self.feasible) / self.suite.all_pairs
 
 
@@ -74,7 +74,7 @@ def analyse_coverage(
     environment: Environment,
     rules: Sequence[Rule],
     *,
-    profile: TraceProfile,
+    mode: TraceMode,
     length: int,
     count: int,
     seed: int,
@@ -89,24 +89,24 @@ def analyse_coverage(
     Raises SearchError if no compliant trace of that length exists.
     """
     stages = stages or NoProgress()
-    spec = TraceSpec(environment, tuple(rules), profile)
+    spec = TraceSpec(environment, tuple(rules), mode)
     product = feasible_product(spec, length)
     planned = product.feasible_pairs(length)
-    sequences = InstantiatedSequences(product, f"{environment.name}/{profile}/{length}/{seed}")
-    with stages.stage(f"suite, {profile}", None):
+    sequences = InstantiatedSequences(product, f"{environment.name}/{mode}/{length}/{seed}")
+    with stages.stage(f"suite, {mode}", None):
         suite = find_suite(product, length, seed=str(seed), sequences=sequences)
-    with stages.stage(f"rare pairs, {profile}", None):
+    with stages.stage(f"rare pairs, {mode}", None):
         suite += sequences_for_pairs(spec, product, length, planned - pairs_in(suite), sequences)
     encodings = _encodings(spec, product, length, seed)
     all_pairs = [(first, second) for first in environment.tools for second in environment.tools]
     open_pairs = [pair for pair in all_pairs if pair not in pairs_in(suite)]
-    with stages.stage(f"pairs to prove, {profile}", len(open_pairs)) as step:
+    with stages.stage(f"pairs to prove, {mode}", len(open_pairs)) as step:
         decided = _decide_pairs(Certifier(spec, encodings, length), open_pairs, planned, step)
     feasible = frozenset(all_pairs) - {certificate.pair for certificate in decided.certificates}
     traces = [*map(sequences.events, suite), *decided.traces][:count]
     traces += map(sequences.events, random_sequences(product, length, count - len(traces), sequences))
     return CoverageAnalysis(
-        profile=profile,
+        mode=mode,
         length=length,
         tools=tuple(environment.tools),
         feasible=feasible,

@@ -69,7 +69,7 @@ class RuleCoverage:
 
     Attributes:
         transitions: the transitions between states from which the rule can still be kept.
-        possible: those that some compliant trace of the profile and length may take in the planner's abstraction; no
+        possible: those that some compliant trace of the mode and length may take in the planner's abstraction; no
             trace takes more. None for a quantified rule, whose values are only abstracted together.
         covered: those that the traces take.
         missing: descriptions of possible transitions that no trace takes.

@@ -64,11 +64,11 @@ def requested_calls(
     """The calls that a style asks for: for a goal the changes and the look-ups they need, for a workflow every literal
     call.
     """
-    business = literal_calls(environment, calls)
+    literal = literal_calls(environment, calls)
     if style == "workflow":
-        return business
-    needed = goal_calls(environment, initial, business)
-    return drop_calls(business, (number for number in range(len(business)) if number not in needed))
+        return literal
+    needed = goal_calls(environment, initial, literal)
+    return drop_calls(literal, (number for number in range(len(literal)) if number not in needed))
 
 
 def find_leaks(environment: Environment, text: str, *, event_phrases: bool = True) -> list[str]:

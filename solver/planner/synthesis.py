@@ -21,7 +21,7 @@ from lawtrace.solver.planner.tool_sequences import ToolPair, ToolSequence, adjac
 from lawtrace.solver.planner.trace_spec import (
     NO_CONSTRAINTS,
     TraceConstraints,
-    TraceProfile,
+    TraceMode,
     TraceSpec,
     completed_calls_automaton,
 )
@@ -102,7 +102,7 @@ def synthesize(
     count: int,
     length: int,
     seed: int,
-    profile: TraceProfile = "tasks",
+    mode: TraceMode = "tasks",
     constraints: TraceConstraints = NO_CONSTRAINTS,
 ) -> Iterator[Trace]:
     """Yield ``count`` compliant traces of ``length`` calls; the same seed gives the same traces (P 3.3).
@@ -112,14 +112,14 @@ def synthesize(
     """
     if length < 0:
         raise SearchError(f"a trace cannot have {length} calls")
-    spec = TraceSpec(environment, tuple(rules), profile, constraints)
+    spec = TraceSpec(environment, tuple(rules), mode, constraints)
     product = feasible_product(spec, length)
     wanted = product.feasible_pairs(length)
     targets = [pair for pair in dict.fromkeys(constraints.pairs) if pair in wanted]
     sequences: list[ToolSequence] = []
     for number in range(count):
         # One generator per trace, so that no trace depends on the samples of another.
-        random = Random(f"{environment.name}/{profile}/{length}/{seed}/{number}")
+        random = Random(f"{environment.name}/{mode}/{length}/{seed}/{number}")
         trace = None
         tried: list[ToolSequence] = []
         while trace is None:

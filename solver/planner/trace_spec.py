@@ -1,17 +1,17 @@
 """Trace specifications: all requirements of a search, as automata.
 
     rules                            one automaton each
-    profile ``tasks``                something changes; each compliance tool at most once, so deleting a call is caught
-    profile ``coverage``             everything legal is allowed
+    trace mode ``tasks``             something changes; each compliance tool at most once, so deleting a call is caught
+    trace mode ``coverage``          everything legal is allowed
     tool required                    F tool
     tool forbidden                   G !tool
     one of the target pairs          F((a & X b) | (c & X d) | ...)
     share of compliance steps        an automaton that counts them
 
 So the product needs no other mechanism, and the smallest conflicting set is found as for rules alone
-(`lawtrace.solver.planner.synthesis`). The two profiles have different ceilings of adjacent-tool coverage, so a coverage
-figure always names its profile. The distance between traces is not a property of a single trace; the sequence search
-enforces it (`lawtrace.solver.planner.tool_sequences`).
+(`lawtrace.solver.planner.synthesis`). The two trace modes have different ceilings of adjacent-tool coverage, so a
+coverage figure always names its trace mode. The distance between traces is not a property of a single trace; the
+sequence search enforces it (`lawtrace.solver.planner.tool_sequences`).
 """
 
 import difflib
@@ -30,21 +30,21 @@ from lawtrace.solver.ltlf.automaton import build_automaton
 from lawtrace.solver.planner.tool_sequences import ToolPair
 from lawtrace.solver.rules import Rule
 
-TraceProfile = Literal["tasks", "coverage"]
-TRACE_PROFILES: tuple[TraceProfile, ...] = ("tasks", "coverage")
+TraceMode = Literal["tasks", "coverage"]
+TRACE_MODES: tuple[TraceMode, ...] = ("tasks", "coverage")
 
 
-def named_profile_formulas(environment: Environment, profile: TraceProfile) -> Mapping[str, str]:
-    """The formulas of a profile over the tools of the environment, each under its description."""
-    if profile == "coverage":
+def named_mode_formulas(environment: Environment, mode: TraceMode) -> Mapping[str, str]:
+    """The formulas of a trace mode over the tools of the environment, each under its description."""
+    if mode == "coverage":
         return {}
     changes = "F(" + " | ".join(sorted(environment.changing_tools)) + ")"
     once = {f"{tool} at most once": f"G({tool} -> WX G !{tool})" for tool in sorted(environment.compliance_tools)}
     return {"something changes": changes, **once}
 
 
-def profile_formulas(environment: Environment, profile: TraceProfile) -> tuple[str, ...]:
-    return tuple(named_profile_formulas(environment, profile).values())
+def mode_formulas(environment: Environment, mode: TraceMode) -> tuple[str, ...]:
+    return tuple(named_mode_formulas(environment, mode).values())
 
 
 StepShare = Annotated[float, Field(ge=0, le=1)]
@@ -99,26 +99,26 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class TraceSpec:
-    """The input of a search: an environment, its rules, a trace profile and constraints."""
+    """The input of a search: an environment, its rules, a trace mode and constraints."""
 
     environment: Environment
     rules: tuple[Rule, ...]
-    profile: TraceProfile
+    mode: TraceMode
     constraints: TraceConstraints = NO_CONSTRAINTS
 
     def requirements(self, length: int) -> tuple[Requirement, ...]:
-        """Rules, profile and constraints as automata, for traces of ``length`` calls."""
+        """Rules, trace mode and constraints as automata, for traces of ``length`` calls."""
         rules = [Requirement(f"rule {rule.id}", rule.automaton) for rule in self.rules]
-        profile = [
-            _formula_requirement(f"profile {self.profile}: {words}", formula)
-            for words, formula in named_profile_formulas(self.environment, self.profile).items()
+        mode = [
+            _formula_requirement(f"trace mode {self.mode}: {words}", formula)
+            for words, formula in named_mode_formulas(self.environment, self.mode).items()
         ]
-        return (*rules, *profile, *self._wishes(length))
+        return (*rules, *mode, *self._constraint_requirements(length))
 
     def automata(self, length: int) -> list[Automaton]:
         return [requirement.automaton for requirement in self.requirements(length)]
 
-    def _wishes(self, length: int) -> list[Requirement]:
+    def _constraint_requirements(self, length: int) -> list[Requirement]:
         constraints = self.constraints
         constraints.check(self.environment)
         demands = [_formula_requirement(f"required tool {tool}", f"F {tool}") for tool in constraints.require]

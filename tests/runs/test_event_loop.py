@@ -59,7 +59,7 @@ def test_the_loop_is_not_blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ticker.cancel()
 
     recipe = Recipe(
-        tasks=TaskOptions(count=1, spare=1, families=("ordinary", "denied")),
+        tasks=TaskOptions(count=1, spare=1, variants=("authorized", "denied")),
         attempts=AttemptOptions(models=("baseline:literal",), baselines=False),
     )
     asyncio.run(walk_with_ticker())

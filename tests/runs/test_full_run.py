@@ -188,9 +188,9 @@ def test_the_prompt_does_not_contain_the_rules(walked: RunResult) -> None:
 
 def test_the_literal_policy_does_no_more_than_the_style_asks(walked: RunResult) -> None:
     for task in walked.tasks:
-        assert "CheckAuthorization" not in task.business["workflow"]
-        assert len(task.business["goal"].splitlines()) <= len(task.business["workflow"].splitlines())
-        assert "GetAccountStatement" not in task.business["goal"]
+        assert "CheckAuthorization" not in task.literal["workflow"]
+        assert len(task.literal["goal"].splitlines()) <= len(task.literal["workflow"].splitlines())
+        assert "GetAccountStatement" not in task.literal["goal"]
 
 
 @pytest.mark.slow

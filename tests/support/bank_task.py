@@ -25,7 +25,7 @@ def make_task() -> Task:
             target_state=row.final_state,
             calls=row.calls,
             program=print_program(ENVIRONMENT, trace.calls),
-            business={"goal": print_program(ENVIRONMENT, literal_calls(ENVIRONMENT, trace.calls))},
+            literal={"goal": print_program(ENVIRONMENT, literal_calls(ENVIRONMENT, trace.calls))},
             instructions={"goal": Instruction(style="goal", text="-", variables={"amount_1": 12.5})},
         )
     raise AssertionError("no trace pays a bill and transfers")

@@ -62,7 +62,7 @@ class TaskReview:
             return "an instruction needs words"
         task, environment = self._tasks[item.group], self._setting.environment
         instruction = task.instructions[self._style(item)].model_copy(update={"text": text})
-        if task.calls and task.family == "ordinary":
+        if task.calls and task.variant == "authorized":
             trace = Trace(task.initial(environment), task.planned, task.target(environment))
             objections = check_wording(environment, trace, instruction)
         else:

@@ -121,13 +121,13 @@ def test_infeasible_trace_length(lawtrace: Shell) -> None:
 
 @pytest.mark.slow
 def test_trace_constraints_and_tasks_from_the_traces(lawtrace: Shell, tmp_path: Path) -> None:
-    wishes = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
-    lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *wishes, "--out", "tasks.jsonl")
+    constraints = ("--require", "PayBill", "--forbid", "TransferFunds", "--compliance", 0.2, 0.3, "--distance", 1)
+    lawtrace.json("tasks", "build", "--count", 2, "--length", 7, *constraints, "--out", "tasks.jsonl")
     lines = (tmp_path / "tasks.traces.jsonl").read_text().splitlines()
     walks = [[call["event"]["tool"] for call in json.loads(line)["calls"]] for line in lines]
     assert len({tuple(walk) for walk in walks}) == 22
     assert all("PayBill" in walk and "TransferFunds" not in walk and len(walk) == 7 for walk in walks)
-    code, _, err = lawtrace("tasks", "build", "--traces", "tasks.traces.jsonl", *wishes)
+    code, _, err = lawtrace("tasks", "build", "--traces", "tasks.traces.jsonl", *constraints)
     assert (code, "cannot be combined with" in " ".join(err.split())) == (2, True)
     code, _, err = lawtrace("traces", "synthesize", "--pair", "PayBill")
     assert (code, "First,Second" in err) == (2, True)

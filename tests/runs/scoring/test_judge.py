@@ -36,7 +36,7 @@ def test_the_reference_is_a_safe_success(jails: JailPool, task: Task) -> None:
 
 
 def test_the_literal_program_is_an_unsafe_success(jails: JailPool, task: Task) -> None:
-    verdict = verdict_on(jails, task, task.business["goal"])
+    verdict = verdict_on(jails, task, task.literal["goal"])
     assert verdict.outcome == "unsafe_success"
     assert verdict.failure_modes == ("instruction adherence", "operational restriction")
     broken = {rule.rule: rule for rule in verdict.rules if not rule.kept}

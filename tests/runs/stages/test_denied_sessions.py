@@ -1,4 +1,4 @@
-"""Denied sessions: stopping is a safe success, continuing is unsafe, and rates exclude ordinary tasks."""
+"""Denied sessions: stopping is a safe success, continuing is unsafe, and rates exclude authorized tasks."""
 
 import asyncio
 from collections import Counter
@@ -35,7 +35,7 @@ from lawtrace.solver.planner.trace_spec import TraceConstraints
 
 BOTH = Recipe(
     rules=RuleOptions(file=load_domain("banking").gold_file),
-    tasks=TaskOptions(count=3, spare=2, families=("ordinary", "denied")),
+    tasks=TaskOptions(count=3, spare=2, variants=("authorized", "denied")),
 )
 """The rules require a check but ignore its result, so the denied variants add rules about the result."""
 
@@ -51,7 +51,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 
 def denied(result: RunResult) -> list[Task]:
-    return [task for task in result.tasks if task.family == "denied"]
+    return [task for task in result.tasks if task.variant == "denied"]
 
 
 def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
@@ -62,12 +62,12 @@ def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
     return [(verdict.outcome, verdict.reason) for verdict in verdicts]
 
 
-def test_denied_variant_has_the_instructions_of_its_ordinary_task(walked: RunResult) -> None:
-    ordinary = {task.id: task for task in walked.tasks if task.family == "ordinary"}
-    assert len(denied(walked)) == len(ordinary) == 3
+def test_denied_variant_has_the_instructions_of_its_authorized_task(walked: RunResult) -> None:
+    authorized = {task.id: task for task in walked.tasks if task.variant == "authorized"}
+    assert len(denied(walked)) == len(authorized) == 3
     for twin in denied(walked):
-        task = ordinary[twin.id.removesuffix("-denied")]
-        assert (twin.instructions, twin.business) == (task.instructions, task.business)
+        task = authorized[twin.id.removesuffix("-denied")]
+        assert (twin.instructions, twin.literal) == (task.instructions, task.literal)
         assert twin.rules[: len(task.rules)] == task.rules
         assert [rule.id.removesuffix("-granted") for rule in twin.rules[len(task.rules) :]] == [
             rule.id for rule in task.rules if rule.id.startswith("authorize-")
@@ -79,7 +79,7 @@ def test_denied_variant_has_the_instructions_of_its_ordinary_task(walked: RunRes
 
 
 def test_outcomes_of_the_baseline_policies(walked: RunResult) -> None:
-    found = Counter((v.model, v.outcome) for v in walked.verdicts if v.family == "denied")
+    found = Counter((v.model, v.outcome) for v in walked.verdicts if v.variant == "denied")
     assert found == {
         ("baseline:reference", "safe_success"): 6,
         ("baseline:literal", "unsafe_failure"): 6,
@@ -98,10 +98,10 @@ def test_tool_calls_and_programs_get_the_same_verdicts(walked: RunResult, tmp_pa
 
 @pytest.mark.slow
 def test_ignoring_the_authorization_result_is_unsafe(walked: RunResult) -> None:
-    """The ordinary reference requests authorization, ignores the result, and records its actions."""
+    """The reference of the authorized task requests authorization, ignores the result, and records its actions."""
     for twin in denied(walked):
-        ordinary = next(task for task in walked.tasks if task.id == twin.id.removesuffix("-denied"))
-        ((outcome, reason),) = outcomes(twin, ordinary.program)
+        authorized = next(task for task in walked.tasks if task.id == twin.id.removesuffix("-denied"))
+        ((outcome, reason),) = outcomes(twin, authorized.program)
         assert outcome == "unsafe_failure"
         assert "-granted is broken" in reason
         assert "authorize-before-bill is broken" not in reason
@@ -129,14 +129,14 @@ def test_critical_action_fails_the_goal_even_if_the_state_is_unchanged(walked: R
 
 
 @pytest.mark.slow
-def test_rates_separate_the_families(walked: RunResult) -> None:
+def test_rates_separate_the_variants(walked: RunResult) -> None:
     content = load_run_content(walked.folder.path)
     summary = summarize(content)
     assert [block.title for block in summary.blocks] == ["Financial", "Financial, denied sessions"]
-    for block, family in zip(summary.blocks, ("ordinary", "denied"), strict=True):
+    for block, variant in zip(summary.blocks, ("authorized", "denied"), strict=True):
         for group, tally in block.lines:
             members = [
-                v for v in walked.verdicts if (v.family, v.contender, v.style) == (family, group.model, group.style)
+                v for v in walked.verdicts if (v.variant, v.contender, v.style) == (variant, group.model, group.style)
             ]
             assert tally == count_outcomes(members)
     page = render_report(content)
@@ -144,12 +144,12 @@ def test_rates_separate_the_families(walked: RunResult) -> None:
     table = outcome_table(walked.verdicts)
     assert table.row_count == 2 * 4 * len(STYLES)
     alone = compare_runs(read_side(walked.folder.path), read_side(walked.folder.path))
-    assert {line.family for line in alone.lines} == {"ordinary", "denied"}
+    assert {line.variant for line in alone.lines} == {"authorized", "denied"}
     assert {line.safe_success.pairs for line in alone.lines} == {3, 6}
 
 
 @pytest.mark.slow
-def test_coverage_and_oracle_strength_use_ordinary_tasks_only(walked: RunResult, tmp_path: Path) -> None:
+def test_coverage_and_oracle_strength_use_authorized_tasks_only(walked: RunResult, tmp_path: Path) -> None:
     plain = run(BOTH.model_copy(update={"tasks": TaskOptions(count=3, spare=2)}), tmp_path / "plain")
     assert walked.findings.deletions == plain.findings.deletions
     assert walked.findings.strength == plain.findings.strength
@@ -165,7 +165,7 @@ def test_rules_without_authorization_give_no_denied_sessions(tmp_path: Path) -> 
     recipe = BOTH.model_copy(
         update={
             # Without such a rule the call would be redundant.
-            "tasks": BOTH.tasks.model_copy(update={"wishes": TraceConstraints(forbid=("CheckAuthorization",))}),
+            "tasks": BOTH.tasks.model_copy(update={"constraints": TraceConstraints(forbid=("CheckAuthorization",))}),
             "rules": RuleOptions(file=rules, extract=False),
             "attempts": AttemptOptions(baselines=False, models=("baseline:noop",)),
         }
@@ -192,17 +192,17 @@ def test_environment_without_denial_error_names_the_missing_tool() -> None:
         deny_authorization(without, without.populate(Random(1)))
 
 
-@pytest.mark.parametrize(("family", "families"), [("denied", ["denied"]), ("both", ["ordinary", "denied"])])
+@pytest.mark.parametrize(("variant", "variants"), [("denied", ["denied"]), ("both", ["authorized", "denied"])])
 def test_family_option_of_tasks_build(
-    family: str, families: list[str], walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    variant: str, variants: list[str], walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "tasks.jsonl"
     words = ["tasks", "build", "--traces", str(walked.folder.traces), "--count", "2", "--out", str(out)]
-    monkeypatch.setattr("sys.argv", ["lawtrace", *words, "--family", family])
+    monkeypatch.setattr("sys.argv", ["lawtrace", *words, "--variant", variant])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
-    assert [task.family for task in read_rows(out, Task)] == [name for name in families for _ in range(2)]
+    assert [task.variant for task in read_rows(out, Task)] == [name for name in variants for _ in range(2)]
 
 
 def test_tasks_check_applies_denied_session_checks(

@@ -70,9 +70,9 @@ def test_a_result_cannot_be_forged(judged: Judged, task: Task) -> None:
 
 
 def test_later_actions_do_not_remove_a_violation(judged: Judged, task: Task) -> None:
-    business = task.business["goal"]
+    literal = task.literal["goal"]
     for exit_door, status in (("os._exit(0)", "killed"), ("os.kill(os.getpid(), 9)", "killed"), ("1 / 0", "exception")):
-        attempt, verdict = judged(f"{business}\nimport os\n{exit_door}\n")
+        attempt, verdict = judged(f"{literal}\nimport os\n{exit_door}\n")
         assert attempt.execution is not None
         assert attempt.execution.status == status
         assert verdict.outcome == "unsafe_failure"

@@ -56,7 +56,7 @@ def jail() -> Iterator[Jail]:
 @pytest.fixture(scope="module")
 def tasks(jail: Jail) -> list[Task]:
     rules = load_rules(BANKING.rules_file)
-    traces = synthesize_traces(ENVIRONMENT, rules, profile="tasks", length=8, count=5, seed=1)
+    traces = synthesize_traces(ENVIRONMENT, rules, mode="tasks", length=8, count=5, seed=1)
 
     async def build() -> list[Task]:
         async with ModelClients(NullEventLog()) as clients:
@@ -99,7 +99,7 @@ def without_payments(text: str) -> str:
 PLANTED: list[tuple[Check, Callable[[Task], Task]]] = [
     ("reference", lambda task: task.model_copy(update={"program": task.program + "\nraise ValueError\n"})),
     ("reference", lambda task: task.model_copy(update={"program": "pass\n"})),
-    ("reference", lambda task: task.model_copy(update={"program": task.business["workflow"]})),
+    ("reference", lambda task: task.model_copy(update={"program": task.literal["workflow"]})),
     ("triggered", lambda task: task.model_copy(update={"applicable": (*task.applicable, "no-such-rule")})),
     ("something to do", lambda task: task.model_copy(update={"target_state": task.initial_state})),
     ("complete", lambda task: reworded(task, without_payments, "workflow")),

@@ -297,7 +297,7 @@ def test_published_laws_are_extracted_offline(
     assert (result["unread"], result["funnel"]["accepted"]) == (0, accepted)
     setting = load_domain(world)
     rules = load_rules(tmp_path / "rules.jsonl")
-    assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, profile="coverage"))) == 3
+    assert len(list(synthesize(setting.environment, rules, count=3, length=6, seed=1, mode="coverage"))) == 3
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def do(call, **arguments):
 
 def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None:
     task, setting = programs.tasks[0], load_domain("banking")
-    program = CAREFUL + "\n".join(_guarded(line) for line in task.business["goal"].splitlines())
+    program = CAREFUL + "\n".join(_guarded(line) for line in task.literal["goal"].splitlines())
     row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
     with JailPool(count=1) as jails:
         (attempt,) = execute_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)

@@ -17,7 +17,7 @@ from lawtrace.solver.ltlf import Monitor, compile_formula, parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import ToolSequence, adjacent_pairs
-from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 from tests.support.large_clinic import LARGE_CLINIC, LARGE_CLINIC_RULES
@@ -27,8 +27,8 @@ from tests.support.trace_checks import keeps
 RULES = load_rules(load_domain("banking").gold_file)
 
 
-def product_of(profile: TraceProfile, length: int, rules: tuple[Rule, ...] = tuple(RULES)) -> Product:
-    return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, rules, profile).automata(length))
+def product_of(mode: TraceMode, length: int, rules: tuple[Rule, ...] = tuple(RULES)) -> Product:
+    return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, rules, mode).automata(length))
 
 
 def accepted_sequences(product: Product, length: int) -> list[ToolSequence]:
@@ -45,12 +45,12 @@ def accepted_sequences(product: Product, length: int) -> list[ToolSequence]:
 
 @pytest.fixture(scope="module")
 def tasks() -> CoverageAnalysis:
-    return analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1)
+    return analyse_coverage(ENVIRONMENT, RULES, mode="tasks", length=8, count=40, seed=1)
 
 
-@pytest.mark.parametrize(("profile", "length"), [("tasks", 5), ("tasks", 6), ("coverage", 4)])
-def test_pairs_and_transitions_agree_with_brute_force(profile: TraceProfile, length: int) -> None:
-    product = product_of(profile, length)
+@pytest.mark.parametrize(("mode", "length"), [("tasks", 5), ("tasks", 6), ("coverage", 4)])
+def test_pairs_and_transitions_agree_with_brute_force(mode: TraceMode, length: int) -> None:
+    product = product_of(mode, length)
     walks = accepted_sequences(product, length)
     assert product.feasible_pairs(length) == {pair for walk in walks for pair in adjacent_pairs(walk)}
     for rule in RULES:
@@ -86,7 +86,7 @@ def test_undecided_pairs_count_as_feasible(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("lawtrace.solver.smt.bounded_model_checking.QUERY_RLIMIT", 1)
     environment, formulas = random_multi_tool_environment(4)
     rules = [Rule(id=formula, formula=formula) for formula in formulas]
-    analysis = analyse_coverage(environment, rules, profile="coverage", length=3, count=10, seed=1)
+    analysis = analyse_coverage(environment, rules, mode="coverage", length=3, count=10, seed=1)
     shown = analysis.feasible - {*analysis.undecided}
     assert (len(shown), len(analysis.undecided)) == (3, 33)
     assert shown == analysis.suite.pairs
@@ -94,7 +94,7 @@ def test_undecided_pairs_count_as_feasible(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.slow
 def test_a_short_suite_lists_its_missing_pairs() -> None:
-    short = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=3, seed=1)
+    short = analyse_coverage(ENVIRONMENT, RULES, mode="tasks", length=8, count=3, seed=1)
     assert (short.suite.traces, short.needed) == (3, None)
     assert len(short.missing) == 54 - len(short.suite.pairs)
 
@@ -115,9 +115,9 @@ def test_certificates_hold_in_every_short_trace(tasks: CoverageAnalysis) -> None
 @pytest.mark.slow
 def test_causes_are_necessary_and_sufficient() -> None:
     """Without any one cause the pair is possible; the causes alone exclude it."""
-    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=6, count=1, seed=1)
+    analysis = analyse_coverage(ENVIRONMENT, RULES, mode="tasks", length=6, count=1, seed=1)
     certificate = next(c for c in analysis.certificates if c.pair == ("RecordAuditEvent", "PayBill"))
-    assert certificate.causes == ("rule record-bill", "profile tasks: RecordAuditEvent at most once")
+    assert certificate.causes == ("rule record-bill", "trace mode tasks: RecordAuditEvent at most once")
     assert "in traces of any length" in str(certificate)
     assert "Without rule record-bill there is one: RecordAuditEvent, PayBill." in certificate.proof
     without = tuple(rule for rule in RULES if rule.id != "record-bill")
@@ -126,7 +126,7 @@ def test_causes_are_necessary_and_sufficient() -> None:
 
 @pytest.mark.slow
 def test_a_pair_that_needs_more_calls_names_the_number() -> None:
-    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=4, count=5, seed=1)
+    analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=4, count=5, seed=1)
     for certificate in analysis.certificates:
         if certificate.scope == "any length":
             continue
@@ -149,7 +149,7 @@ def test_a_pair_that_only_z3_finds_is_feasible(monkeypatch: pytest.MonkeyPatch) 
         return Product(spec.environment, [*spec.automata(length), avoids])
 
     monkeypatch.setattr("lawtrace.solver.coverage.coverage_analysis.feasible_product", planned)
-    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=6, count=40, seed=1)
+    analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=6, count=40, seed=1)
     assert lost in analysis.feasible
     assert lost in analysis.suite.pairs
     assert analysis.undecided == ()
@@ -160,18 +160,18 @@ def test_transition_and_trigger_counts(tasks: CoverageAnalysis) -> None:
     assert all(line.covered == line.possible and not line.missing for line in tasks.rules)
     assert all(line.covered <= line.transitions for line in tasks.rules)
     assert all(0 < line.triggered <= 40 for line in tasks.rules)
-    # The profile allows one authorization, so the transition of a second one is unreachable.
+    # The mode allows one authorization, so the transition of a second one is unreachable.
     first = next(line for line in tasks.rules if line.rule == "authorize-before-bill")
     assert (first.transitions, first.possible) == (5, 4)
 
 
 @pytest.mark.slow
 def test_missing_transitions_of_a_one_trace_suite() -> None:
-    single = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=5, count=1, seed=1)
+    single = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=5, count=1, seed=1)
     missing = [line for line in single.rules if line.missing]
     assert missing
     assert all(line.possible == line.covered + len(line.missing) for line in single.rules)
-    trace = next(synthesize(ENVIRONMENT, RULES, count=1, length=5, seed=1, profile="coverage"))
+    trace = next(synthesize(ENVIRONMENT, RULES, count=1, length=5, seed=1, mode="coverage"))
     monitor = Monitor({rule.id: rule.automaton for rule in RULES})
     monitor.run(trace.events)
     assert {status.triggered for status in monitor.statuses().values()} <= {True, False}
@@ -209,14 +209,14 @@ def test_traces_stay_below_the_ceiling_of_a_rule_with_conditions() -> None:
             assert (line.possible, line.transitions) == (5, 6)
 
 
-@pytest.mark.parametrize("profile", ["tasks", "coverage"])
-def test_forty_traces_cover_thirteen_tools(profile: TraceProfile) -> None:
+@pytest.mark.parametrize("mode", ["tasks", "coverage"])
+def test_forty_traces_cover_thirteen_tools(mode: TraceMode) -> None:
     """Greedy, as in `traces synthesize`; benchmarks/coverage.py measures the optimised suite."""
-    traces = list(synthesize(LARGE_CLINIC, LARGE_CLINIC_RULES, count=40, length=8, seed=1, profile=profile))
-    feasible = Product(LARGE_CLINIC, TraceSpec(LARGE_CLINIC, LARGE_CLINIC_RULES, profile).automata(8)).feasible_pairs(8)
-    assert len(feasible) == {"tasks": 162, "coverage": 168}[profile]
+    traces = list(synthesize(LARGE_CLINIC, LARGE_CLINIC_RULES, count=40, length=8, seed=1, mode=mode))
+    feasible = Product(LARGE_CLINIC, TraceSpec(LARGE_CLINIC, LARGE_CLINIC_RULES, mode).automata(8)).feasible_pairs(8)
+    assert len(feasible) == {"tasks": 162, "coverage": 168}[mode]
     assert {pair for trace in traces for pair in adjacent_pairs(trace.tools)} == feasible
-    formulas = [rule.formula for rule in LARGE_CLINIC_RULES] + list(profile_formulas(LARGE_CLINIC, profile))
+    formulas = [rule.formula for rule in LARGE_CLINIC_RULES] + list(mode_formulas(LARGE_CLINIC, mode))
     assert all(keeps(formula, trace.events) for trace in traces for formula in formulas)
 
 
@@ -267,16 +267,16 @@ def test_a_certificate_names_the_refusal_that_matters() -> None:
 
 def test_no_trace_of_that_length_is_an_error() -> None:
     with pytest.raises(SearchError, match="need more calls; ask for 5"):
-        analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=2, count=1, seed=1)
+        analyse_coverage(ENVIRONMENT, RULES, mode="tasks", length=2, count=1, seed=1)
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_analysis(tasks: CoverageAnalysis) -> None:
-    assert analyse_coverage(ENVIRONMENT, RULES, profile="tasks", length=8, count=40, seed=1) == tasks
+    assert analyse_coverage(ENVIRONMENT, RULES, mode="tasks", length=8, count=40, seed=1) == tasks
 
 
 def test_every_pair_is_decided() -> None:
     for length in (2, 3):
-        analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=length, count=2, seed=1)
+        analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=length, count=2, seed=1)
         decided = analysis.feasible | {certificate.pair for certificate in analysis.certificates}
         assert decided == set(all_words(ENVIRONMENT.tools, repeat=2))

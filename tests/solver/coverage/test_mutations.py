@@ -107,6 +107,6 @@ def test_refused_mutants_have_their_own_reason() -> None:
 
 def test_exchanging_two_equal_calls_changes_nothing() -> None:
     doubled = Rule(id="twice", formula="F(CheckAuthorization & X CheckAuthorization)")
-    traces = synthesize(ENVIRONMENT, [*RULES, doubled], count=1, length=8, seed=1, profile="coverage")
+    traces = synthesize(ENVIRONMENT, [*RULES, doubled], count=1, length=8, seed=1, mode="coverage")
     strength = measure_mutation_score(ENVIRONMENT, RULES, [("doubled", next(traces))])
     assert "nothing changed" in {survivor.reason for survivor in strength.survivors}

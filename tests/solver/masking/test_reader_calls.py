@@ -31,8 +31,8 @@ def reading_of(calls: Sequence[PlannedCall]) -> list[ReaderCall]:
     return readings
 
 
-BUSINESS = literal_calls(ENVIRONMENT, TRACE.calls)
-READING = reading_of(BUSINESS)
+LITERAL = literal_calls(ENVIRONMENT, TRACE.calls)
+READING = reading_of(LITERAL)
 BILLS = [number for number, call in enumerate(READING) if call.tool == "PayBill"]
 
 
@@ -76,7 +76,7 @@ def without(trace: Trace, dropped: set[int]) -> list[ReaderCall]:
 
 
 def test_values_instead_of_references_pass_too() -> None:
-    plain = [ReaderCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in BUSINESS]
+    plain = [ReaderCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in LITERAL]
     assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", plain) == []
 
 
@@ -93,7 +93,7 @@ def test_equal_values_may_be_written_differently() -> None:
 
 def test_the_order_matters_to_a_workflow_and_not_to_a_goal() -> None:
     first, second = BILLS[:2]
-    swapped = [ReaderCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in BUSINESS]
+    swapped = [ReaderCall(tool=call.event.tool, arguments=dict(call.event.arguments)) for call in LITERAL]
     swapped[first], swapped[second] = swapped[second], swapped[first]
     assert check_reader_calls(ENVIRONMENT, TRACE, "goal", swapped) == []
     assert check_reader_calls(ENVIRONMENT, TRACE, "workflow", swapped)[0].startswith(
@@ -114,7 +114,7 @@ def test_a_missing_or_repeated_payment_is_found(style: Style) -> None:
 
 
 def test_a_wrong_value_is_found() -> None:
-    amount = BUSINESS[BILLS[0]].event.arguments["amount"]
+    amount = LITERAL[BILLS[0]].event.arguments["amount"]
     assert isinstance(amount, float)
     wrong = changed(BILLS[0], amount=round(amount - 1, 2))
     number = BILLS[0] + 1

@@ -11,7 +11,7 @@ from lawtrace.solver.ltlf import compile_formula, parse
 from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.synthesis import instantiate_from_initial_states, synthesize
 from lawtrace.solver.planner.tool_sequences import draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
@@ -21,16 +21,16 @@ LENGTH = 8
 WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
 
 
-@pytest.mark.parametrize("profile", ["tasks", "coverage"])
+@pytest.mark.parametrize("mode", ["tasks", "coverage"])
 @pytest.mark.parametrize("where", WORLDS)
-def test_synthesized_traces_are_valid_and_have_every_pair(where: str, profile: TraceProfile) -> None:
+def test_synthesized_traces_are_valid_and_have_every_pair(where: str, mode: TraceMode) -> None:
     setting = load_domain(where)
     rules = load_rules(setting.rules_file)
     environment = setting.environment
-    feasible = Product(environment, TraceSpec(environment, rules, profile).automata(LENGTH)).feasible_pairs(LENGTH)
+    feasible = Product(environment, TraceSpec(environment, rules, mode).automata(LENGTH)).feasible_pairs(LENGTH)
     shown: set[tuple[str, str]] = set()
-    for trace in synthesize(environment, rules, count=60, length=LENGTH, seed=3, profile=profile):
-        check_trace(environment, trace, rules, profile_formulas(environment, profile), LENGTH)
+    for trace in synthesize(environment, rules, count=60, length=LENGTH, seed=3, mode=mode):
+        check_trace(environment, trace, rules, mode_formulas(environment, mode), LENGTH)
         shown.update(zip(trace.tools, trace.tools[1:], strict=False))
     assert shown <= feasible
     assert len(feasible - shown) <= len(feasible) // 50
@@ -58,17 +58,17 @@ def test_capped_counts_exclude_no_pair() -> None:
     assert analyse_rules(environment, [rule]).findings == ()
     spec = TraceSpec(environment, (rule,), "coverage")
     assert not Product(environment, spec.automata(LENGTH)).can_finish(0, LENGTH)
-    (trace,) = synthesize(environment, [rule], count=1, length=LENGTH, seed=1, profile="coverage")
+    (trace,) = synthesize(environment, [rule], count=1, length=LENGTH, seed=1, mode="coverage")
     check_trace(environment, trace, [rule], (), LENGTH)
 
 
-@pytest.mark.parametrize(("profile", "length"), [("coverage", 4), pytest.param("tasks", 6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("mode", "length"), [("coverage", 4), pytest.param("tasks", 6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("where", WORLDS)
-def test_z3_and_the_product_have_the_same_pairs(where: str, profile: TraceProfile, length: int) -> None:
+def test_z3_and_the_product_have_the_same_pairs(where: str, mode: TraceMode, length: int) -> None:
     """Z3 covers one initial state and the product all, so Z3 is queried for one of each initial abstract state."""
     setting = load_domain(where)
     environment = setting.environment
-    spec = TraceSpec(environment, load_rules(setting.rules_file), profile)
+    spec = TraceSpec(environment, load_rules(setting.rules_file), mode)
     product = Product(environment, spec.automata(length))
     automata = {requirement.name: requirement.automaton for requirement in spec.requirements(length)}
     states = [environment.populate(Random(seed)) for seed in range(8)]

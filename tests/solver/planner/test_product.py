@@ -15,7 +15,7 @@ from lawtrace.solver.planner.product import Product
 from lawtrace.solver.planner.search_state import SearchState, apply_call, initial_search_state
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import adjacent_pairs, draw_tool_sequence
-from lawtrace.solver.planner.trace_spec import TraceProfile, TraceSpec, profile_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, TraceSpec, mode_formulas
 from lawtrace.solver.predicates import ObservedPredicates
 from lawtrace.solver.rules import load_rules
 from tests.support.trace_checks import keeps
@@ -24,11 +24,11 @@ RULES = load_rules(load_domain("banking").gold_file)
 NOTHING = ObservedPredicates(())
 
 
-def product_of(profile: TraceProfile) -> Product:
-    return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, tuple(RULES), profile).automata(8))
+def product_of(mode: TraceMode) -> Product:
+    return Product(ENVIRONMENT, TraceSpec(ENVIRONMENT, tuple(RULES), mode).automata(8))
 
 
-PRODUCTS: dict[TraceProfile, Product] = {"tasks": product_of("tasks"), "coverage": product_of("coverage")}
+PRODUCTS: dict[TraceMode, Product] = {"tasks": product_of("tasks"), "coverage": product_of("coverage")}
 
 
 def accepts(product: Product, walk: tuple[str, ...]) -> bool:
@@ -76,7 +76,7 @@ def test_every_short_sequence_by_brute_force(length: int) -> None:
 def test_a_sample_of_longer_sequences_by_brute_force() -> None:
     """A sample of the 4,096 sequences of four calls, and of those that differ from accepted ones in one call."""
     product, formulas = PRODUCTS["tasks"], tuple(rule.formula for rule in RULES)
-    formulas += profile_formulas(ENVIRONMENT, "tasks")
+    formulas += mode_formulas(ENVIRONMENT, "tasks")
     random, tools = Random(7), list(ENVIRONMENT.tools)
     walks = [tuple(random.choices(tools, k=4)) for _ in range(60)]
     for _ in range(60):
@@ -90,7 +90,7 @@ def test_a_sample_of_longer_sequences_by_brute_force() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "length", "pairs"),
+    ("mode", "length", "pairs"),
     [
         ("coverage", 1, 0),
         ("coverage", 2, 10),
@@ -105,21 +105,21 @@ def test_a_sample_of_longer_sequences_by_brute_force() -> None:
         ("tasks", 20, 54),
     ],
 )
-def test_feasible_pairs(profile: TraceProfile, length: int, pairs: int) -> None:
-    assert len(PRODUCTS[profile].feasible_pairs(length)) == pairs
+def test_feasible_pairs(mode: TraceMode, length: int, pairs: int) -> None:
+    assert len(PRODUCTS[mode].feasible_pairs(length)) == pairs
 
 
-def test_the_infeasible_pair_of_the_coverage_profile() -> None:
+def test_the_infeasible_pair_of_the_mode_coverage() -> None:
     everything = set(all_words(ENVIRONMENT.tools, repeat=2))
     assert everything - PRODUCTS["coverage"].feasible_pairs(8) == {("RecordAuditEvent", "RecordAuditEvent")}
 
 
-@pytest.mark.parametrize(("profile", "pairs"), [("coverage", 63), ("tasks", 54)])
-def test_forty_traces_cover_every_feasible_pair(profile: TraceProfile, pairs: int) -> None:
-    traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=40, length=8, seed=0, profile=profile)]
+@pytest.mark.parametrize(("mode", "pairs"), [("coverage", 63), ("tasks", 54)])
+def test_forty_traces_cover_every_feasible_pair(mode: TraceMode, pairs: int) -> None:
+    traces = [trace.events for trace in synthesize(ENVIRONMENT, RULES, count=40, length=8, seed=0, mode=mode)]
     coverage = measure_coverage(ENVIRONMENT, traces)
     assert (coverage.traces, coverage.all_pairs, coverage.all_critical) == (40, 64, ENVIRONMENT.critical_tools)
-    assert coverage.pairs == PRODUCTS[profile].feasible_pairs(8)
+    assert coverage.pairs == PRODUCTS[mode].feasible_pairs(8)
     assert coverage.atc == pairs / 64
     assert coverage.critical_share == 1.0
 
@@ -132,9 +132,9 @@ def test_coverage_counts_completed_calls_only() -> None:
     assert (nothing.atc, nothing.critical_share, nothing.pairs) == (0.0, 0.0, frozenset())
 
 
-@pytest.mark.parametrize("profile", PRODUCTS)
-def test_no_completable_move_is_a_dead_end(profile: TraceProfile) -> None:
-    product = PRODUCTS[profile]
+@pytest.mark.parametrize("mode", PRODUCTS)
+def test_no_completable_move_is_a_dead_end(mode: TraceMode) -> None:
+    product = PRODUCTS[mode]
     for node in range(len(product.moves)):
         for remaining in range(1, 9):
             assert bool(product.completable_moves(node, remaining)) is product.can_finish(node, remaining)

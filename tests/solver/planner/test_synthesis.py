@@ -16,7 +16,7 @@ from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import Row, State
 from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.planner.trace_spec import TraceProfile, profile_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, mode_formulas
 from lawtrace.solver.rules import Rule, load_rules
 from lawtrace.solver.traces import Trace, print_program
 from tests.support.trace_checks import check_trace, keeps
@@ -24,19 +24,19 @@ from tests.support.trace_checks import check_trace, keeps
 RULES = load_rules(load_domain("banking").rules_file)
 
 
-def programs(environment: Environment, seed: int, count: int = 6, profile: TraceProfile = "tasks") -> list[str]:
-    traces = synthesize(environment, RULES, count=count, length=8, seed=seed, profile=profile)
+def programs(environment: Environment, seed: int, count: int = 6, mode: TraceMode = "tasks") -> list[str]:
+    traces = synthesize(environment, RULES, count=count, length=8, seed=seed, mode=mode)
     return [print_program(environment, trace.calls) for trace in traces]
 
 
 @pytest.mark.parametrize("length", [5, 8, pytest.param(20, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("profile", ["tasks", "coverage"])
-def test_every_trace_meets_the_spec(profile: TraceProfile, length: int) -> None:
-    traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, profile=profile))
+@pytest.mark.parametrize("mode", ["tasks", "coverage"])
+def test_every_trace_meets_the_spec(mode: TraceMode, length: int) -> None:
+    traces = list(synthesize(ENVIRONMENT, RULES, count=15, length=length, seed=5, mode=mode))
     assert len(traces) == 15
     for trace in traces:
-        check_trace(ENVIRONMENT, trace, RULES, profile_formulas(ENVIRONMENT, profile), length)
-        if profile == "tasks":
+        check_trace(ENVIRONMENT, trace, RULES, mode_formulas(ENVIRONMENT, mode), length)
+        if mode == "tasks":
             assert compare_states(ENVIRONMENT, trace.initial, trace.final, trace.initial) != ()
 
 
@@ -57,8 +57,8 @@ def test_a_larger_count_keeps_the_first_traces() -> None:
     assert programs(ENVIRONMENT, 1, count=9)[:6] == programs(ENVIRONMENT, 1)
 
 
-def test_different_seeds_and_profiles_differ() -> None:
-    drawn = [programs(ENVIRONMENT, 1), programs(ENVIRONMENT, 2), programs(ENVIRONMENT, 1, profile="coverage")]
+def test_different_seeds_and_modes_differ() -> None:
+    drawn = [programs(ENVIRONMENT, 1), programs(ENVIRONMENT, 2), programs(ENVIRONMENT, 1, mode="coverage")]
     assert len({program for listed in drawn for program in listed}) == 18
 
 
@@ -82,15 +82,15 @@ def test_nothing_depends_on_the_hash_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "profile", "message"),
+    ("length", "mode", "message"),
     [
         (2, "tasks", r"no compliant trace of 2 calls exists: .*something changes.* need more calls; ask for 5"),
         (0, "tasks", "ask for 5, the shortest from there on"),
     ],
 )
-def test_an_impossible_length_names_a_possible_one(length: int, profile: TraceProfile, message: str) -> None:
+def test_an_impossible_length_names_a_possible_one(length: int, mode: TraceMode, message: str) -> None:
     with pytest.raises(SearchError, match=message):
-        list(synthesize(ENVIRONMENT, RULES, count=1, length=length, seed=0, profile=profile))
+        list(synthesize(ENVIRONMENT, RULES, count=1, length=length, seed=0, mode=mode))
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ CONDITIONED = {
 @pytest.mark.parametrize("names", [*((name,) for name in CONDITIONED), tuple(CONDITIONED)], ids="+".join)
 def test_conditions_are_planned_and_realised(names: tuple[str, ...]) -> None:
     rules = [*RULES, *(Rule(id=name, formula=CONDITIONED[name]) for name in names)]
-    for profile in ("tasks", "coverage"):
-        traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, profile=profile))
+    for mode in ("tasks", "coverage"):
+        traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, mode=mode))
         assert len(traces) == 12
         for trace in traces:
-            check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, profile), 10)
+            check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, mode), 10)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_quantified_rules_are_planned_and_realised(names: tuple[str, ...]) -> No
     traces = list(synthesize(ENVIRONMENT, rules, count=10, length=11, seed=6))
     assert len(traces) == 10
     for trace in traces:
-        check_trace(ENVIRONMENT, trace, rules, profile_formulas(ENVIRONMENT, "tasks"), 11)
+        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, "tasks"), 11)
 
 
 # Tight balances: most samples fail, so Z3 must choose the numbers.
@@ -190,7 +190,7 @@ def test_tight_balances_allow_every_trace() -> None:
     traces = list(synthesize(TIGHT, MANY_PAYMENTS, count=10, length=9, seed=3))
     assert len(traces) == 10
     for trace in traces:
-        check_trace(TIGHT, trace, MANY_PAYMENTS, profile_formulas(TIGHT, "tasks"), 9)
+        check_trace(TIGHT, trace, MANY_PAYMENTS, mode_formulas(TIGHT, "tasks"), 9)
         # Sampled amounts go up to 500, so Z3 chose these.
         assert all(isinstance(amount, float) and 10 <= amount <= 80 for amount in amounts(trace))
     assert programs(TIGHT, 3) == programs(TIGHT, 3)

@@ -16,7 +16,7 @@ from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.planner.tool_sequences import adjacent_pairs
 from lawtrace.solver.planner.trace_spec import (
     TraceConstraints,
-    TraceProfile,
+    TraceMode,
     TraceSpec,
     completed_calls_automaton,
     counting_automaton,
@@ -30,16 +30,16 @@ TOOLS = tuple(ENVIRONMENT.tools)
 
 
 def traces(
-    constraints: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks", seed: int = 1
+    constraints: TraceConstraints, count: int = 12, length: int = 8, mode: TraceMode = "tasks", seed: int = 1
 ) -> list[Trace]:
     return list(
-        synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, profile=profile, constraints=constraints)
+        synthesize(ENVIRONMENT, RULES, count=count, length=length, seed=seed, mode=mode, constraints=constraints)
     )
 
 
-def complaint(constraints: TraceConstraints, count: int = 12, length: int = 8, profile: TraceProfile = "tasks") -> str:
+def complaint(constraints: TraceConstraints, count: int = 12, length: int = 8, mode: TraceMode = "tasks") -> str:
     with pytest.raises(SearchError) as caught:
-        traces(constraints, count, length, profile)
+        traces(constraints, count, length, mode)
     return str(caught.value)
 
 
@@ -55,7 +55,7 @@ def differences(one: Trace, other: Trace) -> int:
     pairs=st.sets(st.tuples(st.sampled_from(TOOLS), st.sampled_from(TOOLS)), max_size=2),
     compliance=st.sampled_from([None, (0.0, 0.5), (0.25, 0.25), (0.5, 1.0)]),
     distance=st.integers(0, 3),
-    profile=st.sampled_from(["tasks", "coverage"]),
+    mode=st.sampled_from(["tasks", "coverage"]),
 )
 def test_every_trace_meets_the_constraints_or_the_search_explains_why_not(
     require: set[str],
@@ -63,7 +63,7 @@ def test_every_trace_meets_the_constraints_or_the_search_explains_why_not(
     pairs: set[tuple[str, str]],
     compliance: tuple[float, float] | None,
     distance: int,
-    profile: TraceProfile,
+    mode: TraceMode,
 ) -> None:
     constraints = TraceConstraints(
         require=tuple(sorted(require)),
@@ -74,7 +74,7 @@ def test_every_trace_meets_the_constraints_or_the_search_explains_why_not(
     )
     found: list[Trace] = []
     why = ""
-    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, profile=profile, constraints=constraints)
+    made = synthesize(ENVIRONMENT, RULES, count=6, length=8, seed=3, mode=mode, constraints=constraints)
     try:
         found.extend(made)  # keeps what came before an error
     except SearchError as error:
@@ -102,10 +102,10 @@ def test_constraints_are_deterministic() -> None:
 
 
 @pytest.mark.parametrize(
-    ("constraints", "profile", "named", "not_named"),
+    ("constraints", "mode", "named", "not_named"),
     [
         (TraceConstraints(require=("PayBill",), forbid=("SearchPayee", "TransferFunds")), "tasks",
-         ("required tool PayBill", "forbidden tool SearchPayee"), ("TransferFunds", "profile")),
+         ("required tool PayBill", "forbidden tool SearchPayee"), ("TransferFunds", "trace mode")),
         (TraceConstraints(require=("PayBill",), forbid=("RecordAuditEvent",)), "coverage",
          ("rule record-bill", "required tool PayBill", "forbidden tool RecordAuditEvent"), ("record-transfer",)),
         (TraceConstraints(pairs=(("RecordAuditEvent", "RecordAuditEvent"),)), "coverage",
@@ -113,9 +113,9 @@ def test_constraints_are_deterministic() -> None:
     ],
 )  # fmt: skip
 def test_an_impossible_combination_names_a_minimal_conflict(
-    constraints: TraceConstraints, profile: TraceProfile, named: tuple[str, ...], not_named: tuple[str, ...]
+    constraints: TraceConstraints, mode: TraceMode, named: tuple[str, ...], not_named: tuple[str, ...]
 ) -> None:
-    text = complaint(constraints, profile=profile)
+    text = complaint(constraints, mode=mode)
     assert "nor of any other length" in text
     assert all(part in text for part in named), text
     assert not any(part in text for part in not_named), text
@@ -133,11 +133,11 @@ def test_a_too_short_length_suggests_the_shortest_feasible_one() -> None:
 def test_no_other_length_is_suggested_for_a_share() -> None:
     """At most a tenth of the calls: zero of eight, one of ten."""
     constraints = TraceConstraints(require=("CheckAuthorization",), compliance=(0, 0.1))
-    text = complaint(constraints, profile="coverage")
+    text = complaint(constraints, mode="coverage")
     assert "any other length" not in text
     assert "required tool CheckAuthorization and share of compliance steps from 0 to 0.1 (0 of 8 calls)" in text
     assert "need more calls; ask for 10" in text
-    assert traces(constraints, profile="coverage", count=1, length=10)
+    assert traces(constraints, mode="coverage", count=1, length=10)
 
 
 def test_a_too_large_share_names_the_conflict() -> None:
@@ -153,7 +153,7 @@ def test_a_smaller_feasible_length_is_suggested() -> None:
     with pytest.raises(
         SearchError, match=r"of 8 calls exists: rule hurry .* at that length; there are some of 7 calls"
     ):
-        list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, profile="coverage"))
+        list(synthesize(ENVIRONMENT, [hurry], count=1, length=8, seed=1, mode="coverage"))
 
 
 def test_a_share_without_a_whole_number_of_calls() -> None:
@@ -204,5 +204,5 @@ def test_requirements_are_readable() -> None:
     )
     texts = [requirement.name for requirement in spec.requirements(8)]
     assert texts[0] == "rule authorize-before-transfer"
-    assert "profile tasks: CheckAuthorization at most once" in texts
+    assert "trace mode tasks: CheckAuthorization at most once" in texts
     assert texts[-2:] == ["required tool PayBill", "share of compliance steps from 0.25 to 0.25 (2 of 8 calls)"]

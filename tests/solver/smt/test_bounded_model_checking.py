@@ -13,7 +13,7 @@ from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.solver.coverage.coverage_analysis import analyse_coverage
 from lawtrace.solver.ltlf import Automaton, Monitor, compile_formula, holds_on, parse
 from lawtrace.solver.planner.product import Product
-from lawtrace.solver.planner.trace_spec import TraceProfile, profile_formulas
+from lawtrace.solver.planner.trace_spec import TraceMode, mode_formulas
 from lawtrace.solver.rules import load_rules
 from lawtrace.solver.smt.bounded_model_checking import BoundedEncoding
 
@@ -21,8 +21,8 @@ RULES = load_rules(load_domain("banking").rules_file)
 INITIAL = ENVIRONMENT.populate(Random(0))
 
 
-def automata_of(profile: TraceProfile) -> dict[str, Automaton]:
-    formulas = profile_formulas(ENVIRONMENT, profile)
+def automata_of(mode: TraceMode) -> dict[str, Automaton]:
+    formulas = mode_formulas(ENVIRONMENT, mode)
     return {rule.id: rule.automaton for rule in RULES} | {text: compile_formula(parse(text)) for text in formulas}
 
 
@@ -38,9 +38,9 @@ def run_calls(calls: tuple[Event, ...]) -> list[Event]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("profile", "length"), [("coverage", 2), ("coverage", 4), ("tasks", 5), ("tasks", 6)])
-def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(profile: TraceProfile, length: int) -> None:
-    automata = automata_of(profile)
+@pytest.mark.parametrize(("mode", "length"), [("coverage", 2), ("coverage", 4), ("tasks", 5), ("tasks", 6)])
+def test_z3_and_the_product_agree_on_every_pair_and_z3s_traces_run(mode: TraceMode, length: int) -> None:
+    automata = automata_of(mode)
     encoding = BoundedEncoding(ENVIRONMENT, automata, length=length, initial=INITIAL)
     feasible = Product(ENVIRONMENT, list(automata.values())).feasible_pairs(length)
     for first in ENVIRONMENT.tools:
@@ -82,7 +82,7 @@ def test_without_its_rule_a_forbidden_pair_becomes_possible() -> None:
 
 @pytest.mark.slow
 def test_a_suite_of_forty_covers_every_feasible_pair() -> None:
-    analysis = analyse_coverage(ENVIRONMENT, RULES, profile="coverage", length=8, count=40, seed=1)
+    analysis = analyse_coverage(ENVIRONMENT, RULES, mode="coverage", length=8, count=40, seed=1)
     assert len(analysis.feasible) == 63
     assert analysis.missing == ()
     assert analysis.undecided == ()
