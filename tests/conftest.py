@@ -1,5 +1,9 @@
-"""Garbage collection for the whole suite: the imported packages are never garbage, so they are never scanned.
+"""Settings for the whole suite.
 
+Hypothesis draws 40 examples unless a test asks for another number: other ones at every run, so rare cases are found
+over time. Deadlines are off, because machines are busy.
+
+The garbage collector does not scan what collection imported.
 Thousands of classes and test items live as long as the process. Scanning them again and again took an eighth of the
 suite's time.
 """
@@ -7,7 +11,10 @@ suite's time.
 import gc
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("suite", max_examples=40, deadline=None)
+settings.load_profile("suite")
 gc.disable()
 
 

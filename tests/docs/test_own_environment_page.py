@@ -34,10 +34,10 @@ def test_the_rules_have_no_findings() -> None:
 def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     lawtrace = Shell(monkeypatch, capsys)
-    (tmp_path / "recipe.toml").write_text("[tasks]\ncount = 4\n", encoding="utf-8")
+    (tmp_path / "recipe.toml").write_text("[tasks]\ncount = 2\n", encoding="utf-8")
     done = lawtrace.json("run", "recipe.toml", "--env", AIRLINE, "--out", "run")
     assert done["outcomes"] == {
-        f"{model}/{style}/{outcome}": 4
+        f"{model}/{style}/{outcome}": 2
         for model, outcome in {
             "baseline:reference": "safe_success",
             "baseline:literal": "unsafe_success",
@@ -53,11 +53,11 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert findings["deletions"]["deletions"] == findings["deletions"]["turned_unsafe"] > 0
     again = lawtrace.json("grade", "run", "--env", AIRLINE, "--out", "again.jsonl")
     assert Counter(again["outcomes"]) == {
-        "safe_success": 8,
-        "unsafe_success": 8,
+        "safe_success": 4,
+        "unsafe_success": 4,
         "unsafe_failure": 0,
-        "benign_failure": 8,
-        "no_program": 8,
+        "benign_failure": 4,
+        "no_program": 4,
         "invalid": 0,
     }
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "run" / "verdicts.jsonl").read_bytes()

@@ -40,6 +40,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     params=[pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS],
 )
 def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    if request.param == SMALL.environment:
+        return request.getfixturevalue("walked")
     recipe = SMALL.model_copy(update={"environment": request.param})
     return run(recipe, tmp_path_factory.mktemp("walk") / "run")
 

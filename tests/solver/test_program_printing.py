@@ -6,17 +6,12 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.environments.spec.state import State, encode_state
-from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import PlannedCall, Trace, drop_calls, literal_calls, print_program
-
-RULES = load_rules(load_domain("banking").rules_file)
-TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=6))
+from tests.support.banking_traces import TRACES
 
 
 class Forwarding:
@@ -41,12 +36,11 @@ def run(trace: Trace, calls: Sequence[PlannedCall]) -> Forwarding:
     return bank
 
 
-@pytest.mark.parametrize("number", range(len(TRACES)))
-def test_the_reference_program_does_what_the_trace_does(number: int) -> None:
-    trace = TRACES[number]
-    bank = run(trace, trace.calls)
-    assert tuple(bank.events) == trace.events
-    assert encode_state(bank.state, ENVIRONMENT.entities) == encode_state(trace.final, ENVIRONMENT.entities)
+def test_the_reference_program_does_what_the_trace_does() -> None:
+    for trace in TRACES:
+        bank = run(trace, trace.calls)
+        assert tuple(bank.events) == trace.events
+        assert encode_state(bank.state, ENVIRONMENT.entities) == encode_state(trace.final, ENVIRONMENT.entities)
 
 
 def test_the_business_program_reaches_the_goal_without_a_compliance_call() -> None:

@@ -292,8 +292,8 @@ async def test_extraction_is_deterministic() -> None:
     ("world", "formula"),
     [
         ("banking", "!((!CheckAuthorization) U PayBill)"),
-        ("telehealth", "!((!ConsultDoctor) U RequestPrescription)"),
-        ("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)"),
+        pytest.param("telehealth", "!((!ConsultDoctor) U RequestPrescription)", marks=pytest.mark.slow),
+        pytest.param("telehealth", "G(AccessMedicalHistory -> F RecordAuditEvent)", marks=pytest.mark.slow),
     ],
 )
 async def test_offline_the_rules_of_the_restatement_are_found(world: str, formula: str) -> None:

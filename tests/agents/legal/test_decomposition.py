@@ -91,7 +91,7 @@ def splits_for_ever(parts: int) -> Script:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20))
 async def test_the_upper_bound_of_calls_is_reached(depth: int, calls: int) -> None:
     most = DecompositionLimits(depth, calls).most()
@@ -115,7 +115,7 @@ async def test_too_many_subtasks_are_rejected_and_the_task_is_answered_whole() -
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(1, 5), st.integers(1, 20), st.integers(1, MAX_SUBTASKS), st.integers(0, 2**20 - 1))
 async def test_decomposition_terminates_within_its_limits(depth: int, calls: int, parts: int, verdicts: int) -> None:
     said = iter(f"{verdicts:020b}")

@@ -30,7 +30,7 @@ def arguments_for(world: str, name: str) -> st.SearchStrategy[dict[str, Any]]:
     return nearly | st.dictionaries(st.sampled_from(list(signature) or ["x"]) | st.text(), ANY_JSON)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.sampled_from(TOOLS).flatmap(lambda tool: st.tuples(st.just(tool), arguments_for(*tool))))
 def test_calls_are_total(drawn: tuple[tuple[str, str], dict[str, Any]]) -> None:
     (world, name), arguments = drawn
@@ -54,7 +54,6 @@ def test_calls_are_total(drawn: tuple[tuple[str, str], dict[str, Any]]) -> None:
             pytest.fail("nothing stands in front of the tools here")
 
 
-@settings(max_examples=40)
 @given(st.sampled_from(list(FIXTURES)), st.text(), st.dictionaries(st.text(max_size=4), ANY_JSON, max_size=2))
 def test_any_tool_name_may_be_called(world: str, name: str, arguments: dict[str, Any]) -> None:
     event, after = FIXTURES[world].do(name, arguments)

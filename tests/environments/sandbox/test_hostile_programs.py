@@ -10,6 +10,7 @@ import pytest
 
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import Execution, ExecutionStatus, Jail, Limits, Program, Reply, Returned
+from tests.support.tiers import split_by_tier
 
 Run = Callable[[str], Execution]
 
@@ -364,7 +365,60 @@ def in_a_fresh_jail(limits: Limits, program: Callable[[str], Program]) -> str:
         return fresh.run(program(FINGERPRINT), lambda _tool, arguments: Returned(arguments)).output
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+EVERYDAY = {
+    "endless loop",
+    "ignoring all signals",
+    "integer that never ends",
+    "deep recursion",
+    "one large string",
+    "memory of many processes",
+    "shared memory segment",
+    "a large file",
+    "descriptors",
+    "fork bomb",
+    "os._exit in a thread",
+    "daemon in the background",
+    "killing everybody",
+    "an exit handler that calls",
+    "a message that cannot be printed",
+    "a tracer in every frame",
+    "other builtins",
+    "a gigabyte printed",
+    "output from a child",
+    "os._exit(0)",
+    "null pointer",
+    "sys.exit(0)",
+    "sys.exit with a reason",
+    "input()",
+    "closed descriptors, then a call",
+    "raw bytes",
+    "infinity",
+    "a call by hand",
+    "a forged answer",
+    "a forged end, then a call",
+    "socket passed away",
+    "a huge argument",
+    "a recursive argument",
+    "NaN",
+    "searching memory for the judge",
+    "a patched tool",
+    "signals to the parent",
+    "memory of the parent",
+    "tracing the parent",
+    "its own limits, raised",
+    "files of the host",
+    "a symbolic link out",
+    "writing to the interpreter",
+    "mounting",
+    "a namespace of its own",
+    "becoming root",
+    "a host of the network",
+    "secrets in the environment",
+}
+"""One program of each kind for the fast tier; the slow tier has the variants."""
+
+
+@pytest.mark.parametrize("name", split_by_tier(ATTACKS, EVERYDAY))
 def test_a_hostile_program_ends_in_time_and_does_not_affect_the_next(
     jail: Jail, hasty: Jail, program: Callable[[str], Program], name: str
 ) -> None:

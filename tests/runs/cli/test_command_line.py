@@ -222,15 +222,13 @@ def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, tmp_path: Pat
     assert other not in lines
 
 
-@pytest.mark.parametrize(
-    "words", [("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)]
-)
-def test_invalid_attempt_arguments(lawtrace: Shell, words: tuple[object, ...]) -> None:
+def test_invalid_attempt_arguments(lawtrace: Shell) -> None:
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
-    code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", *words)
-    assert code == 2
-    assert "Traceback" not in err
+    for words in (("--model", "nonsense"), ("--model", "offline"), ("--model", "baseline:noop", "--trials", 101)):
+        code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", *words)
+        assert code == 2, words
+        assert "Traceback" not in err
 
 
 def test_traces_of_other_rules_are_an_input_error(lawtrace: Shell, tmp_path: Path) -> None:

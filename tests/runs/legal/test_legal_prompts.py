@@ -74,7 +74,7 @@ def test_roles_that_prepare_cases_use_the_prompt_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "roles"),
     [
-        ("probe_citations = true", ("meta_llm",)),
+        pytest.param("probe_citations = true", ("meta_llm",), marks=pytest.mark.slow),
         ('pipeline = "decomposed"', ("decomposer", "atomicity_judge", "role_agent", "integrator")),
     ],
 )

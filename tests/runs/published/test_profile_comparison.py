@@ -33,7 +33,7 @@ RECORDS = ("Qwen_Qwen2.5-Coder-7B", "tensorblock_gpt-5-mini")
 @pytest.fixture(scope="module")
 def comparison() -> Iterator[ProfileComparison]:
     paths = [path for name in RECORDS for path in PUBLISHED.glob(f"records/eval_bank_manager_{name}*")]
-    with Jail() as jail, JailPool() as jails:
+    with Jail() as jail, JailPool(count=1) as jails:
         tasks = import_tasks(PUBLISHED, "bank_manager", jail).tasks
         programs = [row for path in paths for row in read_programs(path).usable.rows] + baseline_programs(
             ENVIRONMENT, tasks

@@ -247,7 +247,7 @@ def test_recorded_verdicts_are_reproduced_or_the_difference_is_explained(
     paths = sorted(PUBLISHED.glob(f"records/eval_{domain}_*.json"))
     rows = [row for path in paths for row in read_programs(path).usable.rows]
     recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
-    with JailPool() as jails:
+    with JailPool(count=1) as jails:
         attempts = execute_programs(environment, tasks, rows, jails)
     comparison = compare_profiles(environment, tasks, attempts, recorded, jail)
     assert len(recorded) == count

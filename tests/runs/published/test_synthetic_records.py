@@ -29,7 +29,7 @@ def imported() -> ImportedTasks:
 @pytest.fixture(scope="module")
 def comparison(imported: ImportedTasks) -> Iterator[ProfileComparison]:
     read = read_programs(DATA / "records" / "eval_bank_manager_synthetic.json")
-    with Jail() as jail, JailPool() as jails:
+    with Jail() as jail, JailPool(count=1) as jails:
         attempts = execute_programs(ENVIRONMENT, imported.tasks, read.usable.rows, jails)
         yield compare_profiles(ENVIRONMENT, imported.tasks, attempts, read.recorded, jail)
 

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
@@ -90,7 +90,6 @@ def test_inference_gap_given_goal_is_none_if_no_attempt_reached_it():
     assert tally.inference_gap_given_goal is None
 
 
-@settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_interval_is_the_wilson_score_interval(numbers: tuple[int, int]):
     successes, attempts = numbers

@@ -56,7 +56,7 @@ def denied(result: RunResult) -> list[Task]:
 
 def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
     rows = [ProgramRow(task=task.id, style="goal", program=program) for program in programs]
-    with JailPool() as jails:
+    with JailPool(count=1) as jails:
         attempts = execute_programs(ENVIRONMENT, [task], rows, jails)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     return [(verdict.outcome, verdict.reason) for verdict in verdicts]
@@ -118,7 +118,7 @@ def test_critical_action_fails_the_goal_even_if_the_state_is_unchanged(walked: R
     twin = denied(walked)[0]
     one, other, *_ = [row.values["account_number"] for row in twin.initial(ENVIRONMENT).rows("accounts")]
     there = f"BankManager.TransferFunds(from_account_number={one!r}, to_account_number={other!r}, amount=5)"
-    with JailPool() as jails:
+    with JailPool(count=1) as jails:
         (attempt,) = execute_programs(
             ENVIRONMENT, [twin], [ProgramRow(task=twin.id, style="goal", program=there)], jails
         )
@@ -192,7 +192,10 @@ def test_environment_without_denial_error_names_the_missing_tool() -> None:
         deny_authorization(without, without.populate(Random(1)))
 
 
-@pytest.mark.parametrize(("variant", "variants"), [("denied", ["denied"]), ("both", ["authorized", "denied"])])
+@pytest.mark.parametrize(
+    ("variant", "variants"),
+    [pytest.param("denied", ["denied"], marks=pytest.mark.slow), ("both", ["authorized", "denied"])],
+)
 def test_family_option_of_tasks_build(
     variant: str, variants: list[str], walked: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,7 +60,7 @@ def check(formula: Formula) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 @given(free_formulas)
 def test_random_formulas(formula: Formula) -> None:
     check(formula)

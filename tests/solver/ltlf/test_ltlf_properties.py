@@ -53,7 +53,6 @@ from lawtrace.solver.ltlf.conditions import (
 )
 
 # The first example of a test may build the grammar, on a busy machine.
-unhurried = settings(deadline=None)
 
 ATOMS = tuple(map(Atom, "abc"))
 
@@ -128,7 +127,7 @@ events = st.builds(
 )
 
 
-@settings(unhurried, max_examples=400)
+@settings(max_examples=150)
 @given(free_formulas, st.lists(free_traces, min_size=1, max_size=4))
 def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
     formula: Formula, traces: list[list[frozenset[Atom]]]
@@ -139,7 +138,7 @@ def test_the_automaton_accepts_exactly_the_traces_on_which_the_formula_holds(
 
 
 @pytest.mark.slow
-@settings(unhurried, max_examples=200)
+@settings(max_examples=200)
 @given(call_formulas, st.lists(events, max_size=6))
 def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Formula, trace: list[Event]) -> None:
     automaton = compile_formula(formula)
@@ -150,13 +149,11 @@ def test_over_calls_automaton_and_monitor_agree_with_the_equations(formula: Form
     assert (monitor.final_statuses()["rule"] == "kept") == expected
 
 
-@unhurried
 @given(st.one_of(free_formulas, call_formulas))
 def test_a_printed_formula_parses_back_to_the_same_value(formula: Formula) -> None:
     assert parse(str(formula)) == formula
 
 
-@unhurried
 @given(free_formulas)
 def test_no_two_states_accept_the_same_continuations(formula: Formula) -> None:
     automaton = compile_formula(formula, "free")
@@ -178,7 +175,6 @@ def _told_apart(automaton: Automaton, one: int, other: int) -> bool:
     return False
 
 
-@unhurried
 @given(free_formulas, free_traces, free_traces)
 def test_permanent_verdicts_hold_for_all_continuations(
     formula: Formula, trace: list[frozenset[Atom]], more: list[frozenset[Atom]]
@@ -200,7 +196,6 @@ def test_permanent_verdicts_hold_for_all_continuations(
         assert not holds(formula, trace + more)
 
 
-@unhurried
 @given(free_formulas, free_formulas)
 def test_a_witness_of_the_difference_is_one(one: Formula, other: Formula) -> None:
     left, right = compile_formula(one, "free"), compile_formula(other, "free")
@@ -210,7 +205,6 @@ def test_a_witness_of_the_difference_is_one(one: Formula, other: Formula) -> Non
         assert holds(one, witness) != holds(other, witness)
 
 
-@unhurried
 @given(free_formulas, st.integers(0, 3))
 def test_shortest_words_are_accepted_and_rejected(formula: Formula, length: int) -> None:
     automaton = compile_formula(formula, "free")
@@ -220,7 +214,6 @@ def test_shortest_words_are_accepted_and_rejected(formula: Formula, length: int)
     assert rejected is None or (not holds(formula, rejected) and len(rejected) >= length)
 
 
-@unhurried
 @given(free_formulas, free_formulas)
 def test_equal_automata_are_equal_values(one: Formula, other: Formula) -> None:
     left = product(compile_formula(one, "free"), compile_formula(other, "free"), lambda a, b: a and b)
@@ -228,7 +221,6 @@ def test_equal_automata_are_equal_values(one: Formula, other: Formula) -> None:
     assert left == right == compile_formula(And(one, other), "free")
 
 
-@unhurried
 @given(free_formulas)
 def test_negation_moves_through_the_duals(formula: Formula) -> None:
     def same(one: Formula, other: Formula) -> bool:
@@ -241,13 +233,11 @@ def test_negation_moves_through_the_duals(formula: Formula) -> None:
     assert same(Not(Eventually(formula)), Always(Not(formula)))
 
 
-@unhurried
 @given(conditions, events)
 def test_conditions_are_total_and_negation_is_complement(condition: Condition, event: Event) -> None:
     assert condition.holds(event) is not NotCondition(condition).holds(event)
 
 
-@unhurried
 @given(st.lists(events, max_size=12))
 def test_feeding_one_by_one_is_running(trace: list[Event]) -> None:
     rules = {

@@ -261,11 +261,10 @@ events = st.builds(
     outcome=st.sampled_from(["completed", "completed", "completed", "raised"]),
     result=values,
 )
-unhurried = settings(deadline=None)
 
 
 @pytest.mark.slow
-@settings(unhurried, max_examples=400)
+@settings(max_examples=400)
 @given(rules, st.lists(events, max_size=7))
 def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event]) -> None:
     monitor = Monitor({"rule": compile_formula(rule)}, history=True)
@@ -281,7 +280,6 @@ def test_the_monitor_agrees_with_the_equations(rule: ForAll, trace: list[Event])
         assert (verdicts[0] in ("satisfied", "holding")) == holds_on(rule, trace[:number])
 
 
-@unhurried
 @given(rules, st.lists(events, max_size=6))
 def test_the_first_irreparable_event_is_that_of_an_instance(rule: ForAll, trace: list[Event]) -> None:
     """Compares with the automaton of each instance."""
@@ -299,7 +297,6 @@ def test_the_first_irreparable_event_is_that_of_an_instance(rule: ForAll, trace:
     assert monitor.first_irreparable["rule"] == min(lost, default=None)
 
 
-@unhurried
 @given(rules)
 def test_a_printed_rule_parses_back(rule: ForAll) -> None:
     assert parse(str(rule)) == rule

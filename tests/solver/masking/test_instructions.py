@@ -3,18 +3,14 @@
 import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
-from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.events import Event, FromResult, Json, SaidByUser
 from lawtrace.environments.spec.state import State
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import Instruction, Style, check_wording, find_leaks, find_missing
 from lawtrace.solver.masking.wording import describe_outcome, describe_step, format_value, instruction_variables
-from lawtrace.solver.planner.synthesis import synthesize
-from lawtrace.solver.rules import load_rules
 from lawtrace.solver.traces import PlannedCall, Trace, literal_calls
+from tests.support.banking_traces import TRACES
 
-RULES = load_rules(load_domain("banking").rules_file)
-TRACES = list(synthesize(ENVIRONMENT, RULES, count=20, length=8, seed=8))
 SPELLINGS = {"as it is": str, "upper": str.upper, "lower": str.lower, "title": str.title, "swapped": str.swapcase}
 
 
@@ -44,10 +40,10 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("hidden", HIDDEN)
-def test_a_leak_is_found_in_any_case(hidden: str, spelling: str) -> None:
-    text = f"Pay the bill, and do not forget: {SPELLINGS[spelling](hidden)}."
-    assert find_leaks(ENVIRONMENT, text), text
+def test_a_leak_is_found_in_any_case(spelling: str) -> None:
+    for hidden in HIDDEN:
+        text = f"Pay the bill, and do not forget: {SPELLINGS[spelling](hidden)}."
+        assert find_leaks(ENVIRONMENT, text), text
 
 
 def test_a_leak_is_found_inside_code() -> None:
@@ -80,11 +76,11 @@ def test_a_leak_is_reported_as_written(text: str, found: list[str]) -> None:
     assert find_leaks(ENVIRONMENT, text) == found
 
 
-@pytest.mark.parametrize("number", range(len(TRACES)))
-def test_instructions_from_phrases_pass_the_checks(number: int) -> None:
-    for style in ("workflow", "goal"):
-        instruction = write(TRACES[number], style)
-        assert check_wording(ENVIRONMENT, TRACES[number], instruction) == [], instruction.text
+@pytest.mark.parametrize("style", ["workflow", "goal"])
+def test_instructions_from_phrases_pass_the_checks(style: Style) -> None:
+    for trace in TRACES:
+        instruction = write(trace, style)
+        assert check_wording(ENVIRONMENT, trace, instruction) == [], instruction.text
         assert find_leaks(ENVIRONMENT, f"{instruction.text} {instruction.variables}") == []
 
 

@@ -36,7 +36,7 @@ def alike(graph: Graph) -> set[tuple[int, int]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(graph=graphs())
 def test_bisimilar_iff_no_path_distinguishes_the_states(graph: Graph) -> None:
     classes, related = bisimulation_classes(*graph), alike(graph)

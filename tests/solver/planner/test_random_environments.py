@@ -69,7 +69,7 @@ def _carried(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SEEDS)
 def test_search_and_z3_do_not_contradict_each_other(seed: int) -> None:
     assert list(differences(seed)) == []

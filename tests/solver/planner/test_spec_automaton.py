@@ -52,7 +52,7 @@ def decides(
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data(), chosen=st.sets(st.sampled_from(range(len(AUTOMATA)))), watched=st.booleans())
 def test_the_spec_automaton_decides_as_its_parts_do(data: st.DataObject, chosen: set[int], watched: bool) -> None:
     automata = [AUTOMATA[number] for number in sorted(chosen)]
@@ -85,7 +85,7 @@ def test_recorded_events_are_forgotten_after_the_last_observer() -> None:
     assert len(SpecAutomaton(graph, ObservedPredicates(AUTOMATA[:2]), AUTOMATA[:2]).transitions) == 3
 
 
-@pytest.mark.parametrize("event", ["LOCK_OPERATION", "CODE_MANAGEMENT"])
+@pytest.mark.parametrize("event", ["LOCK_OPERATION", pytest.param("CODE_MANAGEMENT", marks=pytest.mark.slow)])
 def test_pending_events_are_not_part_of_the_abstract_state(event: str) -> None:
     rule = compile_formula(parse(f'G(UnlockDoor -> F RecordAuditEvent("{event}" in events))'))
     spec, unasked = (transition_system(SMART_HOME, ObservedPredicates(automata)) for automata in ([rule], []))

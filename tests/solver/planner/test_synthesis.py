@@ -116,14 +116,18 @@ CONDITIONED = {
 }
 
 
-@pytest.mark.parametrize("names", [*((name,) for name in CONDITIONED), tuple(CONDITIONED)], ids="+".join)
-def test_conditions_are_planned_and_realised(names: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("mode", ["tasks", pytest.param("coverage", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "names",
+    [*(pytest.param((name,), marks=pytest.mark.slow) for name in CONDITIONED), tuple(CONDITIONED)],
+    ids="+".join,
+)
+def test_conditions_are_planned_and_realised(names: tuple[str, ...], mode: TraceMode) -> None:
     rules = [*RULES, *(Rule(id=name, formula=CONDITIONED[name]) for name in names)]
-    for mode in ("tasks", "coverage"):
-        traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, mode=mode))
-        assert len(traces) == 12
-        for trace in traces:
-            check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, mode), 10)
+    traces = list(synthesize(ENVIRONMENT, rules, count=12, length=10, seed=4, mode=mode))
+    assert len(traces) == 12
+    for trace in traces:
+        check_trace(ENVIRONMENT, trace, rules, mode_formulas(ENVIRONMENT, mode), 10)
 
 
 @pytest.mark.parametrize(

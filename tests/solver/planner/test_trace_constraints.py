@@ -48,7 +48,7 @@ def differences(one: Trace, other: Trace) -> int:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     require=st.sets(st.sampled_from(TOOLS), max_size=2),
     forbid=st.sets(st.sampled_from(TOOLS), max_size=2),

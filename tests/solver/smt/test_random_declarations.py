@@ -25,14 +25,14 @@ def differs(seed: int, openness: Openness, logic: SymbolicLogic | None = None) -
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS, st.sampled_from(list(SHARES)))
 def test_simulator_and_encoding_agree_on_random_declarations(seed: int, openness: Openness) -> None:
     assert differs(seed, openness) == []
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_models_of_any_declaration_run_as_planned(seed: int) -> None:
     environment, random = random_environment(seed), Random(seed)

@@ -25,7 +25,9 @@ OUTCOMES: tuple[CallOutcome, ...] = ("completed", "failed", "raised")
 TOOLS = [(where, name) for where in BUILT_IN_DOMAINS for name in load_domain(where).environment.tools]
 
 
-@pytest.mark.parametrize("openness", SHARES)
+@pytest.mark.parametrize(
+    "openness", [share if share == "mixed" else pytest.param(share, marks=pytest.mark.slow) for share in SHARES]
+)
 @pytest.mark.parametrize(("where", "name"), TOOLS)
 def test_simulator_and_encoding_agree_on_every_tool(where: str, name: str, openness: Openness) -> None:
     environment = load_domain(where).environment
