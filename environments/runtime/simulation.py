@@ -22,19 +22,10 @@ from lawtrace.environments.spec.effects import (
     RowsResult,
     ValueResult,
 )
+from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, RowVariable, Variable, bind, distinct
+from lawtrace.environments.spec.logic import PLAIN, Logic
 from lawtrace.environments.spec.state import Entity, Row, State
-from lawtrace.environments.spec.terms import (
-    Compiled,
-    EvaluationScope,
-    RowVariable,
-    Variable,
-    bind,
-    distinct,
-    fresh_key,
-    item_variable,
-    row_variable,
-)
-from lawtrace.environments.spec.terms.logic import PLAIN, Logic
+from lawtrace.environments.spec.terms import fresh_key, item_variable
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value, WrongFormat, WrongType
 
@@ -79,8 +70,8 @@ class CompiledTool:
                     self._rows[result.name] = self._compile_rows(result)
 
     def _compile_rows(self, result: RowsResult) -> "_Listing":
-        row = row_variable(result.entity)
-        parts = [(part, row_variable(part.entity)) for part in result.parts]
+        row = RowVariable(result.entity)
+        parts = [(part, RowVariable(part.entity)) for part in result.parts]
         return _Listing(
             result,
             row,
@@ -90,7 +81,7 @@ class CompiledTool:
 
     def _compile_effect(self, effect: Effect) -> "_Effect":
         if isinstance(effect, Delete):
-            row = row_variable(effect.entity)
+            row = RowVariable(effect.entity)
             return _Effect(effect.entity, {}, row, effect.where(row).compile(self._logic), deletes=True)
         if isinstance(effect, Insert):
             values = {name: term.compile(self._logic) for name, term in effect.values.items()}
@@ -99,7 +90,7 @@ class CompiledTool:
             variable, item = item_variable()
             values = {name: term.compile(self._logic) for name, term in effect.values(item).items()}
             return _Effect(effect.entity, values, variable, each=effect.items.compile(self._logic))
-        row = row_variable(effect.entity)
+        row = RowVariable(effect.entity)
         values = {name: value(row).compile(self._logic) for name, value in effect.values.items()}
         return _Effect(effect.entity, values, row, effect.where(row).compile(self._logic))
 

@@ -14,6 +14,8 @@ from lawtrace.environments.spec.compliance import (
     RECORD_AUDIT_EVENT,
     check_authorization,
     pending_events,
+    session_entity,
+    session_value,
 )
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import (
@@ -25,7 +27,9 @@ from lawtrace.environments.spec.effects import (
     RowsResult,
     Update,
     ValueResult,
+    success_result,
 )
+from lawtrace.environments.spec.expressions import SUCCEEDED, RowVariable, Term
 from lawtrace.environments.spec.samplers import (
     Amount,
     AnySampler,
@@ -41,9 +45,6 @@ from lawtrace.environments.spec.samplers import (
 )
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import (
-    SUCCEEDED,
-    RowVariable,
-    Term,
     any_item,
     apply,
     argument,
@@ -53,8 +54,10 @@ from lawtrace.environments.spec.terms import (
     exists,
     fresh_key,
     if_given,
+    is_blank,
     is_empty,
     is_given,
+    is_unknown,
     value_of,
 )
 from lawtrace.environments.spec.tools import (
@@ -147,8 +150,13 @@ __all__ = [
     "exists",
     "fresh_key",
     "if_given",
+    "is_blank",
     "is_empty",
     "is_given",
+    "is_unknown",
     "pending_events",
+    "session_entity",
+    "session_value",
+    "success_result",
     "value_of",
 ]

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.effects import Insert, KeyResult, ValueResult
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import Entity, Field
 from lawtrace.environments.spec.terms import argument, is_empty, value_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter, Raises, Tool
-from lawtrace.environments.spec.types import BOOLEAN, TEXT, TEXTS
+from lawtrace.environments.spec.types import BOOLEAN, TEXT, TEXTS, Value
 
 
 def pending_events(tools: Mapping[str, Tool], events: tuple[Event, ...]) -> tuple[str, ...]:
@@ -32,6 +33,9 @@ def _records_pending(tool: Tool) -> bool:
     return any(isinstance(source, FromTrace) and source.function is pending_events for source in sources)
 
 
+CURRENT = "current"
+"""The key of the one row of the session."""
+
 AUTHORIZATION_TOOL = "CheckAuthorization"
 AUTHORIZED = "authorized"
 """The result of `AUTHORIZATION_TOOL`, and the session field that it reads."""
@@ -47,8 +51,19 @@ AUDIT_LOG = Entity(
 )
 
 
+def session_entity(**fields: Field) -> Entity:
+    """The table with one row, ``current``: whether the user is authorized, and ``fields`` such as the clock."""
+    named = {"session_id": Field(TEXT), AUTHORIZED: Field(BOOLEAN), **fields}
+    return Entity(table="session", singular="session", key="session_id", fields=named)
+
+
+def session_value(session: Entity, field: str, otherwise: Value = 0) -> Term:
+    """A field of the current session."""
+    return value_of(session, lambda s: s.session_id == CURRENT, field, otherwise)
+
+
 def check_authorization(session: Entity) -> Tool:
-    """Tells whether the session is authorized, from the row ``latest_ratings`` of the environment's sessions."""
+    """The tool that tells whether the current session is authorized."""
     return Tool(
         name=AUTHORIZATION_TOOL,
         summary="Tells whether the session of the current user is authorized.",
@@ -77,7 +92,7 @@ def check_authorization(session: Entity) -> Tool:
                 AUTHORIZED,
                 "Whether the session is authorized.",
                 BOOLEAN,
-                value_of(session, lambda s: s.session_id == "current", AUTHORIZED, otherwise=False),
+                session_value(session, AUTHORIZED, otherwise=False),
             ),
         ),
         compliance=True,

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from lawtrace.environments.spec.expressions import SUCCEEDED, Argument, RowCondition, RowVariable, Term
 from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import Argument, RowCondition, RowVariable, Term, item_variable, row_variable
-from lawtrace.environments.spec.types import ValueType
+from lawtrace.environments.spec.terms import item_variable
+from lawtrace.environments.spec.types import BOOLEAN, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Update:
 
     def terms(self) -> list[Term]:
         """The condition and the values, over one row."""
-        row = row_variable(self.entity)
+        row = RowVariable(self.entity)
         return [self.where(row), *(value(row) for value in self.values.values())]
 
 
@@ -30,7 +31,6 @@ class Insert:
     values: Mapping[str, Term]
 
     def terms(self) -> list[Term]:
-        """The values."""
         return [*self.values.values()]
 
 
@@ -57,7 +57,7 @@ class Delete:
 
     def terms(self) -> list[Term]:
         """The condition, over one row."""
-        return [self.where(row_variable(self.entity))]
+        return [self.where(RowVariable(self.entity))]
 
 
 Effect = Update | Insert | InsertEach | Delete
@@ -74,6 +74,11 @@ class ValueResult:
 
     def terms(self) -> list[Term]:
         return [self.term]
+
+
+def success_result(description: str) -> ValueResult:
+    """Whether the call succeeded."""
+    return ValueResult("success", description, BOOLEAN, SUCCEEDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +131,8 @@ class RowsResult:
 
     def terms(self) -> list[Term]:
         """The condition and those of the parts, over one row each."""
-        row = row_variable(self.entity)
-        return [self.where(row), *(part.where(row, row_variable(part.entity)) for part in self.parts)]
+        row = RowVariable(self.entity)
+        return [self.where(row), *(part.where(row, RowVariable(part.entity)) for part in self.parts)]
 
 
 Result = ValueResult | KeyResult | RowsResult

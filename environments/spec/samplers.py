@@ -12,9 +12,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, Protocol
 
+from lawtrace.environments.spec.expressions import EvaluationScope, RowCondition, RowVariable, bind
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, State
-from lawtrace.environments.spec.terms import EvaluationScope, RowCondition, arguments_of, bind, row_variable
-from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.types import Value
 
 Arguments = Mapping[str, Value]
@@ -169,7 +170,7 @@ class FieldValue(FiniteSampler):
 
     @property
     def depends_on(self) -> frozenset[str]:
-        return frozenset(arguments_of(self.where(row_variable(self.entity))) if self.where else ())
+        return frozenset(arguments_of(self.where(RowVariable(self.entity))) if self.where else ())
 
     def candidates(self, state: State) -> tuple[Value, ...]:
         return tuple(dict.fromkeys(self._spoken_part(row.values[self.field]) for row in state.rows(self.entity.table)))
@@ -182,7 +183,7 @@ class FieldValue(FiniteSampler):
         rows = tuple(state.rows(self.entity.table))
         if self.where is None:
             return [row.values[self.field] for row in rows]
-        variable, scope = row_variable(self.entity), EvaluationScope(state, arguments)
+        variable, scope = RowVariable(self.entity), EvaluationScope(state, arguments)
         meets = self.where(variable).compile(PLAIN)
         return [row.values[self.field] for row in bind(scope, variable, rows) if meets(scope)]
 

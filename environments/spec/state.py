@@ -31,8 +31,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A kind of thing with state. ``key`` names the identifying field; rows that tools create get generated keys
-    ``key_prefix`` + number, or what ``value_key`` makes of the number, and such keys are compared up to renaming."""
+    """A table of rows. ``key`` names the identifying field. Rows that tools create get generated keys, ``key_prefix`` +
+    number or ``key_of(number)``, and such keys are compared up to renaming."""
 
     table: str
     singular: str

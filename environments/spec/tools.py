@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.spec.effects import Effect, KeyResult, Result, RowsResult
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.samplers import Sampler
 from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms import Term
 from lawtrace.environments.spec.types import Value, ValueType
 
 
@@ -168,6 +168,12 @@ class Tool:
         """The conditions under which a call does not complete."""
         raised = (raised.when for raised in self.raises)
         return (*(when for when in raised if when is not None), *(failure.when for failure in self.fails))
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All conditions and values of the declaration."""
+        declared = (*self.effects, *self.results)
+        return (*self.refusals, *(term for part in declared for term in part.terms()))
 
     @property
     def revealing_results(self) -> tuple[RowsResult | KeyResult, ...]:

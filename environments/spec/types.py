@@ -11,10 +11,10 @@ sees it. A wrong format (:class:`WrongFormat`) raises the exception that the too
 import datetime as dt
 import math
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from lawtrace.environments.events import Json
 
@@ -32,41 +32,41 @@ class WrongFormat(Exception):
     """The JSON type of a value is right, but its format is wrong."""
 
 
-class ValueType(Protocol):
-    """A type: conversion between internal and external form."""
+@dataclass(frozen=True, slots=True)
+class ValueType(ABC):
+    """A type: conversion between internal and external form. ``format`` documents a format: ``YYYY-MM-DD``."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def format(self) -> str | None:
-        """The format as documented, if there is one: ``YYYY-MM-DD``."""
-        ...
+    format: str | None = field(default=None, kw_only=True)
 
     @abstractmethod
     def decode(self, value: Json) -> Value:
         """Convert to internal form. Raises WrongType or WrongFormat, naming what was expected."""
 
-    @abstractmethod
     def encode(self, value: Value) -> Json:
         """Convert to external form."""
+        return value
 
     @abstractmethod
     def schema(self) -> dict[str, Json]:
         """The accepted values, as JSON Schema."""
 
+    @property
+    def name(self) -> str:
+        """The JSON type."""
+        return str(self.schema()["type"])
+
+    @property
+    def can_be_malformed(self) -> bool:
+        """Whether a value of the right JSON type can be in a wrong format."""
+        schema = self.schema()
+        return bool({"pattern", "enum", "format"} & set(schema)) or self.name in {"number", "integer"}
+
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    name: str = "string"
-    format: str | None = None
-
+class _Text(ValueType):
     def decode(self, value: Json) -> str:
         if not isinstance(value, str):
             raise WrongType(f"expected a string, not {_json_type_of(value)}")
-        return value
-
-    def encode(self, value: Value) -> Json:
         return value
 
     def schema(self) -> dict[str, Json]:
@@ -74,12 +74,11 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(ValueType):
     """A string in a fixed format, documented as ``format`` (``XXX-XXXX-XXXX``)."""
 
     format: str
     expression: str
-    name: str = "string"
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
@@ -87,21 +86,16 @@ class Pattern:
             raise WrongFormat(f"{text[:40]!r} is not in the format {self.format!r}")
         return text
 
-    def encode(self, value: Value) -> Json:
-        return value
-
     def schema(self) -> dict[str, Json]:
         whole = f"(?:{self.expression})" if "|" in self.expression else self.expression
         return {"type": "string", "pattern": f"^{whole}$"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(ValueType):
     """One of the given strings."""
 
     options: tuple[str, ...]
-    name: str = "string"
-    format: str | None = None
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
@@ -109,24 +103,15 @@ class Choice:
             raise WrongFormat(f"{text[:40]!r} is not one of {list(self.options)}")
         return text
 
-    def encode(self, value: Value) -> Json:
-        return value
-
     def schema(self) -> dict[str, Json]:
         return {"type": "string", "enum": list(self.options)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Boolean:
-    name: str = "boolean"
-    format: str | None = None
-
+class _Boolean(ValueType):
     def decode(self, value: Json) -> bool:
         if not isinstance(value, bool):
             raise WrongType(f"expected true or false, not {_json_type_of(value)}")
-        return value
-
-    def encode(self, value: Value) -> Json:
         return value
 
     def schema(self) -> dict[str, Json]:
@@ -134,29 +119,20 @@ class _Boolean:
 
 
 @dataclass(frozen=True, slots=True)
-class _Integer:
-    name: str = "integer"
-    format: str | None = None
-
+class _Integer(ValueType):
     def decode(self, value: Json) -> int:
         number = _number(value)
         if not number.is_integer():
             raise WrongFormat(f"{number} is not a whole number")
         return int(number)
 
-    def encode(self, value: Value) -> Json:
-        return value
-
     def schema(self) -> dict[str, Json]:
         return {"type": "integer"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Money:
+class _Money(ValueType):
     """An amount in a currency with two decimals. Internally cents."""
-
-    name: str = "number"
-    format: str | None = None
 
     def decode(self, value: Json) -> int:
         number = _number(value)
@@ -176,11 +152,10 @@ class _Money:
 
 
 @dataclass(frozen=True, slots=True)
-class _Date:
+class _Date(ValueType):
     """A calendar day. External: YYYY-MM-DD. Internal: its day number."""
 
-    name: str = "string"
-    format: str | None = "YYYY-MM-DD"
+    format: str | None = field(default="YYYY-MM-DD", kw_only=True)
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -199,11 +174,10 @@ class _Date:
 
 
 @dataclass(frozen=True, slots=True)
-class _Time:
+class _Time(ValueType):
     """A time of day in the environment's time zone. External: HH:mm. Internal: minutes since midnight."""
 
-    name: str = "string"
-    format: str | None = "HH:mm"
+    format: str | None = field(default="HH:mm", kw_only=True)
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -219,11 +193,10 @@ class _Time:
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class _Moment(ValueType):
     """A minute in the environment's time zone. External: YYYY-MM-DD HH:mm. Internal: minutes since year 1."""
 
-    name: str = "string"
-    format: str | None = "YYYY-MM-DD HH:mm"
+    format: str | None = field(default="YYYY-MM-DD HH:mm", kw_only=True)
 
     def decode(self, value: Json) -> int:
         text = TEXT.decode(value)
@@ -244,15 +217,17 @@ class _Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(ValueType):
     """A list of items of one type, whose external form is a string."""
 
     items: ValueType
-    name: str = "array"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", self.items.format)
 
     @property
-    def format(self) -> str | None:
-        return self.items.format
+    def can_be_malformed(self) -> bool:
+        return self.items.can_be_malformed
 
     def decode(self, value: Json) -> tuple[Value, ...]:
         if not isinstance(value, list):

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.terms import Term, arguments_of
+from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromTrace, Parameter, Tool
-from lawtrace.environments.spec.types import ListOf, ValueType, WrongFormat, WrongType
+from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType
 from lawtrace.solver.lint.cross_references import cross_reference
 from lawtrace.solver.lint.findings import DeclarationIssue
 from lawtrace.solver.lint.initial_states import check_initial_states, check_traces
@@ -86,7 +86,7 @@ def _check_rule_set(environment: Environment, rules: Sequence[Rule]) -> Iterator
 def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
     """Parameters without effect, and missing descriptions."""
     for tool in environment.tools.values():
-        used = {name for term in _declared_terms(tool) for name in arguments_of(term)}
+        used = {name for term in tool.terms for name in arguments_of(term)}
         for parameter in tool.parameters:
             if parameter.name not in used:
                 yield DeclarationIssue(
@@ -236,7 +236,7 @@ def _why_impossible(environment: Environment, parameter: Parameter, text: str) -
 def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIssue]:
     """Exceptions without a condition mean a malformed argument; no parameter of the tool can be malformed."""
     for tool in environment.tools.values():
-        raised_by_format = {parameter.malformed for parameter in tool.parameters if _has_format(parameter.type)}
+        raised_by_format = {parameter.malformed for parameter in tool.parameters if parameter.type.can_be_malformed}
         for raised in tool.raises:
             if raised.when is None and raised.exception not in raised_by_format:
                 yield DeclarationIssue(
@@ -245,16 +245,3 @@ def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIs
                     what="it never happens: it has no condition, and no parameter has a format",
                     remedy="give it a condition (when=...), name it as the parameter's `malformed`, or remove it",
                 )
-
-
-def _has_format(value_type: ValueType) -> bool:
-    schema = value_type.schema()
-    items = schema.get("items")
-    inner = items if isinstance(items, dict) else schema
-    return bool({"pattern", "enum", "format"} & set(inner)) or inner["type"] in {"number", "integer"}
-
-
-def _declared_terms(tool: Tool) -> Iterator[Term]:
-    yield from (refusal.when for refusal in (*tool.raises, *tool.fails) if refusal.when is not None)
-    for declared in (*tool.effects, *tool.results):
-        yield from declared.terms()

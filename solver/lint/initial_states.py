@@ -9,8 +9,8 @@ from typing import cast
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.runtime.simulation import compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.state import State, decode_state, encode_state
-from lawtrace.environments.spec.terms import EvaluationScope
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.solver.lint.findings import DeclarationIssue

@@ -22,10 +22,11 @@ from itertools import product
 
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Delete, ValueResult
+from lawtrace.environments.spec.expressions import Compiled, EvaluationScope, Term
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import OneOf, UnusedValue
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import Compiled, EvaluationScope, Term, arguments_of, fields_of, tables_of
-from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.terms import arguments_of, fields_of, tables_of
 from lawtrace.environments.spec.tools import FromLookup, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.planner.argument_choices import RowClass

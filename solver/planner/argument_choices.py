@@ -14,9 +14,9 @@ from random import Random
 
 from lawtrace.environments.events import Derived, FromResults, Origin, SaidByUser
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.expressions import EvaluationScope
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import Amount, OneOf
-from lawtrace.environments.spec.terms import EvaluationScope
-from lawtrace.environments.spec.terms.logic import PLAIN
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Parameter, Tool
 from lawtrace.environments.spec.types import ListOf, Value, WrongFormat, WrongType
 from lawtrace.solver.planner.search_state import CallChoice, SearchState

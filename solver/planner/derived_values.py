@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.environments.spec.terms import Term, arguments_of, tables_of
+from lawtrace.environments.spec.expressions import Term
+from lawtrace.environments.spec.terms import arguments_of, tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.ltlf import Condition

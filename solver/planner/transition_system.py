@@ -24,8 +24,8 @@ from random import Random
 
 from lawtrace.environments.events import Event
 from lawtrace.environments.spec.declaration import Environment
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import Term
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.solver.planner.abstract_state import AbstractState, StateAbstraction
 from lawtrace.solver.planner.argument_choices import ArgumentChooser

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import z3
 
 from lawtrace.environments.runtime.simulation import compile_tool
+from lawtrace.environments.spec.expressions import EvaluationScope
 from lawtrace.environments.spec.samplers import Amount
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import EvaluationScope
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic

@@ -21,10 +21,11 @@ from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult
+from lawtrace.environments.spec.expressions import EvaluationScope, Term
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.samplers import Amount, FiniteSampler
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import EvaluationScope, Term, arguments_of
-from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.terms import arguments_of
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, FromUser, Tool
 from lawtrace.environments.spec.types import ListOf, Value
 from lawtrace.solver.ltlf import Automaton, Monitor

@@ -13,8 +13,9 @@ import z3
 from lawtrace.environments.runtime.simulation import CandidateRows
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.expressions import Term
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms import Term, tables_of
+from lawtrace.environments.spec.terms import tables_of
 from lawtrace.environments.spec.tools import FromTrace, Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.predicates import ObservedPredicates

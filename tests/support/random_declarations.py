@@ -16,12 +16,10 @@ from lawtrace.environments.spec.effects import (
     Update,
     ValueResult,
 )
+from lawtrace.environments.spec.expressions import SUCCEEDED, RowVariable, Term
 from lawtrace.environments.spec.samplers import OneOf
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import (
-    SUCCEEDED,
-    RowVariable,
-    Term,
     any_item,
     argument,
     choose,

@@ -9,9 +9,10 @@ from random import Random
 from lawtrace.environments.spec.compliance import AUDIT_LOG, RECORD_AUDIT_EVENT, check_authorization
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, KeyResult, RowsResult, Update, ValueResult
+from lawtrace.environments.spec.expressions import SUCCEEDED, Term
 from lawtrace.environments.spec.samplers import Amount, FieldValue, UnusedValue
 from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import SUCCEEDED, Term, argument, constant, exists, value_of
+from lawtrace.environments.spec.terms import argument, constant, exists, value_of
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, MONEY, TEXT
 

@@ -20,9 +20,9 @@ from lawtrace.environments.events import CallOutcome, Event
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, compile_tool, simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import KeyResult, NestedRows, Result, RowsResult, ValueResult
+from lawtrace.environments.spec.expressions import EvaluationScope
+from lawtrace.environments.spec.logic import PLAIN, Logic
 from lawtrace.environments.spec.state import Entity, Row, State
-from lawtrace.environments.spec.terms import EvaluationScope
-from lawtrace.environments.spec.terms.logic import PLAIN, Logic
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import (
     BOOLEAN,

@@ -1,10 +1,8 @@
 """The nine tools of the disruption desk."""
 
 from lawtrace.environments.spec import (
-    BOOLEAN,
     DATE,
     MONEY,
-    SUCCEEDED,
     TEXT,
     TEXTS,
     Amount,
@@ -30,11 +28,12 @@ from lawtrace.environments.spec import (
     argument,
     constant,
     contains_text,
-    exists,
     fresh_key,
     if_given,
     is_empty,
+    is_unknown,
     pending_events,
+    success_result,
     value_of,
 )
 
@@ -48,9 +47,7 @@ today = value_of(DESK, lambda desk: desk.desk_id == "current", "today")
 
 
 def unknown(entity: Entity, name: str) -> Raises:
-    key = argument(name)
-    there_is = exists(entity, lambda row: getattr(row, entity.key) == key)
-    return Raises(NOT_FOUND, f"There is no {entity.singular} with this '{name}'.", ~there_is)
+    return Raises(NOT_FOUND, f"There is no {entity.singular} with this '{name}'.", is_unknown(entity, name))
 
 
 def of_booking(field: str, otherwise: object) -> Term:
@@ -62,7 +59,7 @@ NO_BOOKING = unknown(BOOKINGS, "booking_code")
 MALFORMED = Raises(INVALID_REQUEST, "An argument is not in its format.")
 NOT_POSITIVE = Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
 AS_PLANNED = Fails("The flight of the booking operates as planned.", of_booking("operates", "") == "as planned")
-SUCCESS = ValueResult("success", "Whether it was done.", BOOLEAN, SUCCEEDED)
+SUCCESS = success_result("Whether it was done.")
 
 SEND_RIGHTS_NOTICE = Tool(
     name="SendRightsNotice",
@@ -114,11 +111,11 @@ LOOK_UP_FLIGHT = Tool(
     summary="Looks up the flight to a city.",
     phrases=Phrases(step="Look up the {destination} flight.", noun_phrase="the {destination} flight"),
     parameters=(Parameter("destination", CITY, "The city.", FromUser(FieldValue(FLIGHTS, "destination"))),),
-    raises=(Raises(INVALID_REQUEST, "The 'destination' is no city that the airline flies to."),),
+    raises=(Raises(INVALID_REQUEST, "The 'destination' is not a city that the airline flies to."),),
     results=(
         RowsResult(
             "flights",
-            "The flights to that city; none if there is none that day.",
+            "The flights to that city on the day.",
             FLIGHTS,
             lambda f: f.destination == argument("destination"),
             ("flight_number", "destination", "seats"),
@@ -188,7 +185,7 @@ PAY_COMPENSATION = Tool(
         MALFORMED,
         Raises(
             INVALID_REQUEST,
-            "The 'amount' is none of the three.",
+            "The 'amount' is not one of the three.",
             ~((amount == 250_00) | (amount == 400_00) | (amount == 600_00)),
         ),
         NO_BOOKING,

@@ -1,6 +1,6 @@
 """The tables of the banking environment."""
 
-from lawtrace.environments.spec import AUDIT_LOG, BOOLEAN, DATE, MONEY, TEXT, Choice, Entity, Field, Pattern
+from lawtrace.environments.spec import AUDIT_LOG, DATE, MONEY, TEXT, Choice, Entity, Field, Pattern, session_entity
 
 ACCOUNT_NUMBER = Pattern("XXX-XXXX-XXXX", r"\d{3}-\d{4}-\d{4}")
 PAYEE_ID = Pattern("P-XXXXXX", r"P-\d{6}")
@@ -56,11 +56,6 @@ TRANSACTIONS = Entity(
     },
 )
 
-SESSION = Entity(
-    table="session",
-    singular="session",
-    key="session_id",
-    fields={"session_id": Field(TEXT), "authorized": Field(BOOLEAN), "today": Field(DATE)},
-)
+SESSION = session_entity(today=Field(DATE))
 
 ENTITIES = {entity.table: entity for entity in (ACCOUNTS, PAYEES, TRANSACTIONS, AUDIT_LOG, SESSION)}

@@ -18,14 +18,12 @@ from lawtrace.environments.spec import (
     INVALID_REQUEST,
     MONEY,
     RECORD_AUDIT_EVENT,
-    SUCCEEDED,
     TEXT,
     TEXTS,
     Amount,
     DayAfter,
     DayBefore,
     Digits,
-    Entity,
     Fails,
     FieldValue,
     FromLookup,
@@ -48,9 +46,12 @@ from lawtrace.environments.spec import (
     choose,
     constant,
     contains_text,
-    exists,
     if_given,
+    is_blank,
     is_empty,
+    is_unknown,
+    session_value,
+    success_result,
     value_of,
 )
 
@@ -61,19 +62,11 @@ source = argument("from_account_number")
 target = argument("to_account_number")
 account = argument("account_number")
 payee = argument("payee_id")
-today = value_of(SESSION, lambda s: s.session_id == "current", "today")
-
-
-def is_unknown(entity: Entity, name: str) -> Term:
-    return ~exists(entity, lambda row: getattr(row, entity.key) == argument(name))
+today = session_value(SESSION, "today")
 
 
 def balance_of(name: str) -> Term:
     return value_of(ACCOUNTS, lambda a: a.account_number == argument(name), "balance", otherwise=0)
-
-
-def is_blank(text: str) -> bool:
-    return not text.strip()
 
 
 def statement_path(account_number: str) -> str:
@@ -84,7 +77,17 @@ def account_number(name: str, description: str) -> Parameter:
     return Parameter(name, ACCOUNT_NUMBER, description, FromLookup(ACCOUNTS))
 
 
-AMOUNT = FromUser(Amount(10_00, 500_00))
+def not_an_account(name: str) -> Raises:
+    return Raises(INVALID_REQUEST, f"The '{name}' is not one of the user's accounts.", is_unknown(ACCOUNTS, name))
+
+
+def positive_amount(description: str) -> Parameter:
+    return Parameter("amount", MONEY, description, FromUser(Amount(10_00, 500_00)))
+
+
+NOT_POSITIVE = Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0)
+NOT_COVERED = Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount)
+WITHDRAWAL = Update(ACCOUNTS, lambda a: a.account_number == source, {"balance": lambda a: a.balance - amount})
 
 GET_ACCOUNT_INFORMATION = Tool(
     name="GetAccountInformation",
@@ -115,25 +118,21 @@ TRANSFER_FUNDS = Tool(
     parameters=(
         account_number("from_account_number", "The user's account that the money leaves."),
         account_number("to_account_number", "The account that the money goes to."),
-        Parameter("amount", MONEY, "The amount to move, more than zero, at most two decimals.", AMOUNT),
+        positive_amount("The amount to move, more than zero, at most two decimals."),
     ),
     raises=(
-        Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0),
-        Raises(
-            INVALID_REQUEST,
-            "The 'from_account_number' is no account of the user.",
-            is_unknown(ACCOUNTS, "from_account_number"),
-        ),
+        NOT_POSITIVE,
+        not_an_account("from_account_number"),
         Raises(INVALID_REQUEST, "The 'to_account_number' is not in the format 'XXX-XXXX-XXXX'."),
     ),
     # The document does not say what an unknown target or an empty account does: the transfer does not succeed.
     fails=(
         Fails("The target account does not exist.", is_unknown(ACCOUNTS, "to_account_number")),
         Fails("Source and target are the same account.", source == target),
-        Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount),
+        NOT_COVERED,
     ),
     effects=(
-        Update(ACCOUNTS, lambda a: a.account_number == source, {"balance": lambda a: a.balance - amount}),
+        WITHDRAWAL,
         Update(ACCOUNTS, lambda a: a.account_number == target, {"balance": lambda a: a.balance + amount}),
         Insert(
             TRANSACTIONS,
@@ -158,7 +157,7 @@ TRANSFER_FUNDS = Tool(
             },
         ),
     ),
-    results=(ValueResult("success", "Whether the money was moved.", BOOLEAN, SUCCEEDED),),
+    results=(success_result("Whether the money was moved."),),
     emits="FUNDS_TRANSFER",
     critical=True,
 )
@@ -182,7 +181,7 @@ SEARCH_PAYEE = Tool(
         Raises(
             INVALID_REQUEST,
             "A keyword is empty.",
-            any_item(argument("keywords"), lambda word: apply("{0} is blank", is_blank, word)),
+            any_item(argument("keywords"), is_blank),
         ),
     ),
     results=(
@@ -219,21 +218,17 @@ PAY_BILL = Tool(
             FromUser(Digits(9)),
         ),
         Parameter("payment_date", DATE, "The day of the payment.", FromUser(DayAfter(SESSION, "today", 1, 28))),
-        Parameter("amount", MONEY, "The amount to pay, more than zero, at most two decimals.", AMOUNT),
+        positive_amount("The amount to pay, more than zero, at most two decimals."),
     ),
     raises=(
-        Raises(INVALID_REQUEST, "The 'amount' is not more than zero.", amount <= 0),
-        Raises(
-            INVALID_REQUEST,
-            "The 'from_account_number' is no account of the user.",
-            is_unknown(ACCOUNTS, "from_account_number"),
-        ),
-        Raises(INVALID_REQUEST, "The 'payee_id' is no payee.", is_unknown(PAYEES, "payee_id")),
+        NOT_POSITIVE,
+        not_an_account("from_account_number"),
+        Raises(INVALID_REQUEST, "The 'payee_id' is not the identifier of a payee.", is_unknown(PAYEES, "payee_id")),
         Raises(INVALID_REQUEST, "The 'payment_date' is not in the format 'YYYY-MM-DD'."),
     ),
-    fails=(Fails("The balance does not cover the amount.", balance_of("from_account_number") < amount),),
+    fails=(NOT_COVERED,),
     effects=(
-        Update(ACCOUNTS, lambda a: a.account_number == source, {"balance": lambda a: a.balance - amount}),
+        WITHDRAWAL,
         Insert(
             TRANSACTIONS,
             {
@@ -246,7 +241,7 @@ PAY_BILL = Tool(
             },
         ),
     ),
-    results=(ValueResult("success", "Whether the bill was paid.", BOOLEAN, SUCCEEDED),),
+    results=(success_result("Whether the bill was paid."),),
     emits="BILL_PAYMENT",
     critical=True,
 )
@@ -274,9 +269,7 @@ GET_ACCOUNT_STATEMENT = Tool(
         ),
     ),
     raises=(
-        Raises(
-            INVALID_REQUEST, "The 'account_number' is no account of the user.", is_unknown(ACCOUNTS, "account_number")
-        ),
+        not_an_account("account_number"),
         Raises(INVALID_REQUEST, "A date is not in the format 'YYYY-MM-DD'."),
     ),
     results=(
@@ -337,9 +330,7 @@ SEARCH_TRANSACTIONS = Tool(
         ),
     ),
     raises=(
-        Raises(
-            INVALID_REQUEST, "The 'account_number' is no account of the user.", is_unknown(ACCOUNTS, "account_number")
-        ),
+        not_an_account("account_number"),
         Raises(
             INVALID_REQUEST,
             "The 'min_amount' or 'max_amount' is negative, or the smallest amount is above the largest.",

@@ -1,6 +1,6 @@
 """A smart lock under the Cyber Resilience Act: thirteen tools over a door, its guests, codes and access history.
 
-``entities.py`` holds the tables, ``tools/`` the tools by topic, ``initial_state.py`` the initial states;
+``entities.py`` holds the tables, ``tools.py`` the tools, ``initial_state.py`` the initial states;
 ``regulation.toml`` restates the provisions, ``rules.toml`` holds the curated rule set, ``published.toml`` the published
 rule set.
 """

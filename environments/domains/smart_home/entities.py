@@ -4,7 +4,7 @@ The environment has its own clock: ``now`` is a field of the session and stays c
 access or code expires when its end has passed by that clock, regardless of other fields.
 """
 
-from lawtrace.environments.spec import AUDIT_LOG, BOOLEAN, MOMENT, TEXT, Choice, Entity, Field, Pattern
+from lawtrace.environments.spec import AUDIT_LOG, MOMENT, TEXT, Choice, Entity, Field, Pattern, session_entity
 
 GUEST_ID = Pattern("guest_N", r"guest_\d+")
 ACCESS_CODE = Pattern("XXXXXX", r"\d{6}")
@@ -71,12 +71,7 @@ ACCESS_HISTORY = Entity(
     },
 )
 
-SESSION = Entity(
-    table="session",
-    singular="session",
-    key="session_id",
-    fields={"session_id": Field(TEXT), "authorized": Field(BOOLEAN), "now": Field(MOMENT)},
-)
+SESSION = session_entity(now=Field(MOMENT))
 
 ENTITIES = {
     entity.table: entity for entity in (LOCKS, GUESTS, ACCESSES, ACCESS_CODES, ACCESS_HISTORY, AUDIT_LOG, SESSION)

@@ -6,7 +6,6 @@ appointments and not stored twice.
 
 from lawtrace.environments.spec import (
     AUDIT_LOG,
-    BOOLEAN,
     DATE,
     INTEGER,
     MOMENT,
@@ -17,6 +16,7 @@ from lawtrace.environments.spec import (
     Entity,
     Field,
     Pattern,
+    session_entity,
 )
 
 DOCTOR_ID = Pattern("D-XXXX", r"D-\d{4}")
@@ -134,12 +134,7 @@ PATIENT = Entity(
     },
 )
 
-SESSION = Entity(
-    table="session",
-    singular="session",
-    key="session_id",
-    fields={"session_id": Field(TEXT), "authorized": Field(BOOLEAN), "now": Field(MOMENT)},
-)
+SESSION = session_entity(now=Field(MOMENT))
 
 ENTITIES = {
     entity.table: entity

@@ -10,9 +10,10 @@ from lawtrace.environments.runtime.documentation import document_tool
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, KeyResult, NestedRows, RowsResult, Update, ValueResult
+from lawtrace.environments.spec.expressions import SUCCEEDED
 from lawtrace.environments.spec.samplers import FieldValue, OneOf
 from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import SUCCEEDED, argument, constant
+from lawtrace.environments.spec.terms import argument, constant
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, INTEGER, TEXT, TIME
 from lawtrace.solver.planner.instantiation import instantiate_sequence
@@ -138,7 +139,7 @@ def test_the_documentation_shows_nested_fields() -> None:
 @pytest.mark.parametrize(
     ("tool", "message"),
     [
-        (Tool("T", "-", results=(KeyResult("id", "-", BOOKINGS),), phrases=Phrases("-")), "but it inserts 0"),
+        (Tool("T", "-", results=(KeyResult("id", "-", BOOKINGS),), phrases=Phrases("-")), "must insert exactly one"),
         (Tool("T", "-", parameters=(AT, WHERE), raises=(INVALID,), phrases=Phrases("-")), "must come before it"),
         (
             Tool(
@@ -174,7 +175,7 @@ def test_the_documentation_shows_nested_fields() -> None:
                 ),
                 phrases=Phrases("-"),
             ),
-            "'p' lists 'size'",
+            "'p' lists the field 'size'",
         ),
     ],
 )

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from lawtrace.environments.errors import InputError
+from lawtrace.environments.spec.expressions import SUCCEEDED, EvaluationScope, Term
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import (
-    SUCCEEDED,
-    EvaluationScope,
-    Term,
     any_item,
     apply,
     argument,
@@ -26,7 +25,6 @@ from lawtrace.environments.spec.terms import (
     tables_of,
     value_of,
 )
-from lawtrace.environments.spec.terms.logic import PLAIN
 from lawtrace.environments.spec.types import INTEGER, TEXT, Value
 
 THINGS = Entity("things", "thing", "name", {"name": Field(TEXT), "size": Field(INTEGER)}, key_prefix="N-")

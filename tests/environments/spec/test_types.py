@@ -49,13 +49,13 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(st.sampled_from(ALL), JSON)
-def test_a_value_is_decoded_or_raises_one_of_two_errors(kind: ValueType, value: Json) -> None:
+def test_a_value_is_decoded_or_raises_one_of_two_errors(value_type: ValueType, value: Json) -> None:
     try:
-        inside = kind.decode(value)
+        inside = value_type.decode(value)
     except (WrongType, WrongFormat) as error:
         assert str(error)  # noqa: PT017 (either is allowed; both must say why)
     else:
-        assert kind.decode(kind.encode(inside)) == inside
+        assert value_type.decode(value_type.encode(inside)) == inside
 
 
 @given(st.integers(-(10**12), 10**12))
@@ -141,7 +141,7 @@ def test_invalid_account_numbers(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "found"),
+    ("value_type", "value", "found"),
     [
         (TEXT, 1, "a number"),
         (TEXT, None, "null"),
@@ -159,18 +159,18 @@ def test_invalid_account_numbers(text: str) -> None:
         (TEXTS, ["PAYMENT", 3], "a number"),
     ],
 )
-def test_a_wrong_type_is_named(kind: ValueType, value: Json, found: str) -> None:
+def test_a_wrong_type_is_named(value_type: ValueType, value: Json, found: str) -> None:
     with pytest.raises(WrongType, match=f"not {found}$"):
-        kind.decode(value)
+        value_type.decode(value)
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"),
+    ("value_type", "value"),
     [(INTEGER, 2.5), (INTEGER, 2**53 + 1), (INTEGER, float("nan")), (ACCOUNT_TYPE, "Savings"), (PAYEE_ID, "P-12345")],
 )
-def test_a_wrong_format_is_named(kind: ValueType, value: Json) -> None:
+def test_a_wrong_format_is_named(value_type: ValueType, value: Json) -> None:
     with pytest.raises(WrongFormat):
-        kind.decode(value)
+        value_type.decode(value)
 
 
 def test_a_whole_float_is_an_integer() -> None:
@@ -178,10 +178,10 @@ def test_a_whole_float_is_an_integer() -> None:
     assert isinstance(INTEGER.decode(3.0), int)
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_the_schema_names_the_json_type(kind: ValueType) -> None:
-    assert kind.schema()["type"] in {"string", "number", "integer", "boolean", "array"}
-    assert kind.name == kind.schema()["type"]
+@pytest.mark.parametrize("value_type", ALL)
+def test_the_schema_names_the_json_type(value_type: ValueType) -> None:
+    assert value_type.schema()["type"] in {"string", "number", "integer", "boolean", "array"}
+    assert value_type.name == value_type.schema()["type"]
 
 
 def test_the_schema_of_a_pattern_means_the_whole_text() -> None:

@@ -10,9 +10,10 @@ from lawtrace.environments.domains.banking.entities import ACCOUNTS, TRANSACTION
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import Insert, RowsResult, Update, ValueResult
+from lawtrace.environments.spec.expressions import SUCCEEDED
 from lawtrace.environments.spec.samplers import Amount, OneOf
 from lawtrace.environments.spec.state import Entity, Field
-from lawtrace.environments.spec.terms import SUCCEEDED, argument, constant, exists, if_given
+from lawtrace.environments.spec.terms import argument, constant, exists, if_given
 from lawtrace.environments.spec.tools import Fails, FromLookup, FromUser, Parameter, Phrases, Raises, Tool
 from lawtrace.environments.spec.types import BOOLEAN, DATE, INTEGER, MONEY, TEXT, Choice, Pattern, ValueType
 
@@ -61,12 +62,12 @@ def test_a_valid_declaration_is_accepted() -> None:
         ),
         (
             {"effects": (Update(ACCOUNTS, lambda a: a.balance > 1, {"state": lambda a: a.status}),)},
-            "sets 'state', no field of account",
+            "sets 'state', which is not a field of account",
         ),
         ({"effects": (Update(ACCOUNTS, lambda a: a.blance > 1, {}),)}, "account has no field 'blance'"),
         ({"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "note": constant("")}),)}, "sets 'note'"),
-        ({"effects": (Insert(ACCOUNTS, {}),)}, "inserts a account, whose key has no prefix"),
-        ({"effects": (Insert(TRANSACTIONS, {"amount": constant(0)}),)}, "without its field 'account_number'"),
+        ({"effects": (Insert(ACCOUNTS, {}),)}, "inserts into 'accounts', whose keys cannot be generated"),
+        ({"effects": (Insert(TRANSACTIONS, {"amount": constant(0)}),)}, "without the required field 'account_number'"),
         (
             {"effects": (Insert(TRANSACTIONS, {**TRANSACTION, "transaction_id": constant("")}),)},
             "sets 'transaction_id', the key",
@@ -77,16 +78,16 @@ def test_a_valid_declaration_is_accepted() -> None:
         ),
         (
             {"results": (RowsResult("x", "-", ACCOUNTS, lambda a: a.balance > 1, ("status", "colour")),)},
-            "'x' lists 'colour', which its rows do not have",
+            "'x' lists the field 'colour', which account does not have",
         ),
-        ({"results": (RowsResult("x", "-", PAGES, lambda p: p.id == "", ("id",)),)}, "speaks of 'pages'"),
+        ({"results": (RowsResult("x", "-", PAGES, lambda p: p.id == "", ("id",)),)}, "uses the table 'pages'"),
         (
             {"parameters": (AMOUNT, Parameter("page", TEXT, "-", FromLookup(PAGES)))},
-            "speaks of 'pages', which is no table",
+            "uses the table 'pages', which the environment does not declare",
         ),
         (
             {"results": (ValueResult("x", "-", BOOLEAN, exists(PAGES, lambda p: p.id == "")),)},
-            "a term looks at 'pages'",
+            "a term reads the table 'pages'",
         ),
         ({"parameters": (AMOUNT, AMOUNT)}, "its parameter 'amount' is declared twice"),
         (
@@ -98,17 +99,17 @@ def test_a_valid_declaration_is_accepted() -> None:
             "its result 'the result' cannot be written in a program",
         ),
         ({"raises": ()}, "'amount' can be malformed, but InvalidRequestException is not documented"),
-        ({"phrases": None}, "a business tool needs phrases"),
-        ({"compliance": True}, "a compliance tool has none"),
-        ({"phrases": Phrases("Do it with {amuont}.")}, "its phrases speak of 'amuont'"),
-        ({"phrases": Phrases("Do it[note: with a note].")}, "its phrases speak of 'note'"),
-        ({"fails": (Fails("-", argument("amount") > 1),)}, "documents no boolean result 'success'"),
+        ({"phrases": None}, "an ordinary tool needs phrases"),
+        ({"compliance": True}, "a compliance tool must not have any"),
+        ({"phrases": Phrases("Do it with {amuont}.")}, "its phrases name 'amuont'"),
+        ({"phrases": Phrases("Do it[note: with a note].")}, "its phrases name 'note'"),
+        ({"fails": (Fails("-", argument("amount") > 1),)}, "has no boolean result 'success'"),
         (
             {
                 "fails": (Fails("-", argument("amount") > 1),),
                 "results": (ValueResult("success", "-", TEXT, constant("yes")),),
             },
-            "documents no boolean result 'success'",
+            "has no boolean result 'success'",
         ),
     ],
 )
@@ -138,7 +139,7 @@ LIMIT = Parameter("limit", MONEY, "-", FromUser(Amount(1, 9)), required=False)
     ],
 )
 def test_an_optional_argument_needs_a_guard(parts: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"tool 'Do': 'limit' may be left out, and a term computes with it outside"):
+    with pytest.raises(InputError, match=r"tool 'Do': 'limit' is optional, and a term computes with it outside"):
         declare(parameters=(AMOUNT, LIMIT), **parts)
 
 
@@ -158,17 +159,17 @@ def test_an_optional_argument_may_be_guarded_compared_or_stored(parts: dict[str,
     declare(**{"parameters": (AMOUNT, LIMIT)} | parts)
 
 
-@pytest.mark.parametrize("kind", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])
-def test_a_parameter_with_a_format_needs_an_exception(kind: ValueType) -> None:
-    parameter = Parameter("amount", kind, "-", FromUser(OneOf((1,))))
+@pytest.mark.parametrize("value_type", [MONEY, INTEGER, DATE, Choice(("a", "b")), Pattern("X", r"\d")])
+def test_a_parameter_with_a_format_needs_an_exception(value_type: ValueType) -> None:
+    parameter = Parameter("amount", value_type, "-", FromUser(OneOf((1,))))
     with pytest.raises(InputError, match="can be malformed"):
         declare(parameters=(parameter,), raises=())
     assert declare(parameters=(parameter,)).tools["Do"].parameter("amount") is parameter
 
 
-@pytest.mark.parametrize("kind", [TEXT, BOOLEAN])
-def test_a_parameter_without_a_format_needs_no_exception(kind: ValueType) -> None:
-    declare(parameters=(Parameter("amount", kind, "-", FromUser(OneOf((1,)))),), raises=())
+@pytest.mark.parametrize("value_type", [TEXT, BOOLEAN])
+def test_a_parameter_without_a_format_needs_no_exception(value_type: ValueType) -> None:
+    declare(parameters=(Parameter("amount", value_type, "-", FromUser(OneOf((1,)))),), raises=())
 
 
 def test_derived_properties_of_the_banking_declaration() -> None:

@@ -16,8 +16,9 @@ from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import RowsResult
+from lawtrace.environments.spec.expressions import RowVariable, Term
 from lawtrace.environments.spec.state import Entity, Field, Row, State
-from lawtrace.environments.spec.terms import RowVariable, Term, constant
+from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT, TEXTS
 from lawtrace.solver.lint.rule_sets import RuleFinding, RuleSetAnalysis, analyse_rules

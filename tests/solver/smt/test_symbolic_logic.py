@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import z3
 
-from lawtrace.environments.spec.terms.logic import PLAIN
+from lawtrace.environments.spec.logic import PLAIN
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic
 

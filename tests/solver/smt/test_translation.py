@@ -10,8 +10,8 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.events import CallOutcome
 from lawtrace.environments.runtime.simulation import CandidateRows, CompiledTool, Transition, compile_tool
+from lawtrace.environments.spec.logic import Logic
 from lawtrace.environments.spec.state import State
-from lawtrace.environments.spec.terms.logic import Logic
 from lawtrace.environments.spec.tools import Tool
 from lawtrace.environments.spec.types import Value
 from lawtrace.solver.smt.symbolic_logic import SymbolicLogic

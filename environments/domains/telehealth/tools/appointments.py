@@ -4,21 +4,19 @@ from lawtrace.environments.domains.telehealth.entities import APPOINTMENT_ID, AP
 from lawtrace.environments.domains.telehealth.tools.shared import (
     NOT_FOUND,
     UNKNOWN_DOCTOR,
+    blank,
     day_of,
     doctor_parameter,
-    is_blank,
     is_free,
-    is_unknown,
     moment,
     offers,
     time_of,
+    unknown,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS
 from lawtrace.environments.spec import (
-    BOOLEAN,
     DATE,
     INVALID_REQUEST,
-    SUCCEEDED,
     TEXT,
     TIME,
     Choice,
@@ -38,11 +36,11 @@ from lawtrace.environments.spec import (
     Term,
     Tool,
     Update,
-    ValueResult,
     argument,
     constant,
     if_given,
     is_given,
+    success_result,
     value_of,
 )
 
@@ -85,7 +83,7 @@ SCHEDULE_APPOINTMENT = Tool(
     raises=(
         UNKNOWN_DOCTOR,
         Raises(INVALID_REQUEST, "The 'date' or the 'time' is not in the right format."),
-        Raises(INVALID_REQUEST, "The 'reason' is blank.", is_blank("reason")),
+        blank("reason"),
     ),
     fails=(Fails("The doctor has no free slot that starts then.", ~offers(doctor, date, time)),),
     effects=(
@@ -102,7 +100,7 @@ SCHEDULE_APPOINTMENT = Tool(
     ),
     results=(
         KeyResult("appointment_id", "The identifier of the new appointment.", APPOINTMENTS),
-        ValueResult("success", "Whether the appointment was scheduled.", BOOLEAN, SUCCEEDED),
+        success_result("Whether the appointment was scheduled."),
     ),
     emits="APPOINTMENT_MANAGEMENT",
     critical=True,
@@ -175,12 +173,10 @@ MANAGE_APPOINTMENTS = Tool(
         ),
     ),
     raises=(
-        Raises(
-            NOT_FOUND, "There is no appointment with that 'appointment_id'.", is_unknown(APPOINTMENTS, "appointment_id")
-        ),
+        unknown(APPOINTMENTS),
         Raises(
             INVALID_REQUEST,
-            "The 'action' is none of those, or the 'date' or the 'time' is not in the right format.",
+            "The 'action' is not one of the three, or the 'date' or the 'time' is not in the right format.",
         ),
         Raises(
             INVALID_REQUEST,

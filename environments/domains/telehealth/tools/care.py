@@ -13,10 +13,10 @@ from lawtrace.environments.domains.telehealth.tools.shared import (
     CURRENT,
     NOT_FOUND,
     UNKNOWN_DOCTOR,
+    blank,
     doctor_parameter,
-    is_blank,
-    is_unknown,
     now,
+    unknown,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import (
     CONSULTATION_REASONS,
@@ -25,9 +25,7 @@ from lawtrace.environments.domains.telehealth.vocabulary import (
     MESSAGE_TEXTS,
 )
 from lawtrace.environments.spec import (
-    BOOLEAN,
     INVALID_REQUEST,
-    SUCCEEDED,
     TEXT,
     Fails,
     FromLookup,
@@ -45,6 +43,8 @@ from lawtrace.environments.spec import (
     argument,
     constant,
     exists,
+    is_blank,
+    success_result,
     value_of,
 )
 
@@ -103,12 +103,8 @@ SEND_MESSAGE = Tool(
         Parameter("message_content", TEXT, "The message.", FromUser(OneOf(MESSAGE_TEXTS))),
     ),
     raises=(
-        Raises(
-            NOT_FOUND,
-            "There is no consultation with that 'consultation_id'.",
-            is_unknown(CONSULTATIONS, "consultation_id"),
-        ),
-        Raises(INVALID_REQUEST, "The 'message_content' is blank.", is_blank("message_content")),
+        unknown(CONSULTATIONS),
+        blank("message_content"),
     ),
     effects=(
         Insert(
@@ -144,7 +140,7 @@ REQUEST_PRESCRIPTION = Tool(
         Raises(
             INVALID_REQUEST,
             "The 'medication_name' or the 'dosage' is blank.",
-            is_blank("medication_name") | is_blank("dosage"),
+            is_blank(medication) | is_blank(dosage),
         ),
     ),
     # The document says that a request may fail, but not why: a request that is already pending is not repeated.
@@ -175,7 +171,7 @@ REQUEST_PRESCRIPTION = Tool(
     ),
     results=(
         KeyResult("prescription_request_id", "The identifier of the new request.", PRESCRIPTIONS),
-        ValueResult("success", "Whether the request was submitted.", BOOLEAN, SUCCEEDED),
+        success_result("Whether the request was submitted."),
     ),
     emits="PRESCRIPTION_REQUEST",
     critical=True,

@@ -4,19 +4,17 @@ from lawtrace.environments.domains.telehealth.entities import DOCTORS, PATIENT, 
 from lawtrace.environments.domains.telehealth.tools.shared import (
     CURRENT,
     UNKNOWN_DOCTOR,
+    blank,
     day_of,
     doctor_parameter,
-    is_blank,
     is_free,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import REVIEW_TEXTS
 from lawtrace.environments.spec import (
-    BOOLEAN,
     DATE,
     INTEGER,
     INVALID_REQUEST,
     MINUTES_PER_DAY,
-    SUCCEEDED,
     TEXT,
     AnySampler,
     FieldValue,
@@ -31,15 +29,16 @@ from lawtrace.environments.spec import (
     RowVariable,
     Term,
     Tool,
-    ValueResult,
     argument,
     contains_text,
     exists,
     if_given,
+    is_blank,
+    success_result,
     value_of,
 )
 
-date = argument("date")
+keywords, location, date = argument("keywords"), argument("location"), argument("date")
 
 
 def free_on_the_day(doctor: RowVariable, slot: RowVariable) -> Term:
@@ -86,9 +85,7 @@ SEARCH_DOCTORS = Tool(
     ),
     raises=(
         Raises(INVALID_REQUEST, "The 'date' is not in the format 'YYYY-MM-DD'."),
-        Raises(
-            INVALID_REQUEST, "The 'location' is blank.", if_given(argument("location"), is_blank("location"), False)
-        ),
+        Raises(INVALID_REQUEST, "The 'location' is blank.", if_given(location, is_blank(location), False)),
     ),
     results=(
         RowsResult(
@@ -97,10 +94,10 @@ SEARCH_DOCTORS = Tool(
             DOCTORS,
             lambda d: (
                 if_given(
-                    argument("keywords"),
-                    contains_text(d.name, argument("keywords")) | contains_text(d.specialty, argument("keywords")),
+                    keywords,
+                    contains_text(d.name, keywords) | contains_text(d.specialty, keywords),
                 )
-                & if_given(argument("location"), contains_text(d.location, argument("location")))
+                & if_given(location, contains_text(d.location, location))
                 & if_given(date, exists(SLOTS, lambda s: free_on_the_day(d, s)))
             ),
             ("doctor_id", "name", "specialty", "location"),
@@ -136,7 +133,7 @@ LEAVE_REVIEW = Tool(
             "The 'rating' is not a whole number from 1 to 5.",
             (argument("rating") < 1) | (argument("rating") > 5),
         ),
-        Raises(INVALID_REQUEST, "The 'review_content' is blank.", is_blank("review_content")),
+        blank("review_content"),
     ),
     effects=(
         Insert(
@@ -149,7 +146,7 @@ LEAVE_REVIEW = Tool(
             },
         ),
     ),
-    results=(ValueResult("success", "Whether the review was posted.", BOOLEAN, SUCCEEDED),),
+    results=(success_result("Whether the review was posted."),),
 )
 
 VIEW_REVIEWS = Tool(

@@ -2,6 +2,7 @@
 
 from lawtrace.environments.domains.telehealth.entities import APPOINTMENTS, DOCTOR_ID, DOCTORS, SESSION, SLOTS
 from lawtrace.environments.spec import (
+    INVALID_REQUEST,
     MINUTES_PER_DAY,
     Entity,
     FromLookup,
@@ -10,23 +11,26 @@ from lawtrace.environments.spec import (
     RowVariable,
     Term,
     Value,
-    apply,
     argument,
     exists,
-    value_of,
+    is_blank,
+    is_unknown,
+    session_value,
 )
 
 NOT_FOUND = "NotFoundException"
 CURRENT = "current"
 
-now = value_of(SESSION, lambda s: s.session_id == CURRENT, "now", otherwise=0)
+now = session_value(SESSION, "now")
 
 
-def is_unknown(entity: Entity, name: str) -> Term:
-    return ~exists(entity, lambda row: getattr(row, entity.key) == argument(name))
+def unknown(entity: Entity) -> Raises:
+    """The refusal of a key that no row of the entity has."""
+    description = f"There is no {entity.singular} with that '{entity.key}'."
+    return Raises(NOT_FOUND, description, is_unknown(entity, entity.key))
 
 
-UNKNOWN_DOCTOR = Raises(NOT_FOUND, "There is no doctor with that 'doctor_id'.", is_unknown(DOCTORS, "doctor_id"))
+UNKNOWN_DOCTOR = unknown(DOCTORS)
 
 
 def doctor_parameter(description: str) -> Parameter:
@@ -34,12 +38,9 @@ def doctor_parameter(description: str) -> Parameter:
     return Parameter("doctor_id", DOCTOR_ID, description, FromLookup(DOCTORS), malformed=NOT_FOUND)
 
 
-def is_blank(name: str) -> Term:
-    return apply("{0} is blank", _is_blank, argument(name))
-
-
-def _is_blank(text: str) -> bool:
-    return not text.strip()
+def blank(name: str) -> Raises:
+    """The refusal of a blank text."""
+    return Raises(INVALID_REQUEST, f"The '{name}' is blank.", is_blank(argument(name)))
 
 
 def moment(date: Term, time: Term) -> Term:

@@ -2,30 +2,27 @@
 
 from collections.abc import Callable
 
-from lawtrace.environments.errors import InputError
-from lawtrace.environments.spec.state import Entity
-from lawtrace.environments.spec.terms.expressions import (
+from lawtrace.environments.spec.expressions import (
+    AnyItem,
     Apply,
     Argument,
+    BinaryOperation,
+    BoundValue,
     Choose,
     Constant,
-    Equal,
-    IfGiven,
-    IsEmpty,
-    Term,
-    as_term,
-)
-from lawtrace.environments.spec.terms.row_terms import (
-    AnyItem,
-    BoundValue,
     Exists,
     FreshKey,
+    IfGiven,
+    IsEmpty,
     RowCondition,
     RowVariable,
+    Term,
     ValueOf,
     Variable,
-    field_read,
+    as_term,
+    check_field,
 )
+from lawtrace.environments.spec.state import Entity
 from lawtrace.environments.spec.types import Value
 
 
@@ -38,21 +35,21 @@ def constant(value: Value) -> Term:
     return Constant(value)
 
 
-def row_variable(entity: Entity) -> RowVariable:
-    return RowVariable(entity)
-
-
 def exists(entity: Entity, condition: RowCondition) -> Term:
     """Some row of the entity's table meets the condition."""
-    row = row_variable(entity)
+    row = RowVariable(entity)
     return Exists(entity, row, condition(row))
+
+
+def is_unknown(entity: Entity, name: str) -> Term:
+    """No row of the entity has the argument ``name`` as its key."""
+    return ~exists(entity, lambda row: getattr(row, entity.key) == argument(name))
 
 
 def value_of(entity: Entity, condition: RowCondition, field: str, otherwise: Value = None) -> Term:
     """The ``field`` of the first row that meets the condition, else ``otherwise``."""
-    if field not in entity.fields:
-        raise InputError(f"{entity.singular} has no field {field!r}; it has {list(entity.fields)}")
-    row = row_variable(entity)
+    check_field(entity, field)
+    row = RowVariable(entity)
     return ValueOf(entity, row, condition(row), field, otherwise)
 
 
@@ -80,6 +77,10 @@ def is_empty(items: Argument) -> Term:
     return IsEmpty(items)
 
 
+def fresh_key(entity: Entity) -> Term:
+    return FreshKey(entity)
+
+
 def choose(condition: Term, then: object, otherwise: object) -> Term:
     return Choose(condition, as_term(then), as_term(otherwise))
 
@@ -97,8 +98,13 @@ def _contains(whole: str, part: str) -> bool:
     return part.lower() in whole.lower()
 
 
-def fresh_key(entity: Entity) -> Term:
-    return FreshKey(entity)
+def is_blank(text: Term) -> Term:
+    """The text is empty or white space."""
+    return apply("{0} is blank", _is_blank, text)
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip()
 
 
 def arguments_of(term: Term) -> set[str]:
@@ -117,16 +123,27 @@ def unguarded_arguments(term: Term, given: frozenset[str] = frozenset()) -> set[
             return {name} - given
         case IfGiven(optional, body, default):
             return unguarded_arguments(body, given | {optional.name}) | unguarded_arguments(default, given)
-        case Equal():
+        case BinaryOperation("="):
             parts = [part for part in term.parts() if not isinstance(part, Argument)]
         case _:
             parts = [*term.parts()]
     return set[str]().union(*(unguarded_arguments(part, given) for part in parts))
 
 
+def _field_read(term: Term) -> tuple[str, str] | None:
+    """The field that the term itself (not one inside it) reads, with its table."""
+    match term:
+        case BoundValue(table=str(table), field=str(name)):
+            return table, name
+        case ValueOf():
+            return term.entity.table, term.field
+        case _:
+            return None
+
+
 def fields_of(term: Term) -> set[tuple[str, str]]:
     """The row fields that the term reads, each with its table."""
-    own = field_read(term)
+    own = _field_read(term)
     return ({own} if own else set[tuple[str, str]]()).union(*(fields_of(part) for part in term.parts()))
 
 
