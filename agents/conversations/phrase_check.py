@@ -59,4 +59,4 @@ def _said(environment: Environment, trace: Trace, style: Style) -> list[tuple[st
 
 
 def _flaw(place: str, what: str) -> DeclarationIssue:
-    return DeclarationIssue(kind="phrase", place=place, what=f"without a model it is {what}", remedy=REMEDY)
+    return DeclarationIssue(place, f"without a model it is {what}", REMEDY)

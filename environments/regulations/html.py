@@ -12,6 +12,14 @@ _BLOCKS = frozenset({"p", "li", "div", "td", "th", "blockquote", "section", "art
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SILENT = frozenset({"script", "style", "head", "nav", "footer", "template"})
 _NESTING = frozenset({"ol", "ul", "table"})
+_EURLEX_HEADINGS: Mapping[str, int] = {
+    **dict.fromkeys(("doc-ti", "oj-doc-ti"), 1),
+    **dict.fromkeys(("ti-section-1", "oj-ti-section-1", "ti-section-2", "oj-ti-section-2", "title-division-1"), 2),
+    **dict.fromkeys(("ti-art", "oj-ti-art", "sti-art", "oj-sti-art", "title-article-norm", "stitle-article-norm"), 4),
+    **dict.fromkeys(("ti-grseq-1", "oj-ti-grseq-1"), 5),
+}
+"""Classes of headings on EUR-Lex: current, before 2023, and in consolidated texts."""
+_EURLEX_NOTES = frozenset({"oj-note", "note"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +44,9 @@ class _Numbering:
 class _HtmlLines(HTMLParser):
     """Collects each block as a line, with the level of headings."""
 
-    def __init__(self, headings: Mapping[str, int], notes: frozenset[str]) -> None:
+    def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.lines: list[Line] = []
-        self._heading_classes = headings
-        self._note_classes = notes
         self._words: list[str] = []
         self._level = 0
         self._note = False
@@ -65,8 +71,8 @@ class _HtmlLines(HTMLParser):
                 self._lists.append(_Numbering(style, int(start)) if tag == "ol" and start.isdigit() else None)
         elif tag in _BLOCKS:
             self._end()
-            self._level = max((self._heading_classes.get(name, 0) for name in classes), default=0)
-            self._note = not self._note_classes.isdisjoint(classes)
+            self._level = max((_EURLEX_HEADINGS.get(name, 0) for name in classes), default=0)
+            self._note = not _EURLEX_NOTES.isdisjoint(classes)
             if tag == "li" and self._lists and (numbering := self._lists[-1]) is not None:
                 self._label = numbering.label()
                 self._words.append(f"{self._label} ")
@@ -103,14 +109,9 @@ class _HtmlLines(HTMLParser):
         self._level, self._note = 0, False
 
 
-def html_lines(
-    text: str, *, headings: Mapping[str, int] | None = None, notes: frozenset[str] = frozenset()
-) -> list[Line]:
-    """The blocks of a page, each as one line.
-
-    ``headings``: classes of blocks that are headings, with their level; ``notes``: classes of footnotes.
-    """
-    parser = _HtmlLines(headings or {}, notes)
+def html_lines(text: str) -> list[Line]:
+    """The blocks of a page, each as one line."""
+    parser = _HtmlLines()
     parser.feed(text)
     parser.close()
     return parser.lines

@@ -16,7 +16,7 @@ class Line:
 
     Attributes:
         page: from 1; 0 if the format has no pages.
-        level: heading level from 1; 0 if marked as no heading; None if unknown.
+        level: heading level from 1; 0 if marked as not a heading; None if unknown.
         depth: number of enclosing lists or tables; None if unknown.
         note: whether the format marks it as a footnote.
     """
@@ -38,16 +38,11 @@ _REPEATED = 3
 
 def text_lines(text: str) -> list[Line]:
     """The lines of plain text without page numbers, running heads and blank lines."""
-    return _split_page_furniture(text)[0]
+    return split_page_furniture(text)[0]
 
 
-def headers_and_footers(text: str) -> tuple[str, ...]:
-    """Page numbers and running heads that `text_lines` leaves out."""
-    return tuple(_split_page_furniture(text)[1])
-
-
-def _split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
-    """The lines of the text, and those of page furniture."""
+def split_page_furniture(text: str) -> tuple[list[Line], list[str]]:
+    """The lines of the text without blank ones, and the page numbers and running heads."""
     pages = text.split("\f") if "\f" in text else _split_at_numbers(text)
     furniture = _furniture(pages)
     lines: list[Line] = []

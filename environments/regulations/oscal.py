@@ -30,7 +30,7 @@ def parse_oscal(text: str) -> LegalText:
     values = dict(_parameters(cast("Object", catalog), 0))
     nodes = tuple(_nodes(cast("Object", catalog), values, 0))
     if not nodes:
-        raise InputError("the catalog holds no control")
+        raise InputError("the catalog contains no control")
     title = _get(_get(cast("object", catalog), "metadata"), "title")
     return LegalText(
         title=title if isinstance(title, str) else "", nodes=nodes, notes=tuple(_resources(cast("Object", catalog)))

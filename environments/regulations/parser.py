@@ -69,7 +69,7 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
     parser = _Parser([line for line in lines if line.text.strip()])
     parser.read()
     if not parser.root.nodes:
-        raise InputError("the document holds no text that could be a provision")
+        raise InputError("the document contains no text that could be a provision")
     return LegalText(
         title="\n".join(parser.title),
         nodes=tuple(node.closed() for node in parser.root.nodes),
@@ -94,7 +94,9 @@ class _Parser:
 
     def read(self) -> None:
         if not (self._forms.units or self._forms.numbers or self._forms.decimals):
-            self.doubts.append("no article, section or annex is headed; paragraphs are cited by their own numbers")
+            self.doubts.append(
+                "no heading of an article, section or annex found; paragraphs are cited by their numbers"
+            )
         for place, line in enumerate(self._lines):
             text = " ".join(line.text.split())
             if not (
@@ -106,8 +108,8 @@ class _Parser:
                 self._read_text(place, line, text)
         if self._outside:
             self.doubts.append(
-                f"{len(self._outside)} paragraphs with a duty stand outside every article or section, and nobody can "
-                f"cite them: {self._outside[0][:80]!r}"
+                f"{len(self._outside)} paragraphs with a duty are outside every article or section and have no "
+                f"citation, beginning with {self._outside[0][:80]!r}"
             )
 
     # Units and divisions.
@@ -285,13 +287,13 @@ class _Parser:
             self.doubts.append(f"{label.text} follows {later[0][1].citation}: a number is missing between them")
             return later[0]
         if self._path[-1].kind == "point":
-            self.doubts.append(f"{label.text} below {self._path[-1].citation} begins no list and goes on with none")
+            self.doubts.append(f"{label.text} below {self._path[-1].citation} neither begins nor continues a list")
         return label.readings[0], None
 
     def _splits_run_in(self, label: ListLabel) -> bool:
         """Split the first point of the label's list from the text read last (*Time limit. (i) Keep ...*).
 
-        Without a second point it could not be told from a cross-reference. Returns whether it was split.
+        Without a second point it cannot be distinguished from a cross-reference. Returns whether it was split.
         """
         current = self._path[-1]
         for reading in label.readings:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -77,7 +78,7 @@ def check_command(
         flaws = lint_declaration(domain.environment, rules, domain.regulation)
         flaws = flaws or tuple(check_phrases(domain.environment, rules))
     if as_json:
-        found: list[Json] = [flaw.model_dump(mode="json") for flaw in flaws]
+        found: list[Json] = [asdict(flaw) for flaw in flaws]
         print_json({"environment": domain.environment.name, "findings": found})
     else:
         print_result(_flaws(flaws) if flaws else f"No findings for {domain.environment.name}.")

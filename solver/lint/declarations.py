@@ -15,7 +15,7 @@ from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.compliance import pending_events
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.terms import arguments_of
-from lawtrace.environments.spec.tools import FromTrace, Parameter, Tool
+from lawtrace.environments.spec.tools import FromTrace, Parameter
 from lawtrace.environments.spec.types import ListOf, WrongFormat, WrongType
 from lawtrace.solver.lint.cross_references import cross_reference
 from lawtrace.solver.lint.findings import DeclarationIssue
@@ -66,21 +66,12 @@ def _check_rule_set(environment: Environment, rules: Sequence[Rule]) -> Iterator
     """The findings of the rule-set analysis, above all tools that no compliant trace can call."""
     for finding in analyse_rules(environment, rules).findings:
         if finding.kind == "unreachable":
-            yield DeclarationIssue(
-                kind="unreachable tool",
-                place=f"tool {finding.tool!r}",
-                what=finding.message,
-                remedy="check its refusals, add a tool that looks up its references, or loosen the rules named",
-                proof=finding.proof,
-            )
+            place, what = f"tool {finding.tool!r}", finding.message
+            remedy = "check its refusals, add a tool that looks up its references, or loosen the rules named"
         else:
-            yield DeclarationIssue(
-                kind="rule",
-                place=f"rule {', '.join(finding.rules)}",
-                what=f"{finding.kind}: {finding.message}",
-                remedy="change or drop one of the rules named; `lawtrace rules check` shows more",
-                proof=finding.proof,
-            )
+            place, what = f"rule {', '.join(finding.rules)}", f"{finding.kind}: {finding.message}"
+            remedy = "change or drop one of the rules named; `lawtrace rules check` shows more"
+        yield DeclarationIssue(place, what, remedy, finding.proof)
 
 
 def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
@@ -90,10 +81,9 @@ def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
         for parameter in tool.parameters:
             if parameter.name not in used:
                 yield DeclarationIssue(
-                    kind="parameter",
-                    place=f"tool {tool.name!r}, parameter {parameter.name!r}",
-                    what="it is never used: a wrong value goes unnoticed, because the call does the same",
-                    remedy="let an effect store it or a result depend on it, or remove it",
+                    f"tool {tool.name!r}, parameter {parameter.name!r}",
+                    "it is never used: a wrong value goes unnoticed, because the call does the same",
+                    "let an effect store it or a result depend on it, or remove it",
                 )
         described = [
             ("the tool", tool.summary),
@@ -104,60 +94,57 @@ def _check_descriptions(environment: Environment) -> Iterator[DeclarationIssue]:
         ]
         for thing, text in described:
             if not any(letter.isalpha() for letter in text):
-                yield DeclarationIssue(
-                    kind="result" if thing.startswith("result") else "parameter",
-                    place=f"tool {tool.name!r}, {thing}",
-                    what="it has no description",
-                    remedy="describe it in a sentence; models read nothing else",
-                )
+                place, remedy = f"tool {tool.name!r}, {thing}", "describe it in a sentence; models read nothing else"
+                yield DeclarationIssue(place, "it has no description", remedy)
 
 
 def _check_tool_roles(
     environment: Environment, rules: Sequence[Rule], regulation: Regulation
 ) -> Iterator[DeclarationIssue]:
     """Compliance tools, critical tools and events that do not fit together."""
-    rules_of_tool = cross_reference(environment, regulation, rules).tools
-    if not environment.compliance_tools:
-        yield _tool_role_issue(
-            "no tool is a compliance tool, so masking hides nothing", "mark the tools that only serve the rules"
-        )
-    if not environment.critical_tools:
-        yield _tool_role_issue(
-            "no tool is critical, so S.C. coverage has no meaning", "mark the tools that the rules are about"
-        )
-    if not environment.changing_tools:
-        yield _tool_role_issue("no ordinary tool changes anything, so there is no goal to reach", "give one an effect")
     records = any(isinstance(p.source, FromTrace) for tool in environment.tools.values() for p in tool.parameters)
-    if environment.event_names and not records:
-        yield _tool_role_issue(
-            f"tools emit events ({environment.event_names[0]}), but no tool records them",
+    for missing, what, remedy in (
+        (
+            not environment.compliance_tools,
+            "no tool is a compliance tool, so masking hides nothing",
+            "mark the tools that only serve the rules",
+        ),
+        (
+            not environment.critical_tools,
+            "no tool is critical, so S.C. coverage has no meaning",
+            "mark the tools that the rules are about",
+        ),
+        (
+            not environment.changing_tools,
+            "no ordinary tool changes anything, so a goal cannot be stated",
+            "give one an effect",
+        ),
+        (
+            environment.event_names and not records,
+            f"tools emit events ({', '.join(environment.event_names[:1])}), but no tool records them",
             "give a compliance tool a parameter FromTrace('pending_events', pending_events)",
-        )
+        ),
+    ):
+        if missing:
+            yield DeclarationIssue("tools", what, remedy)
+    rules_of_tool = cross_reference(environment, regulation, rules).tools
     for tool in environment.tools.values():
+        place, named = f"tool {tool.name!r}", bool(rules_of_tool[tool.name].rules)
         if tool.compliance and not tool.leak_words:
-            yield _tool_role_issue(
+            yield DeclarationIssue(
+                place,
                 "it is a compliance tool without leak words, so an instruction may ask for it in other words",
                 "list the stems of the words that would reveal it",
-                tool,
             )
-        if rules_of_tool[tool.name].rules:
-            continue
-        if tool.compliance:
-            yield _tool_role_issue(
+        if tool.compliance and not named:
+            yield DeclarationIssue(
+                place,
                 "it is a compliance tool, but no rule names it, so hiding it changes nothing",
                 "write the rule that it serves, or make it an ordinary tool",
-                tool,
             )
-        elif tool.critical:
-            yield _tool_role_issue(
-                "it is critical, but no rule names it",
-                "write the rule that makes it critical, or remove the mark",
-                tool,
-            )
-
-
-def _tool_role_issue(what: str, remedy: str, tool: Tool | None = None) -> DeclarationIssue:
-    return DeclarationIssue(kind="list", place=f"tool {tool.name!r}" if tool else "tools", what=what, remedy=remedy)
+        elif tool.critical and not named:
+            remedy = "write the rule that makes it critical, or remove the mark"
+            yield DeclarationIssue(place, "it is critical, but no rule names it", remedy)
 
 
 def _check_provisions(
@@ -167,18 +154,16 @@ def _check_provisions(
     references = cross_reference(environment, regulation, rules)
     for rule in references.rules_without_provisions:
         yield DeclarationIssue(
-            kind="rule",
-            place=f"rule {rule!r}",
-            what=f"it cites no provision of {regulation.id}",
-            remedy="cite the provision it comes from; if it goes further than the text, say why in `derived`",
+            f"rule {rule!r}",
+            f"it cites no provision of {regulation.id}",
+            "cite the provision it comes from; if it goes further than the text, say why in `derived`",
         )
     for citation in references.provisions_without_rules:
         if regulation.by_citation[citation].reading is not None:
             yield DeclarationIssue(
-                kind="provision",
-                place=f"provision {citation!r}",
-                what="its reading applies it to the tools, but no rule cites it",
-                remedy="write the rule, or remove the reading",
+                f"provision {citation!r}",
+                "its reading applies it to the tools, but no rule cites it",
+                "write the rule, or remove the reading",
             )
 
 
@@ -192,10 +177,9 @@ def check_rule_constants(environment: Environment, rules: Sequence[Rule]) -> Ite
                     parameter = next((p for p in tool.parameters if field.path == (p.name,)), None)
                     if parameter is not None and (reason := _why_impossible(environment, parameter, text)):
                         yield DeclarationIssue(
-                            kind="rule",
-                            place=f"rule {rule.id!r}",
-                            what=f"`{comparison}` matches no call of {tool.name}: {reason}",
-                            remedy="use a value that the argument can have, or an event that a tool `emits`",
+                            f"rule {rule.id!r}",
+                            f"`{comparison}` matches no call of {tool.name}: {reason}",
+                            "use a value that the argument can have, or an event that a tool `emits`",
                         )
 
 
@@ -240,8 +224,7 @@ def _check_format_exceptions(environment: Environment) -> Iterator[DeclarationIs
         for raised in tool.raises:
             if raised.when is None and raised.exception not in raised_by_format:
                 yield DeclarationIssue(
-                    kind="refusal",
-                    place=f"tool {tool.name!r}, exception {raised.exception}: {raised.description}",
-                    what="it never happens: it has no condition, and no parameter has a format",
-                    remedy="give it a condition (when=...), name it as the parameter's `malformed`, or remove it",
+                    f"tool {tool.name!r}, exception {raised.exception}: {raised.description}",
+                    "it never happens: it has no condition, and no parameter has a format",
+                    "give it a condition (when=...), name it as the parameter's `malformed`, or remove it",
                 )

@@ -1,6 +1,7 @@
 """Results of the checks: findings about rule sets, issues in declarations."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -80,33 +81,17 @@ def witness_from(found: Found) -> Witness:
     return Witness(steps=step_texts(found.trace), shortest=found.shortest)
 
 
-IssueKind = Literal[
-    "unreachable tool",
-    "refusal",
-    "result",
-    "parameter",
-    "phrase",
-    "initial state",
-    "list",
-    "provision",
-    "rule",
-]
-
-
-class DeclarationIssue(BaseModel):
+@dataclass(frozen=True, slots=True)
+class DeclarationIssue:
     """A defect of a declaration, or something suspicious.
 
     Attributes:
-        kind: what it is about.
         place: where it is: ``tool 'PayBill', parameter 'amount'``.
         what: the issue as one sentence.
         remedy: what to do about it.
         proof: the evidence or an example; empty if the declaration itself shows it.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    kind: IssueKind
     place: str
     what: str
     remedy: str

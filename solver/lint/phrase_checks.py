@@ -37,18 +37,16 @@ def _missing_phrases(environment: Environment, tool: Tool, referred: AbstractSet
     variants = tool.phrases.variants.values() if tool.phrases else ()
     if tool.name in environment.changing_tools and all(phrases.outcome is None for phrases in variants):
         yield DeclarationIssue(
-            kind="phrase",
-            place=f"tool {tool.name!r}, phrases",
-            what="it changes the state that a goal is about, but has no `outcome` phrase",
-            remedy="give it an `outcome`, or no goal can ask for it",
+            f"tool {tool.name!r}, phrases",
+            "it changes the state that a goal is about, but has no `outcome` phrase",
+            "give it an `outcome`, or no goal can ask for it",
         )
     revealed = {result.entity.table for result in tool.revealing_results} & referred
     if revealed and all(phrases.noun_phrase is None for phrases in variants):
         yield DeclarationIssue(
-            kind="phrase",
-            place=f"tool {tool.name!r}, phrases",
-            what=f"other tools refer to the {sorted(revealed)[0]} that it finds, but it has no `noun_phrase`",
-            remedy="give it a `noun_phrase` ('the {type} account'), or users must state identifiers",
+            f"tool {tool.name!r}, phrases",
+            f"other tools refer to the {sorted(revealed)[0]} that it finds, but it has no `noun_phrase`",
+            "give it a `noun_phrase` ('the {type} account'), or users must state identifiers",
         )
 
 
@@ -81,25 +79,22 @@ def _check_phrase(
         boolean = parameter.type.schema()["type"] == "boolean"
         if not parameter.required and field in unconditional:
             yield DeclarationIssue(
-                kind="phrase",
-                place=place,
-                what=f"it always states {field}, but {parameter.name!r} may be left out",
-                remedy=f"write [{parameter.name}: ... {field} ...], which appears only if it is given",
+                place,
+                f"it always states {field}, but {parameter.name!r} may be left out",
+                f"write [{parameter.name}: ... {field} ...], which appears only if it is given",
             )
         elif field not in phrase and not (boolean and f"[{parameter.name}:" in phrase):
             yield DeclarationIssue(
-                kind="phrase",
-                place=place,
-                what=f"it does not state {parameter.name!r}, which a reader could then not know",
-                remedy=f"put {field} into it",
+                place,
+                f"it does not state {parameter.name!r}, which a reader could then not know",
+                f"put {field} into it",
             )
     leaks = find_leaks(environment, re.sub(r"\{\w+\}|\[\w+:", " ", phrase))
     if leaks:
         yield DeclarationIssue(
-            kind="phrase",
-            place=place,
-            what=f"it reveals a compliance step: {leaks[0]!r}; every instruction with it would be rejected",
-            remedy="use other words, or narrow the leak words",
+            place,
+            f"it reveals a compliance step: {leaks[0]!r}; every instruction with it would be rejected",
+            "use other words, or narrow the leak words",
         )
 
 
@@ -116,9 +111,8 @@ def _leaking_values(environment: Environment, tool: Tool) -> Iterator[Declaratio
             if leaks := find_leaks(environment, text):
                 reported.add(parameter.name)
                 yield DeclarationIssue(
-                    kind="phrase",
-                    place=f"tool {tool.name!r}, parameter {parameter.name!r}",
-                    what=f"a value of it can reveal a compliance step: {leaks[0]!r}",
-                    remedy="choose other names in the initial states, or narrow the leak words",
-                    proof=f"For example {text!r}.",
+                    f"tool {tool.name!r}, parameter {parameter.name!r}",
+                    f"a value of it can reveal a compliance step: {leaks[0]!r}",
+                    "choose other names in the initial states, or narrow the leak words",
+                    f"For example {text!r}.",
                 )

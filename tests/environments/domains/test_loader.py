@@ -140,7 +140,7 @@ def test_an_invalid_declaration_is_reported_with_its_line(write: Write) -> None:
         "from . import tables", "from lawtrace.environments.spec import Tool\nfrom . import tables"
     )
     refused = refused.replace("tools={}", 'tools={"Do": Tool("Do", "Does.")}')
-    with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': a business tool needs phrases"):
+    with pytest.raises(InputError, match=r"__init__\.py, line 7: .*'shop', tool 'Do': an ordinary tool needs phrases"):
         load_domain(write(**{"__init__.py": refused}))
 
 

@@ -244,9 +244,9 @@ CONTROLS = json.dumps({"catalog": {"metadata": {"title": "Nothing"}}})
         ("x.json", b"{", "not JSON"),
         ("x.json", b"[" * 100_000, "not JSON|not an OSCAL"),
         ("x.json", b"[]", "not an OSCAL catalog"),
-        ("x.json", CONTROLS.encode(), "holds no control"),
+        ("x.json", CONTROLS.encode(), "contains no control"),
         ("x.txt", b"Article 1\nOn parcels\n", "contains no provision"),
-        ("x.html", b"<script>1</script>", "holds no text"),
+        ("x.html", b"<script>1</script>", "contains no text"),
         ("x.txt", b"\0" * 1000, "contains no provision"),
     ],
 )

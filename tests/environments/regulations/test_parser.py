@@ -145,7 +145,7 @@ def test_a_document_without_headings_is_cited_by_its_numbers_or_counted() -> Non
     assert [p.citation for p in numbered.provisions()] == ["paragraph (1)", "paragraph (2)(a)", "paragraph (2)(b)"]
     counted = parse("A carrier shall look.\nIt shall find.\n")
     assert [p.citation for p in counted.provisions()] == ["passage 1", "passage 2"]
-    assert all("no article" in legal.doubts[0] for legal in (numbered, counted))
+    assert all("no heading" in legal.doubts[0] for legal in (numbered, counted))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_duty_without_a_citation_is_a_doubt() -> None:
     legal = parse("Everybody must look.\nArticle 1\nA carrier shall look.\n")
     assert [provision.citation for provision in legal.provisions()] == ["Article 1"]
     (doubt,) = legal.doubts
-    assert "nobody can cite them: 'Everybody must look.'" in doubt
+    assert "have no citation, beginning with 'Everybody must look.'" in doubt
 
 
 def test_missing_and_repeated_numbers_are_doubts_and_no_text_is_lost() -> None:
@@ -218,7 +218,7 @@ def test_depth_from_the_format_takes_precedence() -> None:
 
 
 def test_a_text_without_words_is_refused() -> None:
-    with pytest.raises(InputError, match="holds no text"):
+    with pytest.raises(InputError, match="contains no text"):
         parse_legal_text([])
 
 
