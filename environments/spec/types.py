@@ -77,8 +77,8 @@ class _Text(ValueType):
 class Pattern(ValueType):
     """A string in a fixed format, documented as ``format`` (``XXX-XXXX-XXXX``)."""
 
-    format: str
-    expression: str
+    format: str = ""
+    expression: str = ".*"
 
     def decode(self, value: Json) -> str:
         text = TEXT.decode(value)
