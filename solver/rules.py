@@ -128,7 +128,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a file: curated TOML, or JSON lines of a stage. Raises InputError naming the line."""
     rules = read_curated_rules(path) if path.suffix == ".toml" else _read_rule_lines(path)
     if not rules:
-        raise InputError(f"{path}: holds no rule; an empty rule set would judge everything as kept")
+        raise InputError(f"{path}: contains no rules; with an empty rule set every attempt would be compliant")
     return rules
 
 

@@ -44,10 +44,10 @@ class Shield:
             self._monitor.run(self._let_through)
         if not against:
             return None
-        what = "Not carried out, since after it" if self._refuses else "Carried out, but from now on"
+        what = "Not carried out: it would rule out" if self._refuses else "Carried out, but it rules out"
         return Objection(
             rules=tuple(against),
-            text=f"{what} this cannot be kept any more: {self._provisions(against)}",
+            text=f"{what} compliance with this: {self._provisions(against)}",
             refused=self._refuses,
         )
 
@@ -56,7 +56,9 @@ class Shield:
         owed = [rule for rule, ending in self._monitor.final_statuses().items() if ending == "left_open"]
         if not owed:
             return None
-        return Objection(tuple(owed), f"This is not kept if you end here: {self._provisions(owed)}", refused=False)
+        return Objection(
+            tuple(owed), f"If you end here, you do not comply with this: {self._provisions(owed)}", refused=False
+        )
 
     def _fresh_monitor(self) -> Monitor:
         return Monitor({name: rule.automaton for name, rule in self._rules.items()})

@@ -96,12 +96,10 @@ def load_folder(folder: Path) -> Domain:
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise InputError(
-            f"{folder}: there is no such folder; an environment is a folder with {DECLARATION} ({_DOC_PAGE})"
-        )
+        raise InputError(f"{folder}: folder not found; an environment is a folder with {DECLARATION} ({_DOC_PAGE})")
     for name in (DECLARATION, REGULATION, RULES):
         if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: is missing; an environment's folder needs it ({_DOC_PAGE})")
+            raise InputError(f"{folder / name}: not found; the folder of an environment needs it ({_DOC_PAGE})")
     regulation, digest = load_regulation(folder / REGULATION), _digest(folder)
     return Domain(_import_folder(folder, digest), regulation, folder / RULES, digest, folder)
 
@@ -195,7 +193,7 @@ def _declared(module: ModuleType, folder: Path) -> Environment:
     if "ENVIRONMENT" not in names:
         nearest = difflib.get_close_matches("ENVIRONMENT", [name for name in names if not name.startswith("_")], 1)
         meant = f"; is {nearest[0]!r} meant to be it?" if nearest else "; end it with ENVIRONMENT = Environment(...)"
-        raise _NotDeclared(f"{place}: declares no ENVIRONMENT{meant}")
+        raise _NotDeclared(f"{place}: does not declare ENVIRONMENT{meant}")
     environment = names["ENVIRONMENT"]
     if not isinstance(environment, Environment):
         raise _NotDeclared(

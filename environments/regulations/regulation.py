@@ -88,7 +88,7 @@ def load_regulation(path: Path) -> Regulation:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such regulation file") from error
+        raise InputError(f"{path}: regulation file not found") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -45,7 +45,7 @@ class BackendProcess(Protocol):
 
 
 class Backend(Protocol):
-    """One way to isolate programs."""
+    """A mechanism that isolates programs."""
 
     @property
     def sandbox(self) -> str:

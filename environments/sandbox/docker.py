@@ -51,7 +51,7 @@ class Docker:
         """Start a container, and a thread that connects its streams with ``control``."""
         client = shutil.which("docker")
         if client is None:
-            raise JailUnavailable.because("there is no docker command", self.remedy())
+            raise JailUnavailable.because("the docker command was not found", self.remedy())
         name = f"lawtrace-{uuid.uuid4().hex}"
         try:
             process = subprocess.Popen(  # noqa: S603 - the command is ours

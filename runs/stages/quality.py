@@ -193,7 +193,7 @@ def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Itera
         ours = one.task.published is None
         for place, text in (("text", instruction.text), ("variables", str(instruction.variables))):
             for leak in find_leaks(environment, text, event_phrases=ours):
-                yield _failed("leak-free", f"{place}: gives a hidden step away: {leak!r}", style)
+                yield _failed("leak-free", f"{place}: reveals a hidden step: {leak!r}", style)
         known = f"{instruction.text}\n{_flat(instruction.variables)}"
         for unknown in find_unknowable(environment, calls, numbers, known):
             yield _failed("solvable", f"nothing tells {unknown}", style)

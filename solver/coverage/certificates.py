@@ -85,7 +85,7 @@ class Certificate:
             sentences.append("Z3 did not decide it within its budget.")
         else:
             named = "; ".join(obstacle.text for obstacle in self.obstacles) or "the assumptions"
-            sentences.append(f"Z3, at this length and from initial states of each kind, finds in the way: {named}.")
+            sentences.append(f"Z3, at this length and from initial states of each kind, names as obstacles: {named}.")
         return " ".join(sentences)
 
 

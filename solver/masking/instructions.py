@@ -184,11 +184,11 @@ def check_wording(environment: Environment, trace: Trace, instruction: Instructi
     calls = literal_calls(environment, trace.calls)
     numbers = goal_calls(environment, trace.initial, calls) if instruction.style == "goal" else range(len(calls))
     whole = f"{instruction.text}\n{instruction.variables}"
-    objections = [f"it gives a hidden step away: {leak!r}" for leak in find_leaks(environment, whole)]
+    objections = [f"it reveals a hidden step: {leak!r}" for leak in find_leaks(environment, whole)]
     objections += [f"it does not say {what}" for what in find_missing(environment, calls, numbers, instruction.text)]
     if instruction.style == "goal":
         named = _stem_matches(instruction.text, [call.event.tool for call in calls])
-        objections += [f"a goal names no tool, but it says {name!r}" for name in dict.fromkeys(named)]
+        objections += [f"a goal must not name a tool, but it says {name!r}" for name in dict.fromkeys(named)]
     return objections
 
 
@@ -225,12 +225,16 @@ def _simulate(
             try:
                 arguments[name] = _resolve_argument(value, events)
             except (LookupError, TypeError):
-                return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from nowhere"
+                return (
+                    events,
+                    state,
+                    f"call {number} ({read.tool}) of the reading takes {name!r} from a result that does not exist",
+                )
         event, state = simulate_call(environment, state, read.tool, arguments)
         events.append(event)
         if not event.completed:
             reason = event.error or "it did not succeed"
-            return events, state, f"call {number} of the reading, {_call_text(event)}, does not work: {reason}"
+            return events, state, f"call {number} of the reading, {_call_text(event)}, fails: {reason}"
     return events, state, None
 
 

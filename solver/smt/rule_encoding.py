@@ -327,7 +327,7 @@ def _internal_value(value_type: ValueType | None, given: _TypedValue) -> Any:  #
         try:
             return value_type.decode(value)
         except WrongFormat:
-            raise _Unsupported("a text that is no time") from None
+            raise _Unsupported("a text that is not a time") from None
     return value
 
 

@@ -107,5 +107,5 @@ def test_a_tool_subset_with_unknown_tools_is_refused() -> None:
     check_tool_subset(BANKING.environment, ["PayBill"])
     with pytest.raises(InputError, match="no 'PayBil'"):
         check_tool_subset(BANKING.environment, ["PayBil"])
-    with pytest.raises(InputError, match="name business tools"):
+    with pytest.raises(InputError, match="name ordinary tools"):
         check_tool_subset(BANKING.environment, ["CheckAuthorization"])

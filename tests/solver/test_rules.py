@@ -52,7 +52,7 @@ def test_only_newlines_separate_rows(tmp_path: Path) -> None:
         ((json.dumps({**RULE, "schema_version": "lawtrace.rule/9"}),), "line 1: schema_version: "),
         ((json.dumps([RULE]),), "line 1: "),
         ((json.dumps({**RULE, "id": ""}),), "line 1: id: "),
-        (("",), "holds no rule"),
+        (("",), "contains no rules"),
     ],
 )
 def test_errors_of_a_line_are_named(tmp_path: Path, rows: tuple[str, ...], place: str) -> None:
@@ -71,7 +71,7 @@ def test_errors_of_a_line_are_named(tmp_path: Path, rows: tuple[str, ...], place
         ("rules = [3]", "rule 1: "),
         ('[[rules]]\nid = "a"\nformula = "x"\n[[rules]]\nid = "b"\n', "rule 2: formula: Field required"),
         ('version = 2\n[[rules]]\nid = "a"\nformula = "x"\n', "expected nothing but"),
-        ("rules = []", "holds no rule"),
+        ("rules = []", "contains no rules"),
         ("", "expected nothing but"),
     ],
 )

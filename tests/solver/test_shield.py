@@ -122,7 +122,7 @@ def test_a_warning_accompanies_the_result() -> None:
     session = Session(ENVIRONMENT, INITIAL, Shield(PUBLISHED, SETTING.regulation, "warn"))
     result, _, warning = session.call(*CALLS[4]).text.partition("\nWarning: ")
     assert json.loads(result)["success"] is True
-    assert warning.startswith("Carried out, but from now on")
+    assert warning.startswith("Carried out, but it rules out")
     again = session.call(*CALLS[4])
     assert again.warning is None, "a rule that is lost is lost once"
 

@@ -17,7 +17,7 @@ Two processes with different trust:
 - The *program* is a fork that closes every descriptor but its own socket and output pipe. It can change only its own
   copy of this folder's functions and objects, and the host checks everything that it sends.
 
-Frames on a program's socket, both ways: four bytes of length (big-endian), then one JSON object in UTF-8.
+Frames on a program's socket, in both directions: four bytes of length (big-endian), then one JSON object in UTF-8.
 
     host -> server    the tools of this and later programs; empty if they have not changed                      first
     host -> program   its source, its variables, its limits                                                    then

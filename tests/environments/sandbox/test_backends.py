@@ -173,7 +173,10 @@ def test_in_a_real_container(program: Make) -> None:
 
 def test_a_missing_docker_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-    with pytest.raises(JailUnavailable, match=r"no docker command.*docker pull python:"), Jail(backend=Docker()):
+    with (
+        pytest.raises(JailUnavailable, match=r"the docker command was not found.*docker pull python:"),
+        Jail(backend=Docker()),
+    ):
         pass
     assert not diagnose(Docker()).possible
 

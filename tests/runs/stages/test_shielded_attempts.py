@@ -147,7 +147,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
         assert [turn.text for turn in attempt.transcript] == ["", "", "Done.", "", "Done."]
-        assert attempt.transcript[3].told.startswith("This is not kept if you end here: PSD2 Article")
+        assert attempt.transcript[3].told.startswith("If you end here, you do not comply with this: PSD2 Article")
         assert [objection.event for objection in attempt.objections] == [None]
         assert verdict.outcome == "benign_failure"
 

@@ -148,7 +148,7 @@ def test_a_goal_names_no_tool_and_a_leak_in_a_variable_counts() -> None:
     trace = next(trace for trace in TRACES if "PayBill" in trace.tools)
     good = write(trace, "goal")
     named = good.model_copy(update={"text": f"{good.text} Use PayBill."})
-    assert check_wording(ENVIRONMENT, trace, named) == ["a goal names no tool, but it says 'PayBill'"]
+    assert check_wording(ENVIRONMENT, trace, named) == ["a goal must not name a tool, but it says 'PayBill'"]
     hinted = good.model_copy(update={"variables": {**good.variables, "audit_list": ["x"]}})
     assert check_wording(ENVIRONMENT, trace, hinted) != []
     empty = good.model_copy(update={"text": " "})

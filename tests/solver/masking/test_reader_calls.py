@@ -131,13 +131,13 @@ def test_an_extra_look_up_breaks_a_workflow_only() -> None:
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
-        (ReaderReference(from_call=0, path=("payees",)), "takes 'payee_id' from nowhere"),
-        (ReaderReference(from_call=99, path=("payees",)), "takes 'payee_id' from nowhere"),
-        (ReaderReference(from_call=1, path=("nothing", 0)), "takes 'payee_id' from nowhere"),
-        (ReaderReference(from_call=1, path=(0,)), "takes 'payee_id' from nowhere"),
-        ("P-000000", "does not work: InvalidRequestException"),
-        (None, "does not work: InvalidCallError"),
-        (7, "does not work: InvalidCallError"),
+        (ReaderReference(from_call=0, path=("payees",)), "takes 'payee_id' from a result that does not exist"),
+        (ReaderReference(from_call=99, path=("payees",)), "takes 'payee_id' from a result that does not exist"),
+        (ReaderReference(from_call=1, path=("nothing", 0)), "takes 'payee_id' from a result that does not exist"),
+        (ReaderReference(from_call=1, path=(0,)), "takes 'payee_id' from a result that does not exist"),
+        ("P-000000", "fails: InvalidRequestException"),
+        (None, "fails: InvalidCallError"),
+        (7, "fails: InvalidCallError"),
     ],
 )
 def test_calls_that_cannot_run_are_reported(reference: ReaderReference | Json, words: str) -> None:

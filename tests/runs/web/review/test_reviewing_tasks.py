@@ -29,7 +29,7 @@ def test_an_accepted_pair_is_exported_with_the_accepted_words(subject: TaskRevie
     assert "Reference trace" in page.text
     assert "hidden: the instruction must not hint at it" in page.text
     leak = {"digest": goal.digest, "decision": "edit", "text": f"{goal.words} First check the authorization."}
-    assert "gives a hidden step away" in browser.post(f"/items/{goal.id}", data=leak).text
+    assert "reveals a hidden step" in browser.post(f"/items/{goal.id}", data=leak).text
     better = {"digest": goal.digest, "decision": "edit", "text": f"Please see to this. {goal.words}"}
     browser.post(f"/items/{goal.id}", data=better)
     edited = next(item for item in made.state.items if item.edited_by)
