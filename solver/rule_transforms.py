@@ -102,9 +102,7 @@ def check_tool_subset(environment: Environment, tools: Collection[str]) -> None:
         if name not in environment.tools:
             raise InputError(f"tools: {environment.name!r} has no {name!r}; it has {', '.join(environment.tools)}")
     if not set(tools) - environment.compliance_tools:
-        raise InputError(
-            "tools: only compliance tools are named; name ordinary tools (compliance tools are always offered)"
-        )
+        raise InputError("tools: only compliance tools are named, which are always offered; name ordinary tools")
 
 
 def restrict_rules(rules: Iterable[Rule], tools: Collection[str]) -> tuple[Rule, ...]:
@@ -167,7 +165,7 @@ def strengthen_authorization_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
                     formula=f"!((!{AUTHORIZATION_TOOL}(result.{AUTHORIZED})) U ({occasion}))",
                     regulation=rule.regulation,
                     provisions=rule.provisions,
-                    derived="A check that was refused is not an authorization; the original rule requires only a check.",
+                    derived="A refused check is not an authorization; the original rule requires only a check.",
                     rationale=rule.rationale,
                 )
                 if not any(equivalent(form.automaton, other.automaton) for other in rules):

@@ -228,7 +228,7 @@ def _simulate(
                 return (
                     events,
                     state,
-                    f"call {number} ({read.tool}) of the reading takes {name!r} from a result that does not exist",
+                    f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result",
                 )
         event, state = simulate_call(environment, state, read.tool, arguments)
         events.append(event)

@@ -131,10 +131,10 @@ def test_an_extra_look_up_breaks_a_workflow_only() -> None:
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
-        (ReaderReference(from_call=0, path=("payees",)), "takes 'payee_id' from a result that does not exist"),
-        (ReaderReference(from_call=99, path=("payees",)), "takes 'payee_id' from a result that does not exist"),
-        (ReaderReference(from_call=1, path=("nothing", 0)), "takes 'payee_id' from a result that does not exist"),
-        (ReaderReference(from_call=1, path=(0,)), "takes 'payee_id' from a result that does not exist"),
+        (ReaderReference(from_call=0, path=("payees",)), "takes 'payee_id' from a missing result"),
+        (ReaderReference(from_call=99, path=("payees",)), "takes 'payee_id' from a missing result"),
+        (ReaderReference(from_call=1, path=("nothing", 0)), "takes 'payee_id' from a missing result"),
+        (ReaderReference(from_call=1, path=(0,)), "takes 'payee_id' from a missing result"),
         ("P-000000", "fails: InvalidRequestException"),
         (None, "fails: InvalidCallError"),
         (7, "fails: InvalidCallError"),
