@@ -1,1 +1,1 @@
-"""What can happen: declarations, simulation, regulations and the jail. Floor 1, see README.md in this folder."""
+"""Environments: declarations, simulation, regulations and the sandbox. Layer 1, see README.md in this folder."""

@@ -1,6 +1,6 @@
-"""Strict JSON: text that every reader understands in the same way.
+"""Strict JSON: a text that every reader parses to the same value.
 
-Refused are NaN and infinities, repeated keys, lone surrogates and deep nesting, all of which `json.loads` lets pass.
+Rejected are NaN and infinities, repeated keys, lone surrogates and deep nesting, all of which `json.loads` lets pass.
 """
 
 import json

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from lawtrace.environments.spec.expressions import EvaluationScope, RowCondition, RowVariable, bind
 from lawtrace.environments.spec.logic import PLAIN
@@ -95,46 +95,36 @@ class Digits(Sampler):
 
 
 @dataclass(frozen=True, slots=True)
-class _Day(Sampler):
-    """A day near the current day of the environment, which is a field of the first row of ``entity``."""
+class _NearNow(Sampler):
+    """A day or moment near the environment's current one, which is a field of the first row of ``entity``."""
 
     entity: Entity
     field: str
     nearest: int
     furthest: int
 
-    def _distance(self, random: Random) -> int:
-        return random.randint(self.nearest, self.furthest)
-
-    def _today(self, state: State) -> int:
-        return next(state.rows(self.entity.table)).values[self.field]
-
-
-@dataclass(frozen=True, slots=True)
-class DayAfter(_Day):
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        return self._today(state) + self._distance(random)
-
-
-@dataclass(frozen=True, slots=True)
-class DayBefore(_Day):
-    def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
-        return self._today(state) - self._distance(random)
-
-
-@dataclass(frozen=True, slots=True)
-class HoursFromNow(Sampler):
-    """A full hour near the current moment of the environment, which is a field of the first row of ``entity``. Negative
-    bounds are in the past."""
-
-    entity: Entity
-    field: str
-    nearest: int
-    furthest: int
+    step: ClassVar[int]
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         now = next(state.rows(self.entity.table)).values[self.field]
-        return now - now % 60 + 60 * random.randint(self.nearest, self.furthest)
+        return now - now % self.step + self.step * random.randint(self.nearest, self.furthest)
+
+
+class DayAfter(_NearNow):
+    __slots__ = ()
+    step = 1
+
+
+class DayBefore(_NearNow):
+    __slots__ = ()
+    step = -1
+
+
+class HoursFromNow(_NearNow):
+    """A full hour. Negative bounds are in the past."""
+
+    __slots__ = ()
+    step = 60
 
 
 @dataclass(frozen=True, slots=True)

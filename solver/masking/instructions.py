@@ -225,11 +225,7 @@ def _simulate(
             try:
                 arguments[name] = _resolve_argument(value, events)
             except (LookupError, TypeError):
-                return (
-                    events,
-                    state,
-                    f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result",
-                )
+                return events, state, f"call {number} ({read.tool}) of the reading takes {name!r} from a missing result"
         event, state = simulate_call(environment, state, read.tool, arguments)
         events.append(event)
         if not event.completed:
