@@ -29,7 +29,8 @@ from lawtrace.agents.roles.extraction_roles import (
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.regulations.regulation import Regulation
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.lint.rule_sets import RuleFinding, RuleFindingKind, analyse_rules
+from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind
+from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import InstructionAdherence, OperationalRestriction, atoms_of, match_template
 from lawtrace.solver.rules import Rule, check_rules
 

@@ -18,7 +18,8 @@ from lawtrace.runs.cli.rules_evaluate import evaluate_command
 from lawtrace.runs.cli.rules_extract import extract_command, rule_table, trail_command
 from lawtrace.runs.report.terminal_tables import strength_table
 from lawtrace.solver.coverage.mutations import MutationScore, measure_mutation_score
-from lawtrace.solver.lint.rule_sets import RuleSetAnalysis, analyse_rules
+from lawtrace.solver.lint.findings import RuleSetAnalysis
+from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.planner.synthesis import synthesize
 from lawtrace.solver.rules import Rule, check_rules, load_rules
 

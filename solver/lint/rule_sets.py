@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.solver.lint.findings import RuleFinding, RuleFindingKind, RuleSetAnalysis, Witness, witness_from
+from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis, Witness, witness_from
 from lawtrace.solver.ltlf import (
     Atom,
     Bottom,
@@ -30,7 +30,7 @@ from lawtrace.solver.ltlf import (
     complement,
     match_template,
 )
-from lawtrace.solver.model_checking.call_scopes import ScopeName, free_scope
+from lawtrace.solver.model_checking.call_scopes import free_scope
 from lawtrace.solver.model_checking.explanations import describe_preconditions, describe_proof, join_names, step_texts
 from lawtrace.solver.model_checking.product_search import (
     NODE_LIMIT,
@@ -301,18 +301,6 @@ def find_rule_examples(environment: Environment, rule: Rule, *, limit: int = NOD
         witness_from(keeping) if isinstance(keeping, Found) else None,
         witness_from(breaking) if isinstance(breaking, Found) else None,
     )
-
-
-__all__ = [
-    "RuleExamples",
-    "RuleFinding",
-    "RuleFindingKind",
-    "RuleSetAnalysis",
-    "ScopeName",
-    "Witness",
-    "analyse_rules",
-    "find_rule_examples",
-]
 
 
 def analyse_rules(environment: Environment, rules: Sequence[Rule], *, limit: int = NODE_LIMIT) -> RuleSetAnalysis:

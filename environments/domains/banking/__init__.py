@@ -9,8 +9,6 @@ from lawtrace.environments.domains.banking.initial_state import populate
 from lawtrace.environments.domains.banking.tools import TOOLS
 from lawtrace.environments.spec import Environment
 
-__all__ = ["ENVIRONMENT"]
-
 ENVIRONMENT = Environment(
     name="banking",
     title="Financial",

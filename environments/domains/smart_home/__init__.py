@@ -10,8 +10,6 @@ from lawtrace.environments.domains.smart_home.initial_state import populate
 from lawtrace.environments.domains.smart_home.tools import TOOLS
 from lawtrace.environments.spec import Environment
 
-__all__ = ["ENVIRONMENT"]
-
 ENVIRONMENT = Environment(
     name="smart_home",
     title="Smart Home",

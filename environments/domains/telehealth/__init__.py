@@ -11,8 +11,6 @@ from lawtrace.environments.domains.telehealth.initial_state import populate
 from lawtrace.environments.domains.telehealth.tools import TOOLS
 from lawtrace.environments.spec import Environment
 
-__all__ = ["ENVIRONMENT"]
-
 ENVIRONMENT = Environment(
     name="telehealth",
     title="Tele-Health",

@@ -21,7 +21,8 @@ from lawtrace.environments.spec.state import Entity, Field, Row, State
 from lawtrace.environments.spec.terms import constant
 from lawtrace.environments.spec.tools import FromLookup, FromTrace, Parameter, Phrases, Tool
 from lawtrace.environments.spec.types import TEXT, TEXTS
-from lawtrace.solver.lint.rule_sets import RuleFinding, RuleSetAnalysis, analyse_rules
+from lawtrace.solver.lint.findings import RuleFinding, RuleSetAnalysis
+from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.ltlf import (
     And,
     Atom,
