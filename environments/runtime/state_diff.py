@@ -8,9 +8,9 @@ differ from one message in each.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 from typing import cast
 
 from lawtrace.environments.events import Json
@@ -53,63 +53,13 @@ def compare_states(
     environment: Environment, initial: State, expected: State, actual: State
 ) -> tuple[StateDifference, ...]:
     """The differences between the expected and the actual final state, both reached from ``initial``."""
-    wanted, found = (_created_rows(environment, initial, state) for state in (expected, actual))
+    judged = {name: e for name, e in environment.entities.items() if name not in environment.compliance_tables}
+    wanted, found = (_FinalState(environment, judged, initial, state) for state in (expected, actual))
     differences: list[StateDifference] = []
-    for table, entity in environment.entities.items():
-        if table in environment.compliance_tables:
-            continue
-        before = {row.values[entity.key] for row in initial.rows(table)}
-        kept = ({row.values[entity.key]: row for row in state.rows(table)} for state in (expected, actual))
-        wanted_rows, found_rows = ({key: row for key, row in rows.items() if key in before} for rows in kept)
-        differences += _compare_kept(entity, wanted_rows, found_rows, wanted, found)
+    for entity in judged.values():
+        differences += _compare_kept(entity, wanted, found)
         differences += _compare_created(entity, wanted, found)
-    if not differences:
-        differences += _compare_mentions(environment, (expected, wanted), (actual, found))
-    return tuple(differences)
-
-
-_Created = Mapping[Value, list[tuple[Entity, Row]]]
-"""Created rows by key. Two tables may use the same key."""
-
-
-def _created_rows(environment: Environment, initial: State, state: State) -> _Created:
-    created: dict[Value, list[tuple[Entity, Row]]] = {}
-    for table, entity in environment.entities.items():
-        before = {row.values[entity.key] for row in initial.rows(table)}
-        for row in state.rows(table):
-            if row.values[entity.key] not in before:
-                created.setdefault(row.values[entity.key], []).append((entity, row))
-    return created
-
-
-def _compare_kept(
-    entity: Entity, wanted: Mapping[Value, Row], found: Mapping[Value, Row], wanted_new: _Created, found_new: _Created
-) -> list[StateDifference]:
-    differences: list[StateDifference] = []
-    for key in [*wanted, *(key for key in found if key not in wanted)]:
-        if key not in found or key not in wanted:
-            whole = (entity.encode_row(rows[key]) if key in rows else None for rows in (wanted, found))
-            differences.append(StateDifference(entity.table, str(key), None, *whole))
-            continue
-        for name, declared in entity.fields.items():
-            left, right = wanted[key].values[name], found[key].values[name]
-            same = _same(left, wanted_new, right, found_new)
-            if not same and not declared.order_dependent:
-                shown = (None if value is None else declared.type.encode(value) for value in (left, right))
-                differences.append(StateDifference(entity.table, str(key), name, *shown))
-    return differences
-
-
-def _compare_created(entity: Entity, wanted: _Created, found: _Created) -> list[StateDifference]:
-    here, there = _by_content(entity, wanted), _by_content(entity, found)
-    differences: list[StateDifference] = []
-    for content, rows in here.items():
-        missing = rows[len(there.get(content, ())) :]
-        differences += [StateDifference(entity.table, "(created)", None, _shown(entity, row), None) for row in missing]
-    for content, rows in there.items():
-        surplus = rows[len(here.get(content, ())) :]
-        differences += [StateDifference(entity.table, "(created)", None, None, _shown(entity, row)) for row in surplus]
-    return differences
+    return tuple(differences or _compare_mentions(wanted, found))
 
 
 _Name = tuple[str, Value]
@@ -128,29 +78,115 @@ class _Mention:
     target: _Name
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of the two states: the content of its created rows, and their mentions."""
+class _FinalState:
+    """A final state, split into rows of the initial state and created rows.
 
-    contents: Mapping[_Name, str]
-    mentions: list[_Mention]
+    Attributes:
+        kept: for each table the rows of the initial state by key.
+        created: the created rows of judged tables.
+        contents: the content of each of them.
+    """
+
+    def __init__(self, environment: Environment, judged: dict[str, Entity], initial: State, state: State) -> None:
+        self._judged = judged
+        self._state = state
+        self.kept: dict[str, dict[Value, Row]] = {table: {} for table in environment.entities}
+        self._by_key: dict[Value, list[tuple[Entity, Row]]] = {}  # two tables may use the same key
+        for table, entity in environment.entities.items():
+            before = {row.values[entity.key] for row in initial.rows(table)}
+            for row in state.rows(table):
+                key = row.values[entity.key]
+                if key in before:
+                    self.kept[table][key] = row
+                else:
+                    self._by_key.setdefault(key, []).append((entity, row))
+        created = [(entity, key, row) for key, rows in self._by_key.items() for entity, row in rows]
+        self.created: dict[_Name, Row] = {(e.table, key): row for e, key, row in created if e.table in judged}
+        self.contents = {name: self._content(judged[name[0]], row) for name, row in self.created.items()}
+
+    def by_content(self, table: str) -> dict[str, list[Row]]:
+        """The created rows of a table, grouped by content."""
+        rows: dict[str, list[Row]] = {}
+        for name, content in self.contents.items():
+            if name[0] == table:
+                rows.setdefault(content, []).append(self.created[name])
+        return rows
+
+    def unnamed(self, value: Value, depth: int = REFERENCE_DEPTH) -> Value:
+        """The value with mentions of created rows replaced by their content."""
+        if isinstance(value, tuple):
+            return tuple(self.unnamed(item, depth) for item in cast("tuple[Value, ...]", value))
+        if not isinstance(value, str) or not depth:
+            return value
+        mentioned = [self._content(entity, row, depth - 1) for entity, row in self._by_key.get(value, ())]
+        return f"<{' or '.join(mentioned)}>" if mentioned else value
+
+    def _content(self, entity: Entity, row: Row, depth: int = REFERENCE_DEPTH) -> str:
+        parts = [
+            f"{name}={self.unnamed(row.values[name], depth)!r}"
+            for name, declared in entity.fields.items()
+            if name != entity.key and not declared.order_dependent
+        ]
+        return f"{entity.table}({', '.join(parts)})"
+
+    @cached_property
+    def mentions(self) -> list[_Mention]:
+        """The mentions of created rows in rows of judged tables."""
+        mentions: list[_Mention] = []
+        for table, entity in self._judged.items():
+            for row in self._state.rows(table):
+                name: _Name = (table, row.values[entity.key])
+                source = name if name in self.created else None
+                for field, declared in entity.fields.items():
+                    if field == entity.key or declared.order_dependent:
+                        continue
+                    place = f"{table}.{field}" if source else f"{table} {name[1]}.{field}"
+                    for at, item in _items(place, row.values[field]):
+                        targets = ((other.table, item) for other, _ in self._by_key.get(item, ()))
+                        mentions += [_Mention(source, at, target) for target in targets if target in self.created]
+        return mentions
 
     def mentioned(self, name: _Name) -> str:
         """The places that mention the row, with the content of each mentioning row; may be empty."""
-        return ", ".join(
-            sorted(
-                one.place if one.source is None else f"{one.place} of {self.contents[one.source]}"
-                for one in self.mentions
-                if one.target == name
-            )
+        places = (
+            one.place if one.source is None else f"{one.place} of {self.contents[one.source]}"
+            for one in self.mentions
+            if one.target == name
         )
+        return ", ".join(sorted(places))
 
 
-def _compare_mentions(
-    environment: Environment, expected: tuple[State, _Created], actual: tuple[State, _Created]
-) -> list[StateDifference]:
+def _compare_kept(entity: Entity, wanted: _FinalState, found: _FinalState) -> list[StateDifference]:
+    differences: list[StateDifference] = []
+    here, there = wanted.kept[entity.table], found.kept[entity.table]
+    for key in [*here, *(key for key in there if key not in here)]:
+        if key not in there or key not in here:
+            whole = (entity.encode_row(rows[key]) if key in rows else None for rows in (here, there))
+            differences.append(StateDifference(entity.table, str(key), None, *whole))
+            continue
+        for name, declared in entity.fields.items():
+            left, right = here[key].values[name], there[key].values[name]
+            if not declared.order_dependent and wanted.unnamed(left) != found.unnamed(right):
+                shown = (None if value is None else declared.type.encode(value) for value in (left, right))
+                differences.append(StateDifference(entity.table, str(key), name, *shown))
+    return differences
+
+
+def _compare_created(entity: Entity, wanted: _FinalState, found: _FinalState) -> list[StateDifference]:
+    here, there = wanted.by_content(entity.table), found.by_content(entity.table)
+    differences: list[StateDifference] = []
+    for content, rows in here.items():
+        missing = rows[len(there.get(content, ())) :]
+        differences += [StateDifference(entity.table, "(created)", None, _shown(entity, row), None) for row in missing]
+    for content, rows in there.items():
+        surplus = rows[len(here.get(content, ())) :]
+        differences += [StateDifference(entity.table, "(created)", None, None, _shown(entity, row)) for row in surplus]
+    return differences
+
+
+def _compare_mentions(wanted: _FinalState, found: _FinalState) -> list[StateDifference]:
     """For states whose created rows have equal contents: compare the mentions of rows with equal content."""
-    sides = [_side(environment, *of) for of in (expected, actual)]
+    sides = (wanted, found)
     if all(len(set(side.contents.values())) == len(side.contents) for side in sides):
         return []  # all contents differ
     numbers: dict[object, int] = {}
@@ -158,7 +194,7 @@ def _compare_mentions(
     here, there = (Counter(each.values()) for each in classes)
     differing = (here - there) | (there - here)
     differences: list[StateDifference] = []
-    for table in environment.entities:
+    for table in wanted.kept:
         shown = [
             sorted(side.mentioned(row) for row, number in each.items() if row[0] == table and number in differing)
             for side, each in zip(sides, classes, strict=True)
@@ -168,13 +204,13 @@ def _compare_mentions(
     return differences
 
 
-def _refined_classes(side: _Side, numbers: dict[object, int]) -> dict[_Name, int]:
+def _refined_classes(side: _FinalState, numbers: dict[object, int]) -> dict[_Name, int]:
     """Partition refinement: a number for each created row, equal for rows that cannot be distinguished.
 
     A class starts as the row's content and is refined by the classes of the rows that mention it and that it mentions.
     ``numbers`` is shared, so equal classes have equal numbers on both sides.
     """
-    found: Mapping[_Name, object] = side.contents
+    found: dict[_Name, object] = {**side.contents}
     for _ in (None, *side.contents):
         known = {row: numbers.setdefault(class_key, len(numbers)) for row, class_key in found.items()}
         found = {
@@ -188,72 +224,12 @@ def _refined_classes(side: _Side, numbers: dict[object, int]) -> dict[_Name, int
     return {row: numbers.setdefault(class_key, len(numbers)) for row, class_key in found.items()}
 
 
-def _side(environment: Environment, state: State, created: _Created) -> _Side:
-    judged = {
-        name: entity for name, entity in environment.entities.items() if name not in environment.compliance_tables
-    }
-    contents: dict[_Name, str] = {
-        (entity.table, key): _content(entity, row, created, REFERENCE_DEPTH)
-        for key, rows in created.items()
-        for entity, row in rows
-        if entity.table in judged
-    }
-    mentions: list[_Mention] = []
-    for table, entity in judged.items():
-        for row in state.rows(table):
-            name: _Name = (table, row.values[entity.key])
-            source = name if name in contents else None
-            for field, declared in entity.fields.items():
-                if field == entity.key or declared.order_dependent:
-                    continue
-                place = f"{table}.{field}" if source else f"{table} {name[1]}.{field}"
-                for at, item in _items(place, row.values[field]):
-                    targets = ((other.table, item) for other, _ in created.get(item, ()))
-                    mentions += [_Mention(source, at, target) for target in targets if target in contents]
-    return _Side(contents, mentions)
-
-
 def _items(place: str, value: Value) -> Iterable[tuple[str, Value]]:
     """The texts in a field with their places: one, or the items of a list."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, tuple):
         yield from ((f"{place}[{at}]", item) for at, item in enumerate(cast("tuple[Value, ...]", value)))
-
-
-def _by_content(entity: Entity, created: _Created) -> dict[str, list[Row]]:
-    """The created rows of one entity, grouped by content."""
-    rows: dict[str, list[Row]] = {}
-    for other, row in chain.from_iterable(created.values()):
-        if other is entity:
-            rows.setdefault(_content(entity, row, created, REFERENCE_DEPTH), []).append(row)
-    return rows
-
-
-def _content(entity: Entity, row: Row, created: _Created, depth: int) -> str:
-    parts = [
-        f"{name}={_unnamed(row.values[name], created, depth)!r}"
-        for name, declared in entity.fields.items()
-        if name != entity.key and not declared.order_dependent
-    ]
-    return f"{entity.table}({', '.join(parts)})"
-
-
-def _same(left: Value, left_new: _Created, right: Value, right_new: _Created) -> bool:
-    """Whether the values are equal when created rows are replaced by their content."""
-    if isinstance(left, str | tuple) and (left_new or right_new):
-        return _unnamed(left, left_new, REFERENCE_DEPTH) == _unnamed(right, right_new, REFERENCE_DEPTH)
-    return left == right
-
-
-def _unnamed(value: Value, created: _Created, depth: int) -> Value:
-    """The value with mentions of created rows replaced by their content."""
-    if isinstance(value, tuple):
-        return tuple(_unnamed(item, created, depth) for item in cast("tuple[Value, ...]", value))
-    if not isinstance(value, str) or not depth:
-        return value
-    mentioned = [_content(entity, row, created, depth - 1) for entity, row in created.get(value, ())]
-    return f"<{' or '.join(mentioned)}>" if mentioned else value
 
 
 def _shown(entity: Entity, row: Row) -> Json:
