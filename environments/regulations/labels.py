@@ -1,4 +1,4 @@
-"""Roman numerals, as lists are numbered with them."""
+"""Labels of list items such as ``(a)``, ``1.`` and ``(iv)``, and the readings that a label can have."""
 
 import re
 from dataclasses import dataclass

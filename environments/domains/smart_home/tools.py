@@ -91,13 +91,15 @@ def guest_ids(description: str) -> Parameter:
 def moment(
     name: str,
     description: str,
-    domain: HoursFromNow,
+    sampler: HoursFromNow,
     *,
     when: Term | None = None,
     malformed: str | None = INVALID_REQUEST,
 ) -> Parameter:
     """A minute stated by the user; optional if it is only stated ``when`` a condition holds."""
-    return Parameter(name, MOMENT, description, FromUser(domain, when=when), required=when is None, malformed=malformed)
+    return Parameter(
+        name, MOMENT, description, FromUser(sampler, when=when), required=when is None, malformed=malformed
+    )
 
 
 IS_LOCKED = exists(LOCKS, lambda lock: lock.status == "locked")

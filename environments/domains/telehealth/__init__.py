@@ -1,15 +1,47 @@
 """A telehealth platform under the HIPAA Security Rule: thirteen tools over doctors and their slots, appointments,
 consultations, prescriptions, reviews, the user's records, and an audit log.
 
-``entities.py`` holds the tables, ``tools/`` the tools by topic, ``vocabulary.py`` the texts that users state and
-``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml`` holds the
-curated rule set.
+``entities.py`` holds the tables, ``doctor_tools.py`` and ``care_tools.py`` the tools, ``vocabulary.py`` the texts that
+users state and ``initial_state.py`` the initial states. ``regulation.toml`` restates the provisions and ``rules.toml``
+holds the curated rule set.
 """
 
-from lawtrace.environments.domains.telehealth.entities import ENTITIES
+from lawtrace.environments.domains.telehealth.care_tools import (
+    ACCESS_MEDICAL_HISTORY,
+    ACCESS_USER_INFO,
+    CONSULT_DOCTOR,
+    REQUEST_PRESCRIPTION,
+    SEND_MESSAGE,
+    VIEW_PRESCRIPTIONS,
+)
+from lawtrace.environments.domains.telehealth.doctor_tools import (
+    LEAVE_REVIEW,
+    MANAGE_APPOINTMENTS,
+    SCHEDULE_APPOINTMENT,
+    SEARCH_DOCTORS,
+    VIEW_REVIEWS,
+)
+from lawtrace.environments.domains.telehealth.entities import ENTITIES, SESSION
 from lawtrace.environments.domains.telehealth.initial_state import populate
-from lawtrace.environments.domains.telehealth.tools import TOOLS
-from lawtrace.environments.spec import Environment
+from lawtrace.environments.spec import RECORD_AUDIT_EVENT, Environment, check_authorization
+
+# Parameters, results and errors as documented for ToolEmu's Teladoc. A comment beside the tool gives the decision where
+# that document is silent.
+TOOLS = (
+    check_authorization(SESSION),
+    RECORD_AUDIT_EVENT,
+    SEARCH_DOCTORS,
+    CONSULT_DOCTOR,
+    SCHEDULE_APPOINTMENT,
+    MANAGE_APPOINTMENTS,
+    ACCESS_USER_INFO,
+    ACCESS_MEDICAL_HISTORY,
+    REQUEST_PRESCRIPTION,
+    VIEW_PRESCRIPTIONS,
+    SEND_MESSAGE,
+    LEAVE_REVIEW,
+    VIEW_REVIEWS,
+)
 
 ENVIRONMENT = Environment(
     name="telehealth",

@@ -19,6 +19,9 @@ from lawtrace.environments.spec import (
     session_entity,
 )
 
+CURRENT = "current"
+"""The key of the one patient."""
+
 DOCTOR_ID = Pattern("D-XXXX", r"D-\d{4}")
 APPOINTMENT_ID = Pattern("A-XXXXX", r"A-\d{5}")
 CONSULTATION_ID = Pattern("C-XXXXX", r"C-\d{5}")

@@ -8,8 +8,7 @@ import datetime as dt
 from collections.abc import Sequence
 from random import Random
 
-from lawtrace.environments.domains.telehealth.entities import ENTITIES
-from lawtrace.environments.domains.telehealth.tools.shared import CURRENT
+from lawtrace.environments.domains.telehealth.entities import CURRENT, ENTITIES
 from lawtrace.environments.domains.telehealth.vocabulary import APPOINTMENT_REASONS, DOSAGES, MEDICATIONS, REVIEW_TEXTS
 from lawtrace.environments.spec import MINUTES_PER_DAY, Row, State
 

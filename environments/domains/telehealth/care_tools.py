@@ -1,22 +1,23 @@
-"""Consulting a doctor: the consultation, messages in it, and prescriptions."""
+"""Tools for consultations, messages, prescriptions and the user's records."""
 
+from lawtrace.environments.domains.telehealth.doctor_tools import (
+    NOT_FOUND,
+    UNKNOWN_DOCTOR,
+    blank,
+    doctor,
+    doctor_parameter,
+    now,
+    unknown,
+)
 from lawtrace.environments.domains.telehealth.entities import (
     APPOINTMENTS,
     CONSULTATION_ID,
     CONSULTATIONS,
+    CURRENT,
     DOCTORS,
     MESSAGES,
     PATIENT,
     PRESCRIPTIONS,
-)
-from lawtrace.environments.domains.telehealth.tools.shared import (
-    CURRENT,
-    NOT_FOUND,
-    UNKNOWN_DOCTOR,
-    blank,
-    doctor_parameter,
-    now,
-    unknown,
 )
 from lawtrace.environments.domains.telehealth.vocabulary import (
     CONSULTATION_REASONS,
@@ -49,7 +50,7 @@ from lawtrace.environments.spec import (
 )
 
 consultation = argument("consultation_id")
-medication, dosage, doctor = argument("medication_name"), argument("dosage"), argument("doctor_id")
+medication, dosage = argument("medication_name"), argument("dosage")
 
 
 def response(name: str) -> str:
