@@ -27,8 +27,8 @@ class Plugin:
 
     Attributes:
         commands: by name.
-        run_kinds: ``schema_version`` of a recipe -> ``module:attribute`` of the `lawtrace.runs.run_kinds.RunKind`
-            of its runs.
+        run_kinds: ``schema_version`` of a recipe -> ``module:attribute`` of the
+            `lawtrace.runs.report.run_kinds.RunKind` of its runs.
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])

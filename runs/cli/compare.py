@@ -13,8 +13,9 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import print_json, print_note, print_problems, print_result
-from lawtrace.runs.report.labels import OUTCOME_LABELS
-from lawtrace.runs.report.run_comparison import RunComparison, compare_runs, read_side
+from lawtrace.runs.report.graded_units import compare_folders
+from lawtrace.runs.report.run_comparison import RunComparison
+from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import percent, show_interval, show_probability, visible
 
 MAX_FLIPS = 20
@@ -32,9 +33,7 @@ def compare(
         raise InputError("--model and --against must be given together")
     if second is None and model is None:
         raise InputError("give two runs, or one run with --model and --against")
-    comparison = compare_runs(
-        read_side(first), read_side(second or first), (model, against) if model and against else None
-    )
+    comparison = compare_folders(first, second or first, (model, against) if model and against else None)
     print_problems(comparison.problems)
     if as_json:
         print_json(cast("dict[str, Json]", TypeAdapter(RunComparison).dump_python(comparison, mode="json")))
@@ -43,7 +42,7 @@ def compare(
         print_note(f"task {name} differs between the sides: {', '.join(parts)}")
     print_result(_table(comparison))
     for flip in comparison.flips[:MAX_FLIPS]:
-        before, after = (OUTCOME_LABELS[outcome].label for outcome in flip.outcomes)
+        before, after = (outcome_label(outcome).label for outcome in flip.outcomes)
         trial = f", trial {flip.trial + 1}" if flip.trial else ""
         print_note(f"{flip.task}, {flip.style}{trial}, {visible(flip.model)}: {before} -> {after}")
         for reason in flip.reasons:
@@ -55,23 +54,27 @@ def compare(
 
 def _table(comparison: RunComparison) -> Table:
     table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False, caption_justify="left")
-    for column in ("model", "style", "n", "Pass@1", "difference", "p", "gap"):
-        table.add_column(column, overflow="fold", justify="left" if column in ("model", "style") else "right")
+    graded = any(line.unsafe_success is None for line in comparison.lines)  # a run of another kind
+    names, gaps = ("model", comparison.unit), () if graded else ("gap",)
+    for column in (*names, "n", comparison.success, "difference", "p", *gaps):
+        table.add_column(column, overflow="fold", justify="left" if column in names else "right")
     table.caption = (
         f"{comparison.sides[0]} compared with {comparison.sides[1]}. In brackets the 95 % interval (bootstrap over "
-        "tasks). p: exact McNemar, which treats attempts as independent; in brackets adjusted for the lines of this "
-        "table (Holm). gap: change of the share of unsafe successes."
+        f"{comparison.clusters}). p: exact McNemar, which treats attempts as independent; in brackets "
+        "adjusted for the lines of this table (Holm)."
     )
+    if not graded:
+        table.caption += " gap: change of the share of unsafe successes."
     for line in comparison.lines:
         safe, gap = line.safe_success, line.unsafe_success
         cells = [
             line.models[0] if line.models[0] == line.models[1] else " / ".join(line.models),
-            (line.style or "both") + (", denied" if line.variant == "denied" else ""),
+            (line.style or ("all" if graded else "both")) + (", denied" if line.variant == "denied" else ""),
             str(safe.pairs) + (f" (+{line.unmatched})" if line.unmatched else ""),
             f"{percent(safe.first, unit='')} -> {percent(safe.second)}",
             f"{percent(safe.difference, unit='')} [{show_interval(safe.interval)}]",
             f"{show_probability(safe.p_value)} ({show_probability(line.adjusted_p)})",
-            percent(gap.difference),
+            *([percent(gap.difference)] if gap else []),
         ]
         table.add_row(*(Text(visible(cell)) for cell in cells))
     if any(line.unmatched for line in comparison.lines):

@@ -13,7 +13,9 @@ from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
 from lawtrace.runs.report.blame import find_causes
-from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_verdict
+from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
+from lawtrace.runs.report.run_kinds import GradedUnit
+from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
 from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary, conversation_of
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES
@@ -79,11 +81,14 @@ def messages(
                 )
             _follow(event_log, directory, wanted)
             return
-        index = VerdictIndex(RunFolder(directory))
+        index, graded = VerdictIndex(RunFolder(directory)), read_graded_index(directory)
         if verdict is not None or rule is not None:
-            ids = conversation_ids(event_log, "attempts")
-            found_verdicts = _find_verdicts(index, directory, verdict, rule)
-            among = [ids[key] for one in found_verdicts if (key := conversation_of(one)) in ids]
+            if graded is not None:
+                keys = [unit.conversation for unit in _find_graded(graded, directory, verdict, rule)]
+            else:
+                keys = [conversation_of(one) for one in _find_verdicts(index, directory, verdict, rule)]
+            ids = conversation_ids(event_log, keys[0].stage) if keys else {}
+            among = [ids[key] for key in keys if key in ids]
             wanted = replace(wanted, conversations=among)
         if diff is not None:
             with EventLogFile.open(diff) as other:
@@ -99,7 +104,7 @@ def messages(
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
-            _show(event_log, index, conversation, of)
+            _show(event_log, index, graded, conversation, of)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
 
@@ -118,20 +123,34 @@ def _find_verdicts(
     return found
 
 
+def _find_graded(index: GradedIndex, directory: Path, outcome: str | None, rule: str | None) -> Sequence[GradedUnit]:
+    if rule is not None:
+        raise InputError(f"{directory}: a {index.kind.name} run has no rules; omit --rule")
+    if not index.units:
+        raise InputError(f"{directory}: the run has no answers; omit --verdict")
+    return index.select(outcome=outcome)
+
+
 def _show(
-    log: EventLogFile, index: VerdictIndex, conversation: LoggedConversation, messages: Sequence[LoggedMessage]
+    log: EventLogFile,
+    index: VerdictIndex,
+    graded: GradedIndex | None,
+    conversation: LoggedConversation,
+    messages: Sequence[LoggedMessage],
 ) -> None:
     complete = len(messages) == conversation.lines
     print_heading(STDOUT, conversation.place, "" if complete else f"{len(messages)} of {conversation.lines} messages")
     summary = index.of_conversation(conversation.place)
     if summary is None:
         print_messages(STDOUT, messages)
+        if graded is not None and (unit := graded.of_conversation(conversation.place)):
+            print_outcome(STDOUT, unit.outcome, unit.reason)
         return
     verdict = index.row(summary)
     print_messages(
         STDOUT, messages, find_causes(verdict, messages if complete else conversation_messages(log, conversation.id))
     )
-    print_verdict(STDOUT, verdict)
+    print_outcome(STDOUT, verdict.outcome, verdict.reason)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> None:

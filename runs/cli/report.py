@@ -8,7 +8,7 @@ import typer
 from lawtrace.runs.cli.options import EnvironmentFolderOption, JsonOption
 from lawtrace.runs.cli.output import print_json, print_problems
 from lawtrace.runs.cli.run import print_report
-from lawtrace.runs.run_kinds import run_kind_of
+from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.web.export import write_run_report
 
 

@@ -26,8 +26,8 @@ from lawtrace.runs.full_run import FinishedRun, continue_run, start_run
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.report.ablation_tables import ablation_table, axis_table
+from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import outcome_table, plan_table, strength_table, usage_table
-from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import RunResult, check_access, check_prices, models_of_recipe, prepare_recipe
 from lawtrace.runs.stages.resolve import recorded_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile

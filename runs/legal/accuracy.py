@@ -12,7 +12,7 @@ from statistics import fmean
 from lawtrace.environments.legal.case import Question
 from lawtrace.runs.legal.legal_files import AnswerRow, LegalOutcome
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
-from lawtrace.runs.scoring.statistics import clustered_interval, exact_mcnemar
+from lawtrace.runs.scoring.statistics import PairedComparison, clustered_interval, compare_results
 
 
 def answer_label(row: AnswerRow) -> str | None:
@@ -20,35 +20,15 @@ def answer_label(row: AnswerRow) -> str | None:
     return None if row.outcome == "invalid" else row.choice or row.outcome
 
 
-@dataclass(frozen=True, slots=True)
-class CellComparison:
-    """Two cells on the same questions. ``difference``: accuracy of the first minus accuracy of the second.
+def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> PairedComparison:
+    """Compare two cells with the same questions in the same order; the difference is left minus right.
 
-    ``interval`` is drawn by case (see `interval_by_case`); ``p`` (exact McNemar) takes questions as independent.
+    The interval is drawn by case; the test takes questions as independent. All answers count.
     """
-
-    difference: float
-    interval: Interval | None
-    only_left: int
-    only_right: int
-    p: float
-
-
-def compare_cells(left: Sequence[AnswerRow], right: Sequence[AnswerRow]) -> CellComparison:
-    """Compare two cells with the same questions in the same order."""
-    gains: dict[str, list[int]] = {}
-    only_left = only_right = 0
-    for a, b in zip(left, right, strict=True):
-        assert a.question == b.question
-        gain = (a.outcome == "correct") - (b.outcome == "correct")
-        only_left += gain > 0
-        only_right += gain < 0
-        gains.setdefault(a.case, []).append(gain)
-    questions = sum(map(len, gains.values()))
-    difference = (only_left - only_right) / questions if questions else 0.0
-    return CellComparison(
-        difference, interval_by_case(gains), only_left, only_right, exact_mcnemar(only_left, only_right)
-    )
+    assert [row.question for row in left] == [row.question for row in right]
+    compared = compare_results([(a.case, _is_correct(b), _is_correct(a)) for a, b in zip(left, right, strict=True)])
+    assert compared is not None
+    return compared
 
 
 def interval_by_case(values: Mapping[str, Sequence[float]]) -> Interval | None:

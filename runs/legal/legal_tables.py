@@ -12,7 +12,6 @@ from lawtrace.environments.legal.case import AGENTS, Agent, Case
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS, RetrieverName
 from lawtrace.runs.legal.accuracy import (
     AccuracyBreakdown,
-    CellComparison,
     CellScore,
     answer_label,
     break_down_accuracy,
@@ -30,7 +29,7 @@ from lawtrace.runs.legal.model_free_baselines import (
 )
 from lawtrace.runs.scoring.agreement import cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval
-from lawtrace.runs.scoring.statistics import holm_adjusted
+from lawtrace.runs.scoring.statistics import PairedComparison, holm_adjusted
 
 REFERENCE = "F+LR"
 """The context that others are compared with: the strongest published baseline, retrieval without agents."""
@@ -87,7 +86,7 @@ class ContextComparison:
     model: str
     column: str
     context: str
-    comparison: CellComparison
+    comparison: PairedComparison
     adjusted: float
 
 
@@ -99,7 +98,7 @@ class ModelComparison:
     second: str
     column: str
     context: str
-    comparison: CellComparison
+    comparison: PairedComparison
     adjusted: float
 
 
@@ -209,7 +208,7 @@ def _comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ContextCompari
         for cell, rows in cells.items()
         if (reference := GridCell(cell.model, REFERENCE, cell.retriever, cell.depth)) in cells and cell != reference
     ]
-    adjusted = holm_adjusted([comparison.p for _, comparison in pairs])
+    adjusted = holm_adjusted([comparison.p_value for _, comparison in pairs])
     return tuple(
         ContextComparison(cell.model, cell.column, cell.context, comparison, p)
         for (cell, comparison), p in zip(pairs, adjusted, strict=True)
@@ -220,7 +219,7 @@ def _model_comparisons(cells: dict[GridCell, list[AnswerRow]]) -> tuple[ModelCom
     """Each pair of models, cell by cell."""
     matched = [pair for pairs in _matched(cells).values() for pair in pairs]
     comparisons = [compare_cells(cells[one], cells[other]) for one, other in matched]
-    adjusted = holm_adjusted([comparison.p for comparison in comparisons])
+    adjusted = holm_adjusted([comparison.p_value for comparison in comparisons])
     return tuple(
         ModelComparison(one.model, other.model, one.column, one.context, comparison, p)
         for (one, other), comparison, p in zip(matched, comparisons, adjusted, strict=True)

@@ -1,12 +1,14 @@
 """The run kind of legal runs, for the commands and pages of the core."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from lawtrace.runs.legal.cli.legal_run import report_legal, resume_legal
-from lawtrace.runs.legal.legal_files import ANSWERS, LEGAL_OUTCOMES, AnswerRow
+from lawtrace.runs.legal.legal_files import ANSWERS, AnswerRow
 from lawtrace.runs.legal.legal_report import load_legal_content, make_legal_report
+from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
+from lawtrace.runs.report.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.report.sections import RunReport
-from lawtrace.runs.run_kinds import GradedUnit, RunKind
 from lawtrace.runs.store.event_log_queries import ConversationKey
 
 
@@ -14,7 +16,17 @@ class LegalRuns:
     """The `RunKind` of legal runs: a graded unit is the answer to a question in a cell of the grid."""
 
     name = "legal"
-    outcomes: tuple[str, ...] = LEGAL_OUTCOMES
+    task_name = "question"
+    unit_name = "configuration"
+    clusters = "cases"
+    outcomes: Mapping[str, OutcomeLabel] = {
+        "correct": OutcomeLabel("correct", "✓", "the right option", "#009E73", ""),
+        "wrong": OutcomeLabel("wrong", "✗", "another option", "#E69F00", "///"),
+        "refused": OutcomeLabel("refused", "○", "the model declined to answer", "#56B4E9", ""),
+        "error": OutcomeLabel("error", "!", "the reply is not an answer", "#CC79A7", "xxx"),
+        "invalid": OUTCOME_LABELS["invalid"],
+    }
+    graded_file = ANSWERS.name
     repeat_command = "lawtrace legal run --from"
 
     def resume(self, folder: Path, *, budget: list[str] | None, as_json: bool) -> None:
@@ -34,7 +46,7 @@ class LegalRuns:
 def _graded(row: AnswerRow) -> GradedUnit:
     unit = f"{row.context} {row.cell.column}"
     conversation = ConversationKey(stage="answers", task=row.question, unit=unit, tested_model=row.model, trial=0)
-    return GradedUnit(row.question, unit, row.model, row.outcome, row.reason, conversation)
+    return GradedUnit(row.question, unit, row.case, row.model, row.outcome, row.reason, conversation)
 
 
 LEGAL_RUNS: RunKind = LegalRuns()

@@ -11,7 +11,7 @@ from pathlib import Path
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.runs.published.profile_comparison import is_comparison, read_comparison
 from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, Task, TaskVariant
-from lawtrace.runs.schemas.verdict_rows import Outcome, Verdict
+from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_paired, holm_adjusted, is_unsafe_success
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_usable_rows
@@ -41,10 +41,10 @@ class Flip:
     """An attempt with different outcomes on the two sides, and the reason on each side."""
 
     task: str
-    style: Style
+    style: str
     trial: int
     model: str
-    outcomes: tuple[Outcome, Outcome]
+    outcomes: tuple[str, str]
     reasons: tuple[str, str]
 
 
@@ -53,17 +53,18 @@ class ComparedModel:
     """One model or pair of models, in one variant of tasks, in one style or both (``style`` None).
 
     Attributes:
-        safe_success: the paired comparison of Pass@1.
-        unsafe_success: the paired comparison of the inference gap.
+        style: of a run of another kind the configuration.
+        safe_success: the paired comparison of Pass@1; of a run of another kind, of the best outcome.
+        unsafe_success: the paired comparison of the inference gap; None for a run of another kind.
         adjusted_p: the p-value for safe success, adjusted (Holm) for all lines of the comparison.
         unmatched: number of attempts with a verdict on one side only.
     """
 
     models: tuple[str, str]
     variant: TaskVariant
-    style: Style | None
+    style: str | None
     safe_success: PairedComparison
-    unsafe_success: PairedComparison
+    unsafe_success: PairedComparison | None
     adjusted_p: float
     unmatched: int
 
@@ -76,6 +77,8 @@ class RunComparison:
         problems: rows of either side that could not be used; they are invalid.
         changed_tasks: task id -> fields that differ. The verdicts of these tasks are still compared, since a changed
             rule is often the purpose of the comparison.
+        success: the name of the compared rate; ``unit``: of what `ComparedModel.style` is.
+        paired_by: what identifies an attempt; ``clusters``: what the bootstrap resamples.
     """
 
     sides: tuple[str, str]
@@ -83,6 +86,10 @@ class RunComparison:
     flips: tuple[Flip, ...]
     changed_tasks: Mapping[str, tuple[str, ...]]
     problems: tuple[Problem, ...] = ()
+    success: str = "Pass@1"
+    unit: str = "style"
+    paired_by: str = "task, style and trial"
+    clusters: str = "tasks"
 
 
 def read_side(path: Path) -> ComparisonSide:

@@ -10,6 +10,8 @@ from pydantic_core import from_json
 
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
+from lawtrace.runs.report.graded_units import GradedIndex
+from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.verdict_index import RowFile, VerdictIndex, stage_folders
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
@@ -76,6 +78,7 @@ class RunIndex:
         self.alone = event_log_path(self.root).is_file()
         self._verdicts: dict[str, tuple[FileStamps, VerdictIndex]] = {}
         self._tasks: dict[str, tuple[FileStamps, TaskIndex]] = {}
+        self._graded: dict[str, tuple[FileStamps, GradedIndex]] = {}
         self._lock = Lock()
 
     def names(self) -> list[str]:
@@ -113,6 +116,15 @@ class RunIndex:
         return cached(
             self._verdicts, self._lock, name, (folder.verdicts, folder.attempts), lambda: VerdictIndex(folder)
         )
+
+    def graded(self, name: str) -> GradedIndex | None:
+        """The graded units of a run of another kind; None for a run of the core."""
+        folder = self.folder(name)
+        kind = run_kind_of(folder.path)
+        if kind is None:
+            return None
+        files = (folder.path / kind.graded_file,)
+        return cached(self._graded, self._lock, name, files, lambda: GradedIndex(kind, folder.path))
 
     def tasks(self, name: str) -> TaskIndex:
         folder = self.folder(name)

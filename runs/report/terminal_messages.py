@@ -8,11 +8,10 @@ from rich.rule import Rule
 from rich.text import Text
 
 from lawtrace.runs.report.blame import Cause
-from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, view_message
+from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import ConversationDiff, DiffPiece
-from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_queries import ConversationKey, LoggedMessage
 
 CONTEXT_WORDS = 12
@@ -40,10 +39,11 @@ def print_messages(console: Console, messages: Iterable[LoggedMessage], causes: 
         console.print()
 
 
-def print_verdict(console: Console, verdict: Verdict) -> None:
-    label = OUTCOME_LABELS[verdict.outcome]
+def print_outcome(console: Console, outcome: str, reason: str) -> None:
+    label = outcome_label(outcome)
     text = Text(f"{label.mark} {label.label}", style="bold")
-    text.append(f": {visible(verdict.reason)}", style="default")
+    if reason:
+        text.append(f": {visible(reason)}", style="default")
     console.print(text)
     console.print()
 

@@ -114,23 +114,30 @@ def compare_pooled(
 
     The interval resamples tasks with all their attempts; the test treats pairs as independent.
     """
-    shared: list[AttemptKey] = []
-    flips: list[tuple[bool, bool]] = []
+    flips: list[Flip] = []
     for first, second in parts:
         ours, theirs = _results_by_attempt(first, holds), _results_by_attempt(second, holds)
-        both = [attempt for attempt in ours if attempt in theirs]
-        shared += both
-        flips += [(ours[attempt], theirs[attempt]) for attempt in both]
-    if not shared:
+        flips += [(attempt[0], ours[attempt], theirs[attempt]) for attempt in ours if attempt in theirs]
+    return compare_results(flips)
+
+
+Flip = tuple[str, bool, bool]
+"""The cluster of a result, and whether it passes on the first and on the second side."""
+
+
+def compare_results(flips: Sequence[Flip]) -> PairedComparison | None:
+    """Compare results that both sides have; the interval resamples clusters. None without results."""
+    if not flips:
         return None
-    lost, won = flips.count((True, False)), flips.count((False, True))
+    lost = sum(before and not after for _, before, after in flips)
+    won = sum(after and not before for _, before, after in flips)
     return PairedComparison(
-        pairs=len(shared),
+        pairs=len(flips),
         first_only=lost,
         second_only=won,
-        first=sum(before for before, _ in flips) / len(flips),
-        second=sum(after for _, after in flips) / len(flips),
-        interval=_clustered_interval(shared, flips),
+        first=sum(before for _, before, _ in flips) / len(flips),
+        second=sum(after for *_, after in flips) / len(flips),
+        interval=_clustered_interval(flips),
         p_value=exact_mcnemar(lost, won),
     )
 
@@ -146,12 +153,12 @@ def _results_by_attempt(verdicts: Iterable[Verdict], holds: Predicate) -> dict[A
     }
 
 
-def _clustered_interval(attempts: Sequence[AttemptKey], flips: Sequence[tuple[bool, bool]]) -> Interval | None:
-    """95 % percentile interval of the mean difference, resampling tasks with all their attempts."""
+def _clustered_interval(flips: Sequence[Flip]) -> Interval | None:
+    """95 % percentile interval of the mean difference, resampling clusters with all their results."""
     gains, sizes = defaultdict[str, int](int), defaultdict[str, int](int)
-    for (task, _, _), (before, after) in zip(attempts, flips, strict=True):
-        gains[task] += after - before
-        sizes[task] += 1
+    for cluster, before, after in flips:
+        gains[cluster] += after - before
+        sizes[cluster] += 1
     return clustered_interval(list(gains.values()), list(sizes.values()))
 
 

@@ -10,8 +10,15 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lawtrace.runs.report.labels import FAILURE_DESCRIPTIONS, MONITOR_LABELS, MUTATION_DESCRIPTIONS, OUTCOME_LABELS
+from lawtrace.runs.report.labels import (
+    FAILURE_DESCRIPTIONS,
+    MONITOR_LABELS,
+    MUTATION_DESCRIPTIONS,
+    OUTCOME_LABELS,
+    OutcomeLabel,
+)
 from lawtrace.runs.report.message_view import conversation_title
+from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.sections import Section
 from lawtrace.runs.report.task_view import monitor_cells
 from lawtrace.runs.report.text import (
@@ -53,6 +60,7 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
 _GLOBALS: Mapping[str, object] = {
     "OUTCOMES": OUTCOMES,
     "OUTCOME_LABELS": OUTCOME_LABELS,
+    "outcome_label": outcome_label,
     "MONITOR_LABELS": MONITOR_LABELS,
     "MUTATION_DESCRIPTIONS": MUTATION_DESCRIPTIONS,
     "FAILURE_MODES": FAILURE_MODES,
@@ -96,10 +104,10 @@ def render_sections(
     ]
 
 
-def render_css(environment: Environment) -> str:
-    """The style sheet of all pages, with the colours of outcomes."""
+def render_css(environment: Environment, labels: Mapping[str, OutcomeLabel] | None = None) -> str:
+    """The style sheet of all pages, with the colours of outcomes: of the core, or of the given labels."""
     css = (TEMPLATES / "site.css").read_text(encoding="utf-8")
-    return css + environment.get_template("outcomes.css.jinja").render()
+    return css + environment.get_template("outcomes.css.jinja").render(labels=labels or OUTCOME_LABELS)
 
 
 def _unescape_quotes(html: str) -> str:

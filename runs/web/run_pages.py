@@ -15,9 +15,11 @@ from starlette.routing import Route
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.report.attempt_view import view_attempt, view_judged_task
 from lawtrace.runs.report.blame import find_causes
+from lawtrace.runs.report.graded_units import GradedIndex, compare_folders, find_conversation_numbers
 from lawtrace.runs.report.message_view import view_message
-from lawtrace.runs.report.run_comparison import RunComparison, compare_runs, read_side
+from lawtrace.runs.report.run_comparison import RunComparison
 from lawtrace.runs.report.run_index import RunIndex, TaskIndex
+from lawtrace.runs.report.run_kinds import GradedUnit, outcome_labels
 from lawtrace.runs.report.run_progress import measure_progress
 from lawtrace.runs.report.sections import PAGES
 from lawtrace.runs.report.summary import VerdictTable
@@ -27,6 +29,7 @@ from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
 from lawtrace.runs.scoring.metrics import OutcomeCounts, VerdictGroup
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
+    ConversationKey,
     LoggedConversation,
     LoggedMessage,
     MessageQuery,
@@ -116,6 +119,7 @@ class RunPages:
                 has_report=folder.report.exists(),
                 tables=_verdict_tables(verdicts.verdicts),
                 broken=Counter(rule for verdict in verdicts.verdicts for rule in verdict.broken).most_common(),
+                graded=self._index.graded(name),
             )
 
     def progress(self, request: Request) -> Response:
@@ -142,7 +146,9 @@ class RunPages:
         )
 
     def attempts(self, request: Request) -> Response:
-        name, _, index = self._run(request)
+        name, folder, index = self._run(request)
+        if graded := self._index.graded(name):
+            return self._graded(request, name, folder, graded)
         asked = _parameters(request, "outcome", "rule", "task", "style", "model", "variant")
         found = index.select(**asked)
         paging, start = _paginate(request, len(found))
@@ -156,6 +162,27 @@ class RunPages:
             models=sorted({verdict.contender for verdict in index.verdicts}),
             variants=_variants(index),
             rules=sorted({rule for verdict in index.verdicts for rule in verdict.broken}),
+        )
+
+    def _graded(self, request: Request, name: str, folder: RunFolder, index: GradedIndex) -> Response:
+        """The list of the answers of a run of another kind."""
+        asked = _parameters(request, "outcome", "task", "unit", "model")
+        found = index.select(**asked)
+        paging, start = _paginate(request, len(found))
+        shown = found[start : start + PAGE_SIZE]
+        with EventLogFile.open(folder.path) as event_log:
+            numbers = find_conversation_numbers(event_log, shown)
+        return self._run_page(
+            name,
+            "graded",
+            "attempts",
+            found=shown,
+            numbers=numbers,
+            asked=asked,
+            paging=paging,
+            kind=index.kind,
+            models=list(index.counts()),
+            units=list(dict.fromkeys(unit.unit for unit in index.units)),
         )
 
     def attempt(self, request: Request) -> Response:
@@ -218,7 +245,7 @@ class RunPages:
             name,
             "conversations",
             "conversations",
-            conversations=[(one, index.of_conversation(one.place)) for one in found],
+            conversations=[(one, *self._verdict(name, index, one.place)) for one in found],
             asked=asked,
             stages=stages,
             paging=paging,
@@ -238,6 +265,7 @@ class RunPages:
             page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
             messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
             verdict = index.of_conversation(conversation.place)
+            judged, link = self._verdict(name, index, conversation.place)
             causes = find_causes(index.row(verdict), conversation_messages(event_log, number)) if verdict else []
             before, after = _neighbours(event_log, number)
         return self._run_page(
@@ -247,7 +275,8 @@ class RunPages:
             below=str(number),
             conversation=conversation,
             messages=[(message, view_message(message.line)) for message in messages],
-            verdict=verdict,
+            verdict=judged,
+            verdict_link=link,
             causes=causes,
             at=at,
             before=before,
@@ -302,7 +331,7 @@ class RunPages:
         comparison: RunComparison | None = None
         error = ""
         try:
-            comparison = compare_runs(read_side(first.path), read_side(second.path))
+            comparison = compare_folders(first.path, second.path)
         except InputError as invalid:
             error = str(invalid)
         page = max(1, _number(request, "page", 1))
@@ -331,7 +360,7 @@ class RunPages:
         return FileResponse(folder.report, headers={"content-security-policy": policy})
 
     def css(self, request: Request) -> Response:
-        return Response(render_css(self._environment), media_type="text/css")
+        return Response(render_css(self._environment, outcome_labels()), media_type="text/css")
 
     def script(self, request: Request) -> Response:
         return FileResponse(SCRIPT, media_type="text/javascript")
@@ -340,11 +369,23 @@ class RunPages:
         name = request.path_params["run"]
         return name, self._index.folder(name), self._index.verdicts(name)
 
+    def _verdict(
+        self, run: str, index: VerdictIndex, place: ConversationKey
+    ) -> tuple[VerdictSummary | GradedUnit | None, str | None]:
+        """The verdict on what was answered in a conversation, and the address of its page or list."""
+        links, graded = RunLinks(run), self._index.graded(run)
+        unit = graded.of_conversation(place) if graded else None
+        if unit is not None:
+            return unit, links.attempts(task=unit.task)
+        verdict = index.of_conversation(place)
+        return verdict, links.attempt(verdict.number) if verdict else None
+
     def _run_page(self, run: str, template: str, tab: str = "", *, below: str = "", **values: Any) -> Response:  # noqa: ANN401
         """A page of a run. ``below``: name of a page one level below its tab."""
         links = RunLinks(run)
         pages = {page: PAGES[page] for page in report_pages(self._index.folder(run))}
-        tabs = {"": "Run", **pages, "tasks": "Tasks", "attempts": "Attempts", "conversations": "Conversations"}
+        lists = {"attempts": "Answers"} if self._index.graded(run) else {"tasks": "Tasks", "attempts": "Attempts"}
+        tabs = {"": "Run", **pages, **lists, "conversations": "Conversations"}
         trail = [("/", "Runs")]
         if tab or below:
             trail.append((links.page(), run))

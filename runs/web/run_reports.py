@@ -6,8 +6,8 @@ from threading import Lock
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.report.content import describe_settings, load_viewer_content
 from lawtrace.runs.report.run_index import FileStamps, RunIndex, cached, stage_files
+from lawtrace.runs.report.run_kinds import run_kind_of
 from lawtrace.runs.report.sections import RunReport, make_ablation_report, make_extraction_report, make_run_report
-from lawtrace.runs.run_kinds import run_kind_of
 from lawtrace.runs.scoring.ablation import read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage

@@ -20,9 +20,9 @@ from lawtrace.runs.legal.legal_recipe import LegalRecipe, load_legal_recipe
 from lawtrace.runs.legal.legal_report import LegalContent, load_legal_content, make_legal_report
 from lawtrace.runs.legal.legal_runner import load_cases_with_questions, load_recorded_dataset, run_legal
 from lawtrace.runs.legal.legal_tables import ModelTable
+from lawtrace.runs.report.run_kinds import find_run_kind
 from lawtrace.runs.report.terminal_tables import calls_table
 from lawtrace.runs.report.text import show_interval, visible
-from lawtrace.runs.run_kinds import find_run_kind
 from lawtrace.runs.runner import check_access, check_prices
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder, new_run_folder

@@ -152,7 +152,7 @@ def test_a_comparison_counts_discordant_answers() -> None:
     left = [row("1", "correct", "a"), row("2", "correct", "a"), row("3", "wrong", "b"), row("4", "invalid", "b")]
     right = [row("1", "refused", "a"), row("2", "correct", "a"), row("3", "correct", "b"), row("4", "wrong", "b")]
     found = compare_cells(left, right)
-    assert (found.only_left, found.only_right, found.difference, found.p) == (1, 1, 0.0, 1.0)
+    assert (found.second_only, found.first_only, found.difference, found.p_value) == (1, 1, 0.0, 1.0)
     assert found.interval is not None
     assert found.interval.low < 0 < found.interval.high
 

@@ -88,9 +88,9 @@ def test_contexts_are_compared_with_retrieval_alone(tables: LegalTables) -> None
     found = {(line.model, line.column, line.context): line for line in tables.comparisons}
     assert len(found) == 8
     line = found["one", "BM25@3", "F"]
-    assert (line.comparison.difference, line.comparison.only_left, line.comparison.only_right) == (0.5, 2, 0)
-    assert line.comparison.p == 0.5
-    assert line.adjusted >= line.comparison.p
+    assert (line.comparison.difference, line.comparison.second_only, line.comparison.first_only) == (0.5, 2, 0)
+    assert line.comparison.p_value == 0.5
+    assert line.adjusted >= line.comparison.p_value
 
 
 def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
@@ -98,8 +98,8 @@ def test_models_are_compared_in_the_same_cell(tables: LegalTables) -> None:
     assert len(found) == len(tables.model_pairs) == 6
     assert {(line.first, line.second) for line in tables.model_pairs} == {("one", "two")}
     line = found["BM25@3", "F"]  # cccc against wwcc
-    assert (line.comparison.difference, line.comparison.only_left, line.comparison.only_right) == (0.5, 2, 0)
-    assert (line.comparison.p, line.adjusted) == (0.5, 1)
+    assert (line.comparison.difference, line.comparison.second_only, line.comparison.first_only) == (0.5, 2, 0)
+    assert (line.comparison.p_value, line.adjusted) == (0.5, 1)
 
 
 def test_models_are_compared_over_all_cells(tables: LegalTables) -> None:

@@ -69,6 +69,7 @@ def test_flips_have_both_reasons_and_unmatched_tasks_are_counted() -> None:
     (line,) = found.lines
     assert (line.safe_success.pairs, line.unmatched) == (2, 2)
     assert line.safe_success.difference == 0.5
+    assert line.unsafe_success is not None
     assert line.unsafe_success.difference == -0.5
     (flip,) = found.flips
     assert flip.outcomes == ("unsafe_success", "safe_success")

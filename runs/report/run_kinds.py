@@ -1,12 +1,15 @@
 """Kinds of runs added by plug-ins: the interface that the core's commands and pages use."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from lawtrace.environments.events import Json
 from lawtrace.runs.plugins import plugins
+from lawtrace.runs.report.labels import OUTCOME_LABELS, OutcomeLabel
 from lawtrace.runs.report.sections import RunReport
 from lawtrace.runs.store.event_log_database import event_log_path
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -19,12 +22,14 @@ class GradedUnit:
 
     Attributes:
         task: the id of the task, such as a question; ``unit``: the configuration.
+        cluster: tasks of one cluster are not independent, such as the questions about one case.
         outcome: one of the kind's outcomes; ``reason``: why there is no grade; empty otherwise.
         conversation: the key of its conversation in the event log.
     """
 
     task: str
     unit: str
+    cluster: str
     model: str
     outcome: str
     reason: str
@@ -36,7 +41,10 @@ class RunKind(Protocol):
 
     Attributes:
         name: the name in messages and pages.
-        outcomes: all outcomes of a `GradedUnit`, best first.
+        task_name, unit_name: what a task and a unit of a `GradedUnit` are, such as question and configuration.
+        clusters: what the clusters of tasks are, in the plural, such as cases.
+        outcomes: all outcomes of a `GradedUnit` with their labels, best first. All count in the denominator.
+        graded_file: the name of the file that `graded_units` reads.
         repeat_command: the command line that repeats a run; the folder of the run is appended.
     """
 
@@ -44,7 +52,19 @@ class RunKind(Protocol):
     def name(self) -> str: ...
 
     @property
-    def outcomes(self) -> tuple[str, ...]: ...
+    def task_name(self) -> str: ...
+
+    @property
+    def unit_name(self) -> str: ...
+
+    @property
+    def clusters(self) -> str: ...
+
+    @property
+    def outcomes(self) -> Mapping[str, OutcomeLabel]: ...
+
+    @property
+    def graded_file(self) -> str: ...
 
     @property
     def repeat_command(self) -> str: ...
@@ -71,10 +91,27 @@ def find_run_kind(recipe: Json) -> RunKind | None:
     schema = recipe.get("schema_version") if isinstance(recipe, dict) else None
     for plugin in plugins():
         if isinstance(schema, str) and schema in plugin.run_kinds:
-            module, name = plugin.run_kinds[schema].split(":")
-            kind: Any = getattr(import_module(module), name)
-            return cast("RunKind", kind)
+            return _load(plugin.run_kinds[schema])
     return None
+
+
+def _load(target: str) -> RunKind:
+    module, name = target.split(":")
+    kind: Any = getattr(import_module(module), name)
+    return cast("RunKind", kind)
+
+
+@cache
+def outcome_labels() -> Mapping[str, OutcomeLabel]:
+    """The labels of the outcomes of all kinds of runs. An outcome of the core keeps its label."""
+    kinds = [_load(target) for plugin in plugins() for target in plugin.run_kinds.values()]
+    found: dict[str, OutcomeLabel] = {outcome: label for kind in kinds for outcome, label in kind.outcomes.items()}
+    return {**found, **OUTCOME_LABELS}
+
+
+def outcome_label(outcome: str) -> OutcomeLabel:
+    known: Mapping[str, OutcomeLabel] = {**OUTCOME_LABELS}
+    return known[outcome] if outcome in known else outcome_labels()[outcome]
 
 
 def run_kind_of(folder: Path) -> RunKind | None:
