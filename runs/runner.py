@@ -39,6 +39,7 @@ from lawtrace.runs.stages.stage import (
     NoResponseError,
     Stage,
     StageContext,
+    StageInputs,
 )
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -228,8 +229,12 @@ class Session:
         folder: RunFolder | None = None,
         variant: str | None = None,
         document_doubts: tuple[str, ...] = (),
+        stages: Sequence[Stage[StageInputs, StageContext]] = (),
     ) -> Runner[StageContext]:
-        """A runner of the task stages for a recipe; ``domain`` overrides the domain of the recipe."""
+        """A runner of the task stages for a recipe.
+
+        ``domain`` overrides the domain of the recipe; ``stages`` are added, and replace those that make the same files.
+        """
         prompts = recipe.prompts.prompts()
         context = StageContext(
             recipe=recipe,
@@ -246,7 +251,7 @@ class Session:
             document_doubts=document_doubts,
         )
         return Runner(
-            TASK_STAGES,
+            (*TASK_STAGES, *stages),
             context,
             folder=(folder or self.folder).path,
             store=self.store,

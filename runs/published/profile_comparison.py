@@ -1,19 +1,16 @@
 """Comparison of grading profiles on recorded programs: verdicts, differences and causes, stored in one folder."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from lawtrace.environments.errors import Problem
-from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
-from lawtrace.runs.published.published_grading import judge_attempts_published
 from lawtrace.runs.schemas.task_rows import Attempt, Task
-from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, PUBLISHED_PROFILES, GradingProfile, Verdict
-from lawtrace.runs.scoring.judge import judge
+from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, GradingProfile, Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
 
@@ -48,26 +45,6 @@ class ProfileComparison:
     @cached_property
     def unreproduced(self) -> tuple[DifferenceRow, ...]:
         return tuple(against_records(self.verdicts[RECORD_PROFILE], self.recorded))
-
-
-def compare_profiles(
-    environment: Environment,
-    tasks: Sequence[Task],
-    attempts: Sequence[Attempt],
-    recorded: Sequence[RecordedVerdict],
-    jail: Jail,
-    on_program: Callable[[], None] = lambda: None,
-) -> ProfileComparison:
-    """Judge executed attempts under every profile; the published profiles run the programs again."""
-    by_id = {task.id: task for task in tasks}
-    verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
-        "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
-        **{
-            profile: tuple(judge_attempts_published(by_id, attempts, jail, profile, on_program))
-            for profile in PUBLISHED_PROFILES
-        },
-    }
-    return ProfileComparison(environment, tuple(tasks), tuple(attempts), verdicts, tuple(recorded))
 
 
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:

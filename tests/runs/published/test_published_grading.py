@@ -16,7 +16,7 @@ from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
 from lawtrace.runs.published.difference_causes import PROFILE_CAUSES, between_profiles
 from lawtrace.runs.published.mock_tools import MOCKS, BankMock, LockMock
-from lawtrace.runs.published.profile_comparison import compare_profiles, read_comparison, write_comparison
+from lawtrace.runs.published.profile_comparison import read_comparison, write_comparison
 from lawtrace.runs.published.published_grading import AUDIT_CHECK, judge_attempts_published, judge_published
 from lawtrace.runs.report.run_comparison import read_side
 from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, PublishedCase, Task
@@ -26,6 +26,7 @@ from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
 from lawtrace.runs.stages.attempts_stage import execute_programs
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
 from lawtrace.solver.rules import Rule
+from tests.support.profile_comparison import compare_profiles
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")

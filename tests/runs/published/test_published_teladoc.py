@@ -14,8 +14,8 @@ from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.published.mock_tools import TeladocMock
-from lawtrace.runs.published.profile_comparison import compare_profiles
 from lawtrace.runs.stages.attempts_stage import execute_programs
+from tests.support.profile_comparison import compare_profiles
 from tests.support.shell import Shell
 
 TRACE = "trace_teladoc_1_20251210_090000_000001"

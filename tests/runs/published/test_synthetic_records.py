@@ -14,8 +14,9 @@ from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import Jail, JailPool
 from lawtrace.runs.ingest.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.runs.ingest.programs import read_programs
-from lawtrace.runs.published.profile_comparison import ProfileComparison, compare_profiles
+from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.stages.attempts_stage import execute_programs
+from tests.support.profile_comparison import compare_profiles
 
 DATA = Path(__file__).parents[2] / "data" / "logisafetybench"
 

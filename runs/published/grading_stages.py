@@ -1,0 +1,68 @@
+"""The stages of `lawtrace grade`: submitted programs to attempts, and verdicts under the published profiles."""
+
+from collections.abc import Mapping
+
+from lawtrace.agents.worker_thread import run_in_worker_thread
+from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
+from lawtrace.runs.ingest.programs import SubmittedRow
+from lawtrace.runs.published.published_grading import judge_attempts_published
+from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS, VERDICTS
+from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
+from lawtrace.runs.store.stage_store import Products, StageFile
+
+PROGRAMS: StageFile[SubmittedRow] = StageFile("programs.jsonl", ProgramRow)
+VERDICTS_BY_PROFILE: Mapping[GradingProfile, StageFile[Verdict]] = {
+    "strict": VERDICTS,
+    **{profile: StageFile(f"verdicts.{profile}.jsonl", Verdict) for profile in PUBLISHED_PROFILES},
+}
+
+
+async def _execute(context: StageContext, products: Products) -> Made:
+    domain, programs = context.domain, products[PROGRAMS]
+    limits = Limits(seconds=context.recipe.attempts.seconds)
+    with context.progress.stage("programs in the jail", len(programs)) as step:
+
+        def execute() -> Made:
+            with JailPool(limits, choose_backend(context.recipe.sandbox)) as jails:
+                rows = execute_programs(
+                    domain.environment, products[TASKS], programs, jails, step, regulation=domain.regulation
+                )
+            return Made().add(ATTEMPTS, rows)
+
+        return await run_in_worker_thread(execute)
+
+
+def _published_verdicts(profile: GradingProfile) -> Stage[StageInputs, StageContext]:
+    file = VERDICTS_BY_PROFILE[profile]
+
+    async def judge(context: StageContext, products: Products) -> Made:
+        tasks, attempts = {task.id: task for task in products[TASKS]}, products[ATTEMPTS]
+        with context.progress.stage(f"verdicts, {profile}", len(attempts)) as step:
+            rows = await run_in_worker_thread(
+                lambda: judge_attempts_published(tasks, attempts, context.jail, profile, step)
+            )
+        return Made().add(file, rows)
+
+    return Stage(
+        name=f"verdicts {profile}",
+        produces=(file,),
+        needs=lambda _: (TASKS, ATTEMPTS),
+        depends=StageInputs.environment_key,
+        run=judge,
+    )
+
+
+GRADING_STAGES: tuple[Stage[StageInputs, StageContext], ...] = (
+    Stage(
+        name="programs",
+        produces=(ATTEMPTS,),
+        needs=lambda _: (TASKS, PROGRAMS),
+        depends=lambda inputs: {**inputs.environment_key(), "seconds": inputs.recipe.attempts.seconds},
+        run=_execute,
+    ),
+    *map(_published_verdicts, PUBLISHED_PROFILES),
+)
+"""Used in addition to the stages of a run; the first replaces the models under test."""

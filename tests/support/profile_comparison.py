@@ -1,0 +1,28 @@
+"""A comparison of grading profiles without the command line."""
+
+from collections.abc import Sequence
+
+from lawtrace.environments.sandbox import Jail
+from lawtrace.environments.spec.declaration import Environment
+from lawtrace.runs.ingest.published_records import RecordedVerdict
+from lawtrace.runs.published.profile_comparison import ProfileComparison
+from lawtrace.runs.published.published_grading import judge_attempts_published
+from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
+from lawtrace.runs.scoring.judge import judge
+
+
+def compare_profiles(
+    environment: Environment,
+    tasks: Sequence[Task],
+    attempts: Sequence[Attempt],
+    recorded: Sequence[RecordedVerdict],
+    jail: Jail,
+) -> ProfileComparison:
+    """Executed attempts under every profile, as `lawtrace grade --compare` judges them."""
+    by_id = {task.id: task for task in tasks}
+    verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
+        "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
+        **{profile: tuple(judge_attempts_published(by_id, attempts, jail, profile)) for profile in PUBLISHED_PROFILES},
+    }
+    return ProfileComparison(environment, tuple(tasks), tuple(attempts), verdicts, tuple(recorded))
