@@ -1,0 +1,179 @@
+"""A key of the recipe has the same effect in every command: commands differ only in the stages that they ask for."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawtrace.runs.cli import (
+    attempt,
+    grade,
+    rules_extract,
+    run,
+    tasks_build,
+    tasks_check,
+    tasks_release,
+    traces,
+    traces_coverage,
+)
+from lawtrace.runs.cli.recipe_flags import FLAGS
+from lawtrace.runs.recipe import Recipe
+from lawtrace.runs.recipe_file import load_recipe
+from lawtrace.runs.runner import prepare_recipe
+from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.solver.rules import Rule
+from tests.support.bank_task import make_task
+from tests.support.shell import Shell
+
+MODULES = (attempt, grade, rules_extract, tasks_build, tasks_check, tasks_release, traces, traces_coverage)
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "run": ("run", "recipe.toml"),
+    "rules extract": ("rules", "extract", "--recipe", "recipe.toml"),
+    "traces synthesize": ("traces", "synthesize", "--recipe", "recipe.toml"),
+    "traces coverage": ("traces", "coverage", "--recipe", "recipe.toml"),
+    "tasks build": ("tasks", "build", "--recipe", "recipe.toml"),
+    "tasks check": ("tasks", "check", "tasks.jsonl", "--recipe", "recipe.toml"),
+    "tasks release": ("tasks", "release", "--out", "set", "--env", "banking", "--recipe", "recipe.toml"),
+    "attempt": ("attempt", "--tasks", "tasks.jsonl", "--recipe", "recipe.toml"),
+    "grade": ("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl", "--recipe", "recipe.toml"),
+}
+RECIPE = """
+seed = 7
+sandbox = "docker"
+[rules]
+source = "extracted"
+extract = false
+[tasks]
+count = 3
+spare = 2
+length = 9
+families = ["denied"]
+[conversation]
+rounds = 2
+critic = false
+evaluator = false
+[parameters]
+temperature = 0.5
+[budget]
+messages = 50
+[models]
+trace_writer = "openai:writer"
+[attempts]
+models = ["baseline:noop"]
+baselines = false
+mode = "tools"
+shield = "warn"
+trials = 2
+seconds = 3
+"""
+VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "rules": (("--rules", "rules.jsonl"), {"rules.file": "rules.jsonl", "rules.source": "curated"}),
+    "count": (("--count", "4"), {"tasks.count": 4}),
+    "length": (("--length", "7"), {"tasks.length": 7}),
+    "require": (("--require", "PayBill"), {"tasks.wishes.require": ["PayBill"]}),
+    "forbid": (("--forbid", "PayBill"), {"tasks.wishes.forbid": ["PayBill"]}),
+    "pair": (("--pair", "PayBill,SearchPayee"), {"tasks.wishes.pairs": [["PayBill", "SearchPayee"]]}),
+    "compliance": (("--compliance", "0.1", "0.3"), {"tasks.wishes.compliance": [0.1, 0.3]}),
+    "distance": (("--distance", "2"), {"tasks.wishes.distance": 2}),
+    "profile": (("--profile", "coverage"), {"tasks.profile": "coverage"}),
+    "family": (("--family", "both"), {"tasks.families": ["ordinary", "denied"]}),
+    "seed": (("--seed", "8"), {"seed": 8}),
+    "sandbox": (("--sandbox", "bwrap"), {"sandbox": "bwrap"}),
+    "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
+    "writer": (("--model", "openai:other"), {"models.trace_writer": "openai:other"}),
+    "mode": (("--mode", "tools"), {"attempts.mode": "tools"}),
+    "shield": (("--shield", "refuse"), {"attempts.shield": "refuse"}),
+    "trials": (("--trials", "4"), {"attempts.trials": 4}),
+    "hints": (("--hints",), {"attempts.hints": True}),
+    "target_state": (("--target-state",), {"attempts.target_state": True}),
+}
+TAKEN = {
+    "run": ("seed", "sandbox"),
+    "rules extract": (),
+    "traces synthesize": ("rules", "count", "length", "profile", "require", "forbid", "pair", "compliance", "distance"),
+    "traces coverage": ("rules", "count", "length", "seed", "writer"),
+    "tasks build": ("rules", "count", "length", "profile", "require", "pair", "distance", "family", "sandbox"),
+    "tasks check": ("sandbox",),
+    "tasks release": ("count", "seed", "sandbox"),
+    "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),
+    "grade": ("rules", "sandbox"),
+}
+
+
+class StopHereError(Exception):
+    """Raised in place of the first stage."""
+
+
+@pytest.fixture
+def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
+    """The recipe that a command gives to the runner."""
+    given: list[Recipe] = []
+
+    def stop(recipe: Recipe, *_: object, **__: object) -> Awaitable[object]:
+        given.append(recipe)
+        raise StopHereError
+
+    for module in MODULES:
+        monkeypatch.setattr(module, "run_stages", stop)
+    monkeypatch.setattr(run, "start_run", stop)
+    task = make_task()
+    write_rows(tmp_path / "tasks.jsonl", [task])
+    write_rows(tmp_path / "programs.jsonl", [ProgramRow(task=task.id, style="goal", program="pass")])
+    write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
+    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+
+    def find(*words: str) -> dict[str, Any]:
+        with pytest.raises(StopHereError):
+            lawtrace(*words)
+        found: dict[str, Any] = json.loads(given.pop().model_dump_json())
+        return found
+
+    return find
+
+
+def _changes(left: dict[str, Any], right: dict[str, Any], place: str = "") -> dict[str, Any]:
+    """Dotted key -> the value on the right, where the two differ."""
+    changes: dict[str, Any] = {}
+    for key, value in right.items():
+        if isinstance(value, dict) and isinstance(left[key], dict):
+            changes |= _changes(left[key], right[key], f"{place}{key}.")
+        elif value != left[key]:
+            changes[f"{place}{key}"] = value
+    return changes
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_recipe_reaches_the_stages_unchanged(
+    recipe_of: Callable[..., dict[str, Any]], tmp_path: Path, command: str
+) -> None:
+    whole = json.loads(prepare_recipe(load_recipe(tmp_path / "recipe.toml")).model_dump_json())
+    assert _changes(whole, recipe_of(*COMMANDS[command])) == {}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_flag_overrides_its_keys_and_no_other(
+    recipe_of: Callable[..., dict[str, Any]], tmp_path: Path, command: str
+) -> None:
+    recipe = prepare_recipe(load_recipe(tmp_path / "recipe.toml"))
+    before = json.loads(recipe.model_dump_json())
+    for name in TAKEN[command]:
+        words, keys = VALUES[name]
+        changes = _changes(before, recipe_of(*COMMANDS[command], *words))
+        changes.pop("rules.sha256", None)
+        allowed = {"tasks.spare": 0} if (command, name) == ("traces synthesize", "count") else {}
+        assert changes.items() <= {**keys, **allowed}.items(), name
+        assert all(_value(before, key) == value or changes[key] == value for key, value in keys.items()), name
+
+
+def _value(recipe: dict[str, Any], key: str) -> object:
+    node: Any = recipe
+    for part in key.split("."):
+        node = node[part]
+    return node
+
+
+def test_every_flag_is_in_the_table() -> None:
+    assert set(VALUES) == set(FLAGS) == {name for names in TAKEN.values() for name in names}
