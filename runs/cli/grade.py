@@ -177,7 +177,7 @@ def _cut_short(attempts: Sequence[Attempt]) -> dict[str, int]:
 
 def _outcomes(verdicts: Sequence[Verdict], unusable: int) -> dict[str, dict[str, int]]:
     counts, denied = (
-        {outcome: sum(v.outcome == outcome for v in verdicts if v.family == family) for outcome in OUTCOMES}
+        {outcome: sum(v.outcome == outcome for v in verdicts if v.variant == variant) for outcome in OUTCOMES}
         for variant in ("authorized", "denied")
     )
     counts["invalid"] += unusable

@@ -50,7 +50,7 @@ extract = false
 count = 3
 spare = 2
 length = 9
-families = ["denied"]
+variants = ["denied"]
 [conversation]
 rounds = 2
 critic = false
@@ -73,13 +73,13 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "rules": (("--rules", "rules.jsonl"), {"rules.file": "rules.jsonl", "rules.source": "curated"}),
     "count": (("--count", "4"), {"tasks.count": 4}),
     "length": (("--length", "7"), {"tasks.length": 7}),
-    "require": (("--require", "PayBill"), {"tasks.wishes.require": ["PayBill"]}),
-    "forbid": (("--forbid", "PayBill"), {"tasks.wishes.forbid": ["PayBill"]}),
-    "pair": (("--pair", "PayBill,SearchPayee"), {"tasks.wishes.pairs": [["PayBill", "SearchPayee"]]}),
-    "compliance": (("--compliance", "0.1", "0.3"), {"tasks.wishes.compliance": [0.1, 0.3]}),
-    "distance": (("--distance", "2"), {"tasks.wishes.distance": 2}),
-    "profile": (("--profile", "coverage"), {"tasks.profile": "coverage"}),
-    "family": (("--family", "both"), {"tasks.families": ["ordinary", "denied"]}),
+    "require": (("--require", "PayBill"), {"tasks.constraints.require": ["PayBill"]}),
+    "forbid": (("--forbid", "PayBill"), {"tasks.constraints.forbid": ["PayBill"]}),
+    "pair": (("--pair", "PayBill,SearchPayee"), {"tasks.constraints.pairs": [["PayBill", "SearchPayee"]]}),
+    "compliance": (("--compliance", "0.1", "0.3"), {"tasks.constraints.compliance": [0.1, 0.3]}),
+    "distance": (("--distance", "2"), {"tasks.constraints.distance": 2}),
+    "trace_mode": (("--trace-mode", "coverage"), {"tasks.trace_mode": "coverage"}),
+    "variant": (("--variant", "both"), {"tasks.variants": ["authorized", "denied"]}),
     "seed": (("--seed", "8"), {"seed": 8}),
     "sandbox": (("--sandbox", "bwrap"), {"sandbox": "bwrap"}),
     "model": (("--model", "baseline:refuse"), {"attempts.models": ["baseline:refuse"], "attempts.baselines": False}),
@@ -93,9 +93,19 @@ VALUES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 TAKEN = {
     "run": ("seed", "sandbox"),
     "rules extract": (),
-    "traces synthesize": ("rules", "count", "length", "profile", "require", "forbid", "pair", "compliance", "distance"),
+    "traces synthesize": (
+        "rules",
+        "count",
+        "length",
+        "trace_mode",
+        "require",
+        "forbid",
+        "pair",
+        "compliance",
+        "distance",
+    ),
     "traces coverage": ("rules", "count", "length", "seed", "writer"),
-    "tasks build": ("rules", "count", "length", "profile", "require", "pair", "distance", "family", "sandbox"),
+    "tasks build": ("rules", "count", "length", "trace_mode", "require", "pair", "distance", "variant", "sandbox"),
     "tasks check": ("sandbox",),
     "tasks release": ("count", "seed", "sandbox"),
     "attempt": ("model", "mode", "shield", "trials", "hints", "target_state", "sandbox"),
