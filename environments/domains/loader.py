@@ -81,14 +81,6 @@ class Domain:
         return replace(self, environment=replace(environment, tools=kept))
 
 
-def load_built_in_package(module: ModuleType) -> Domain:
-    """Load a built-in environment from its imported package."""
-    folder = Path(str(module.__file__)).parent
-    return Domain(
-        _declared(module, folder), load_regulation(folder / REGULATION), folder / RULES, _digest(folder), folder
-    )
-
-
 def load_folder(folder: Path) -> Domain:
     """Load the environment of a user's folder, which runs its Python.
 
@@ -253,8 +245,11 @@ def load_domain(where: str) -> Domain:
 @lru_cache
 def _built_in(name: str) -> Domain:
     if name in BUILT_IN_DOMAINS:
-        return load_built_in_package(importlib.import_module(f"lawtrace.environments.domains.{name}"))
+        module = importlib.import_module(f"lawtrace.environments.domains.{name}")
+        folder = Path(str(module.__file__)).parent
+        regulation = load_regulation(folder / REGULATION)
+        return Domain(_declared(module, folder), regulation, folder / RULES, _digest(folder), folder)
     nearest = difflib.get_close_matches(name, BUILT_IN_DOMAINS, 1)
     meant = f"did you mean {nearest[0]!r}? " if nearest else ""
-    folder = f"; for the folder of that name write ./{name}" if Path(name).is_dir() else ""
-    raise InputError(f"there is no environment {name!r}; {meant}built in: {', '.join(BUILT_IN_DOMAINS)}{folder}")
+    hint = f"; for the folder of that name write ./{name}" if Path(name).is_dir() else ""
+    raise InputError(f"there is no environment {name!r}; {meant}built in: {', '.join(BUILT_IN_DOMAINS)}{hint}")
