@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lawtrace.environments.events import Event, Json
+from lawtrace.environments.events import CallOutcome, Event, Json
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.effects import (
     Delete,
@@ -119,12 +119,9 @@ class CompiledTool:
             fields = {name: value(scope) for name, value in effect.values.items()}
             row = {name: fields.get(name) for name in effect.entity.fields}
             row[effect.entity.key] = effect.entity.generated_key(rows)
-            again = (
-                self._logic.equal(item, other)
-                for other in items[:place]
-                if not (_is_concrete_text(item) and _is_concrete_text(other))
-            )
-            there = self._logic.negate(self._logic.any(again))
+            # Concrete texts are distinct already; an expression may turn out equal to an earlier item.
+            earlier = [other for other in items[:place] if not (isinstance(item, str) and isinstance(other, str))]
+            there = self._logic.negate(self._logic.any(self._logic.equal(item, other) for other in earlier))
             rows = (*rows, Row(row, self._logic.all([scope.bound["succeeded"], there])))
         return rows
 
@@ -163,11 +160,6 @@ class CompiledTool:
     def listed(self, result: str, state: State, arguments: Mapping[str, Value]) -> CandidateRows:
         """One rows result alone, for the planner's search for unambiguous look-ups."""
         return self._listed(self._rows[result], EvaluationScope(state, arguments, {"succeeded": True}))
-
-
-def _is_concrete_text(item: Value) -> bool:
-    """Whether the item is a text rather than an expression of a logic."""
-    return isinstance(item, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +258,8 @@ def _as_taken(tool: Tool, arguments: Mapping[str, Json], decoded: Mapping[str, V
     }
 
 
-def _refused(name: str, arguments: Mapping[str, Json], outcome: str, error: str) -> Event:
-    return Event(name, dict(arguments), "raised" if outcome == "raised" else "rejected", None, error)
+def _refused(name: str, arguments: Mapping[str, Json], outcome: CallOutcome, error: str) -> Event:
+    return Event(name, dict(arguments), outcome, None, error)
 
 
 def _encode_results(tool: Tool, results: Mapping[str, Value | CandidateRows], *, failed: bool) -> dict[str, Json]:

@@ -104,6 +104,7 @@ class _NearNow(Sampler):
     furthest: int
 
     step: ClassVar[int]
+    """Days or minutes in a unit; negative for the past."""
 
     def draw(self, random: Random, state: State, arguments: Arguments = NO_ARGUMENTS) -> Value:
         now = next(state.rows(self.entity.table)).values[self.field]

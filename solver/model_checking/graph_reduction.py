@@ -42,11 +42,11 @@ def coreachable(accepting: Sequence[bool], targets: Sequence[Iterable[int]]) -> 
     for place, out in enumerate(targets):
         for target in out:
             before[target].append(place)
-    hope = list(accepting)
+    reaches = list(accepting)
     waiting = [place for place, accepts in enumerate(accepting) if accepts]
     for place in waiting:  # the list grows during the loop
         for earlier in before[place]:
-            if not hope[earlier]:
-                hope[earlier] = True
+            if not reaches[earlier]:
+                reaches[earlier] = True
                 waiting.append(earlier)
-    return hope
+    return reaches
