@@ -209,7 +209,7 @@ class Session:
     """An active run: model clients, sandbox, event log and store.
 
     Args:
-        document: a regulation in place of the domain's, with the doubts of its reader.
+        document: a regulation in place of the domain's, with the warnings of its reader.
     """
 
     folder: RunFolder
@@ -228,7 +228,7 @@ class Session:
         domain: Domain | None = None,
         folder: RunFolder | None = None,
         variant: str | None = None,
-        document_doubts: tuple[str, ...] = (),
+        document_warnings: tuple[str, ...] = (),
         stages: Sequence[Stage[StageInputs, StageContext]] = (),
     ) -> Runner[StageContext]:
         """A runner of the task stages for a recipe.
@@ -248,7 +248,7 @@ class Session:
             folder=self.folder.path,
             variant=variant,
             resumed=self.resumed,
-            document_doubts=document_doubts,
+            document_warnings=document_warnings,
         )
         return Runner(
             (*TASK_STAGES, *stages),

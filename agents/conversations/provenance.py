@@ -159,7 +159,7 @@ class ProvenanceHeader(_Frozen):
     models: dict[str, str] = {}
     funnel: ExtractionFunnel
     stopped: str | None = None
-    doubts: tuple[str, ...] = ()
+    parse_warnings: tuple[str, ...] = ()
 
 
 ProvenanceRow = Annotated[

@@ -1,4 +1,4 @@
-"""Agents of the legal benchmark: the roles, their conversations, and their scripted stand-ins."""
+"""Agents of the legal benchmark: the roles, their conversations, and their scripted versions."""
 
 from typing import Literal
 

@@ -51,7 +51,7 @@ class EmbeddingEndpoint:
         except (AttributeError, TypeError, ValueError) as error:
             raise CallFailed(
                 "endpoint",
-                f"{call.context.model}: what came back is no list of {len(texts)} vectors ({error}); check the "
+                f"{call.context.model}: the reply is not a list of {len(texts)} vectors ({error}); check the "
                 "endpoint's address, and that the model is one for embeddings",
             ) from error
         usage = RequestUsage(prompt_tokens=tokens, completion_tokens=0)

@@ -78,10 +78,10 @@ def _find_fault(written: WrittenQuestion, texts: Mapping[str, str]) -> str | Non
         return "it does not end in a question mark"
     pointer = _POINTS_AT_TEXT.search(written.question)
     if pointer:
-        return f"it does not stand alone: {pointer[0]!r}"
+        return f"it cannot be understood alone: {pointer[0]!r}"
     nameless = _UNNAMED_PARTY.search(written.question)
     if nameless:
-        return f"it says {nameless[0]!r} where a name belongs"
+        return f"it says {nameless[0]!r} in place of a name"
     return _gives_away(written, texts)
 
 
@@ -90,7 +90,7 @@ def _gives_away(written: WrittenQuestion, texts: Mapping[str, str]) -> str | Non
     if "A" in written.options:
         named = [key for key, option in written.options.items() if f" {' '.join(tokenize(option))} " in asked]
         if named == [written.correct_answer]:
-            return "the right option stands in the question, and no other does"
+            return "the right option occurs in the question, and no other option does"
     for ref in written.paragraphs:
         said = f" {' '.join(tokenize(texts[ref]))} "
         for text in (written.question, *written.options.values()):

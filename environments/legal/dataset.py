@@ -71,7 +71,7 @@ def load_dataset(path: Path) -> LegalDataset:
     together = _remove_duplicates([*cases, *published], problems)
     if not any(case.questions or case.chunks for case in together):
         why = f"; the first problem: {problems[0]}" if problems else ""
-        raise InputError(f"{path}: there is no case in it{why}")
+        raise InputError(f"{path}: no case found{why}")
     return LegalDataset(together, tuple(problems))
 
 
@@ -97,10 +97,12 @@ def _remove_duplicates(cases: list[Case], problems: list[Problem]) -> tuple[Case
 def _files(path: Path) -> list[Path]:
     if path.is_file():
         if path.suffix not in _LINES | _TABLES:
-            raise InputError(f"{path}: a case book is JSON lines (.jsonl), .arrow or .parquet; ingest documents first")
+            raise InputError(
+                f"{path}: a dataset is JSON lines (.jsonl), .arrow or .parquet; `lawtrace legal ingest` reads documents"
+            )
         return [path]
     if not path.is_dir():
-        raise InputError(f"{path}: there is no such file or folder")
+        raise InputError(f"{path}: no such file or folder")
     for pattern in ("*", "**/*"):
         found = sorted(
             file
@@ -109,7 +111,7 @@ def _files(path: Path) -> list[Path]:
         )
         if found:
             return found
-    raise InputError(f"{path}: holds no case book (.jsonl, .arrow or .parquet)")
+    raise InputError(f"{path}: no dataset found (.jsonl, .arrow or .parquet)")
 
 
 def _rows(file: Path, problems: list[Problem]) -> Iterator[_Row]:

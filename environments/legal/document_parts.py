@@ -126,7 +126,10 @@ def load_parts(path: Path) -> tuple[PartRange, ...]:
 
 def write_parts(ranges: Sequence[PartRange], path: Path) -> None:
     """The text of a mapping file, which a person can correct and use as input."""
-    lines = ["# Which paragraphs are which part of the decision. Correct it and hand it back with --parts.", ""]
+    lines = [
+        "# The part of the decision that each range of paragraphs belongs to. Correct it and pass it with --parts.",
+        "",
+    ]
     lines.append(f"# Parts: {', '.join(DOCUMENT_PARTS)}")
     for given in ranges:
         lines += ["", "[[parts]]"]

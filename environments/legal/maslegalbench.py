@@ -111,4 +111,4 @@ def _object(content: str) -> dict[str, Any]:
     try:
         return _OBJECT.validate_json(content)
     except ValidationError as error:
-        raise ValueError(f"content: no JSON object: {error.errors()[0]['msg']}") from error
+        raise ValueError(f"content: not a JSON object: {error.errors()[0]['msg']}") from error

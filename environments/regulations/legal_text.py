@@ -59,14 +59,14 @@ class LegalText(_Frozen):
         title: the text before the first division or unit.
         notes: footnotes, taken out of the running text.
         left_out: page numbers and running heads.
-        doubts: points to review: gaps in the numbering, ambiguous labels.
+        parse_warnings: points to review: gaps in the numbering, ambiguous labels.
     """
 
     title: str = ""
     nodes: tuple[Node, ...] = Field(min_length=1)
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    parse_warnings: tuple[str, ...] = ()
 
     def walk(self) -> Iterator[Node]:
         for node in self.nodes:

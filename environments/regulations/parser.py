@@ -74,7 +74,7 @@ def parse_legal_text(lines: Sequence[Line]) -> LegalText:
         title="\n".join(parser.title),
         nodes=tuple(node.closed() for node in parser.root.nodes),
         notes=tuple(parser.notes),
-        doubts=tuple(parser.doubts),
+        parse_warnings=tuple(parser.parse_warnings),
     )
 
 
@@ -83,7 +83,7 @@ class _Parser:
         self.notes = [line.text.strip() for line in lines if line.note]
         self._lines = unwrap_lines([line for line in lines if not line.note])
         self.title: list[str] = []
-        self.doubts: list[str] = []
+        self.parse_warnings: list[str] = []
         self.root = _OpenNode("division", rank=-1)
         self._path: list[_OpenNode] = [self.root]
         self._cited: dict[str, int] = {}
@@ -94,7 +94,7 @@ class _Parser:
 
     def read(self) -> None:
         if not (self._forms.units or self._forms.numbers or self._forms.decimals):
-            self.doubts.append(
+            self.parse_warnings.append(
                 "no heading of an article, section or annex found; paragraphs are cited by their numbers"
             )
         for place, line in enumerate(self._lines):
@@ -107,7 +107,7 @@ class _Parser:
             ):
                 self._read_text(place, line, text)
         if self._outside:
-            self.doubts.append(
+            self.parse_warnings.append(
                 f"{len(self._outside)} paragraphs with a duty are outside every article or section and have no "
                 f"citation, beginning with {self._outside[0][:80]!r}"
             )
@@ -284,10 +284,12 @@ class _Parser:
             return self._choose(place, line, label)
         later = [(r, node) for node in points for r in label.readings if node.reading and r.is_after(node.reading)]
         if later:
-            self.doubts.append(f"{label.text} follows {later[0][1].citation}: a number is missing between them")
+            self.parse_warnings.append(f"{label.text} follows {later[0][1].citation}: a number is missing between them")
             return later[0]
         if self._path[-1].kind == "point":
-            self.doubts.append(f"{label.text} below {self._path[-1].citation} neither begins nor continues a list")
+            self.parse_warnings.append(
+                f"{label.text} below {self._path[-1].citation} neither begins nor continues a list"
+            )
         return label.readings[0], None
 
     def _splits_run_in(self, label: ListLabel) -> bool:
@@ -382,5 +384,5 @@ class _Parser:
         self._cited[citation] = self._cited.get(citation, 0) + 1
         if self._cited[citation] == 1:
             return citation
-        self.doubts.append(f"{citation} occurs {self._cited[citation]} times")
+        self.parse_warnings.append(f"{citation} occurs {self._cited[citation]} times")
         return f"{citation} [{self._cited[citation]}]"

@@ -36,7 +36,7 @@ from lawtrace.runs.store.stage_store import Products
 from lawtrace.runs.web.export import export_report
 from lawtrace.solver.rules import Rule, load_rules
 
-_MOST_DOUBTS = 5
+_MOST_WARNINGS = 5
 
 
 @recipe_flags()
@@ -55,13 +55,13 @@ def extract_command(
     """
     options = flags.resolve()
     domain = load_recipe_environment(options)
-    doubts: tuple[str, ...] = ()
+    parse_warnings: tuple[str, ...] = ()
     if document is not None:
-        regulation, doubts = read_regulation(document)
+        regulation, parse_warnings = read_regulation(document)
         domain = domain.with_regulation(regulation)
 
     async def work(session: Session) -> Products:
-        runner = session.runner(options, domain=domain, document_doubts=doubts)
+        runner = session.runner(options, domain=domain, document_warnings=parse_warnings)
         return await runner.make(EXTRACTED_RULES, PROVENANCE, incomplete=True)
 
     products = run_stages(options, out, "rules extract", work, sandbox=False)
@@ -79,11 +79,11 @@ def extract_command(
 
 
 def read_regulation(document: Path) -> tuple[Regulation, tuple[str, ...]]:
-    """The regulation in a document of any supported form, and the doubts of its reader."""
+    """The regulation in a document of any supported form, and the warnings of its reader."""
     if document.suffix.lower() == ".toml":
         return load_regulation(document), ()
     text = read_legal_text(document)
-    return text.as_regulation(document.stem, document.name), text.doubts
+    return text.as_regulation(document.stem, document.name), text.parse_warnings
 
 
 def trail_command(
@@ -145,10 +145,12 @@ def _tell(setting: Domain, rules: tuple[Rule, ...], trail: ExtractionProvenance,
             print_note(f"{row.status} {row.rule.id}: {row.because}")
         elif row.status == "merged":
             print_note(f"merged {row.rule.id} into {', '.join(row.into)}")
-    for doubt in trail.head.doubts[:_MOST_DOUBTS]:
-        print_note(f"check the document: {doubt}")
-    if len(trail.head.doubts) > _MOST_DOUBTS:
-        print_note(f"check the document: {len(trail.head.doubts) - _MOST_DOUBTS} more warnings are on the page")
+    for warning in trail.head.parse_warnings[:_MOST_WARNINGS]:
+        print_note(f"check the document: {warning}")
+    if len(trail.head.parse_warnings) > _MOST_WARNINGS:
+        print_note(
+            f"check the document: {len(trail.head.parse_warnings) - _MOST_WARNINGS} more warnings are on the page"
+        )
     print_result(funnel_table(trail.funnel))
     print_result(rule_table(rules))
     source = "our own restatement" if setting.regulation.restated else "the document given"

@@ -92,7 +92,7 @@ class RatingPages(ReviewSite):
         marks = {name: form.get(name) for name in CRITERIA}
         missing = [name for name, mark in marks.items() if mark not in {"yes", "no"}]
         if missing:
-            raise InputError(f"say yes or no on {', '.join(missing)}")
+            raise InputError(f"answer yes or no for {', '.join(missing)}")
         self._log.append(
             RatingRow(
                 rater=rater,

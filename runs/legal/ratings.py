@@ -18,9 +18,9 @@ Criterion = Literal["faithfulness", "clarity", "expertise"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 CRITERION_DESCRIPTIONS: dict[Criterion, str] = {
-    "faithfulness": "question and answer say what the source says",
-    "clarity": "the question can be understood without the source, in one way",
-    "expertise": "somebody who knows the law would ask and answer it so",
+    "faithfulness": "question and answer agree with the source",
+    "clarity": "the question is unambiguous and can be understood without the source",
+    "expertise": "a legal expert would ask this question and give this answer",
 }
 
 

@@ -86,7 +86,7 @@ async def _extract(context: StageContext, _: Products) -> Made:
             critic=conversation.critic,
             variant=context.variant,
             models={role: context.role_models.name_of(role) for role in extraction_roles(context)},
-            doubts=context.document_doubts,
+            parse_warnings=context.document_warnings,
             most_trials=1 + context.resumed,
             on_provision=step,
         )

@@ -52,13 +52,13 @@ async def run_extraction(
     critic: bool = True,
     variant: str | None = None,
     models: Mapping[str, str] | None = None,
-    doubts: Sequence[str] = (),
+    parse_warnings: Sequence[str] = (),
     most_trials: int = 1,
     on_provision: Callable[[], None] = lambda: None,
 ) -> ExtractedRules:
     """Extract rules from the regulation of the domain.
 
-    ``models`` (by role) and ``doubts`` (of the document reader) go into the provenance; ``most_trials`` as in
+    ``models`` (by role) and ``parse_warnings`` (of the document reader) go into the provenance; ``most_trials`` as in
     `lawtrace.agents.conversations.rule_extraction.extract_rules`.
     """
     drawing = await extract_rules(
@@ -83,7 +83,7 @@ async def run_extraction(
         models=dict(models or {}),
         funnel=measure_funnel(fates, settled.candidates),
         stopped=str(drawing.stopped_by) if drawing.stopped_by else None,
-        doubts=tuple(doubts),
+        parse_warnings=tuple(parse_warnings),
     )
     trail = ExtractionProvenance(head, settled.provisions, settled.candidates, tuple(drawing.batches))
     failure = trail.unread[0].fate.because if trail.unread else None

@@ -125,7 +125,7 @@ class StageContext(StageInputs):
         folder: the folder of the run, for messages.
         variant: the name of the variant; None without an ablation.
         resumed: how many times the run was resumed.
-        document_doubts: uncertainties of the reader of the regulation's document.
+        document_warnings: warnings of the reader of the regulation's document.
     """
 
     clients: ModelClients
@@ -136,4 +136,4 @@ class StageContext(StageInputs):
     folder: Path
     variant: str | None = None
     resumed: int = 0
-    document_doubts: tuple[str, ...] = ()
+    document_warnings: tuple[str, ...] = ()

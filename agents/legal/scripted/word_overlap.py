@@ -74,7 +74,7 @@ def _answer(question: dict[str, Any], passages: Sequence[dict[str, Any]]) -> str
     answer = _choose(question["options"], known, share)
     return json.dumps(
         {
-            "rationale": f"The passages hold {share:.0%} of the telling words of the question.",
+            "rationale": f"The passages contain {share:.0%} of the content words of the question.",
             "citations": _cite(passages, asked) if answer is not None else [],
             "answer": answer,
         }

@@ -54,7 +54,11 @@ async def test_vectors_keep_the_order_and_each_text_is_requested_once() -> None:
 
 @pytest.mark.parametrize(
     ("behaviour", "message"),
-    [(Status(401), "check the key"), (Raw("<html>"), "no list of 1 vectors"), (Raw('{"data": []}'), "no list of 1")],
+    [
+        (Status(401), "check the key"),
+        (Raw("<html>"), "not a list of 1 vectors"),
+        (Raw('{"data": []}'), "not a list of 1"),
+    ],
 )
 async def test_a_reply_without_vectors_is_reported_and_recorded(behaviour: Status | Raw, message: str) -> None:
     event_log = MemoryEventLog()

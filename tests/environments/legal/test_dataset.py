@@ -49,8 +49,8 @@ GOOD = [
     ),
 ]
 BAD = {
-    "content: no JSON object": row("question", "{broken"),
-    "content: no JSON object: Input": row("entity", "[1]"),
+    "content: not a JSON object": row("question", "{broken"),
+    "content: not a JSON object: Input": row("entity", "[1]"),
     "unknown": row("opinion", "text"),
     "not among the options": question(correct_answer="A"),
     "Yes and No, or A to D": question(options={"A": "one", "B": "two"}, correct_answer="A"),
@@ -154,9 +154,9 @@ def test_malformed_lines_are_reported_and_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("empty.jsonl", b"", "there is no case in it"),
+        ("empty.jsonl", b"", "no case found"),
         ("bad.jsonl", b"{", "the first problem: bad.jsonl, line 1"),
-        ("text.txt", b"hello", "ingest documents first"),
+        ("text.txt", b"hello", "legal ingest` reads documents"),
         ("bad.parquet", b"no table", "not a table that can be read"),
         ("bad.arrow", b"no table", "not a table that can be read"),
     ],
@@ -168,7 +168,7 @@ def test_a_file_of_another_kind_is_rejected(tmp_path: Path, name: str, content: 
 
 
 def test_a_folder_without_a_dataset_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no case book"):
+    with pytest.raises(InputError, match="no dataset found"):
         load_dataset(tmp_path)
     with pytest.raises(InputError, match="no such file"):
         load_dataset(tmp_path / "nowhere")

@@ -97,7 +97,7 @@ def test_text_extracted_from_pdf() -> None:
     assert document.parse_warnings == ()
 
 
-def test_a_missing_number_is_a_doubt_and_decimal_numbers_are_paragraphs() -> None:
+def test_a_missing_number_is_a_warning_and_decimal_numbers_are_paragraphs() -> None:
     document = parse_document(text_lines("1.1 One.\n1.2 Two.\n1.4 Four.\n2.1 Next.\nArticle 3 is meant.\n2.2 Last.\n"))
     assert list(texts(document)) == ["1.1", "1.2", "1.4", "2.1", "2.2"]
     assert texts(document)["2.1"] == "Next. Article 3 is meant."
@@ -188,7 +188,7 @@ def test_a_first_heading_in_plain_text_and_numbers_above_a_thousand() -> None:
     assert outline(document) == {"Background": [str(number) for number in range(1, 1002)]}
 
 
-def test_restarted_numbering_is_a_doubt() -> None:
+def test_restarted_numbering_is_a_warning() -> None:
     document = parse_document(text_lines("Notice\n\n1. It was lost.\n\nFindings\n\n1. It was broken.\n"))
     assert [paragraph.ref for paragraph in document.paragraphs()] == ["1"]
     (warning,) = document.parse_warnings

@@ -72,7 +72,7 @@ def test_partitions_cover_and_incomplete_ones_do_not(cuts: set[int], data: st.Da
     assert check_coverage(DOCUMENT, parts[:lost] + parts[lost + 1 :])
 
 
-def test_unusual_order_is_a_doubt() -> None:
+def test_unusual_order_is_reported() -> None:
     assert check_order(WHOLE) == []
     assert check_order(ranges((1, 4, "findings"), (5, 8, "facts"))) == ["facts (5 to 8) comes after findings"]
 

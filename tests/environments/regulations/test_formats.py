@@ -288,7 +288,7 @@ def squeezed(text: str) -> str:
 def test_published_texts_are_reassembled_from_their_trees(path: Path) -> None:
     legal = read_legal_text(path)
     assert squeezed("".join(legal.words())) == squeezed(path.read_text(encoding="utf-8-sig"))
-    assert (legal.doubts == ()) == (path.stem in CLEAN)
+    assert (legal.parse_warnings == ()) == (path.stem in CLEAN)
 
 
 @pytest.mark.shared

@@ -145,7 +145,7 @@ def test_a_document_without_headings_is_cited_by_its_numbers_or_counted() -> Non
     assert [p.citation for p in numbered.provisions()] == ["paragraph (1)", "paragraph (2)(a)", "paragraph (2)(b)"]
     counted = parse("A carrier shall look.\nIt shall find.\n")
     assert [p.citation for p in counted.provisions()] == ["passage 1", "passage 2"]
-    assert all("no heading" in legal.doubts[0] for legal in (numbered, counted))
+    assert all("no heading" in legal.parse_warnings[0] for legal in (numbered, counted))
 
 
 @pytest.mark.parametrize(
@@ -186,18 +186,18 @@ def test_every_numbering_style_is_cited(text: str, citations: str) -> None:
     assert ", ".join(provisions(text)) == citations
 
 
-def test_a_duty_without_a_citation_is_a_doubt() -> None:
+def test_a_duty_without_a_citation_is_a_warning() -> None:
     legal = parse("Everybody must look.\nArticle 1\nA carrier shall look.\n")
     assert [provision.citation for provision in legal.provisions()] == ["Article 1"]
-    (doubt,) = legal.doubts
-    assert "have no citation, beginning with 'Everybody must look.'" in doubt
+    (warning,) = legal.parse_warnings
+    assert "have no citation, beginning with 'Everybody must look.'" in warning
 
 
-def test_missing_and_repeated_numbers_are_doubts_and_no_text_is_lost() -> None:
+def test_missing_and_repeated_numbers_are_warnings_and_no_text_is_lost() -> None:
     legal = parse("Article 3\n1. One.\n4. Four.\nArticle 3\nAgain.\n")
     assert [p.citation for p in legal.provisions()] == ["Article 3(1)", "Article 3(4)", "Article 3 [2]"]
-    assert any("missing" in doubt for doubt in legal.doubts)
-    assert any("occurs 2 times" in doubt for doubt in legal.doubts)
+    assert any("missing" in warning for warning in legal.parse_warnings)
+    assert any("occurs 2 times" in warning for warning in legal.parse_warnings)
 
 
 def test_depth_from_the_format_takes_precedence() -> None:

@@ -50,7 +50,7 @@ def test_the_answers_of_a_run_are_listed_and_lead_to_their_messages(runs: Path, 
     conversation = browse.get(unescape(target)).text
     assert question in conversation
     assert "chip correct" in conversation
-    assert "The passages hold" in conversation
+    assert "The passages contain" in conversation
 
 
 def test_every_page_of_a_legal_run_has_working_links(browse: TestClient) -> None:

@@ -39,7 +39,7 @@ def test_three_raters_rate_the_same_questions_and_see_their_agreement(tmp_path: 
         for _, question in SAMPLE:
             assert question.text in page.text
             page = client.post(f"/items/{question.id}", data={**GOOD, "clarity": "no" if name == "cy" else "yes"})
-        assert "Nothing waits for you" in page.text
+        assert "You have rated all questions" in page.text
     rows = read_rows(tmp_path / "ratings.jsonl", RatingRow)
     assert [(row.rater, row.at[:4]) for row in rows] == [
         (name, "2026") for name in ("ann", "bob", "cy") for _ in SAMPLE
@@ -59,7 +59,7 @@ def test_a_repeated_rating_counts_once_and_both_are_stored(tmp_path: Path) -> No
     client = browser(made, "ann")
     _, question = SAMPLE[0]
     client.post(f"/items/{question.id}", data=GOOD)
-    assert "You have rated it" in client.get(f"/items/{question.id}").text
+    assert "You have rated this question" in client.get(f"/items/{question.id}").text
     client.post(f"/items/{question.id}", data={**GOOD, "expertise": "yes"})
     rows = read_rows(tmp_path / "ratings.jsonl", RatingRow)
     assert [row.expertise for row in rows] == [False, True]
@@ -71,7 +71,7 @@ def test_incomplete_ratings_and_unknown_raters_are_rejected(tmp_path: Path) -> N
     client = browser(made, "ann")
     _, question = SAMPLE[0]
     refused = client.post(f"/items/{question.id}", data={"faithfulness": "yes"})
-    assert (refused.status_code, "say yes or no on clarity, expertise" in refused.text) == (400, True)
+    assert (refused.status_code, "answer yes or no for clarity, expertise" in refused.text) == (400, True)
     assert client.get("/items/nothing").status_code == 404
     assert not (tmp_path / "ratings.jsonl").exists()
     stranger = TestClient(make_review_app(made), base_url="http://127.0.0.1")

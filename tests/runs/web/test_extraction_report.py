@@ -35,7 +35,7 @@ def trail(words: str = EVIL, fate: str = "rule", funnel: ExtractionFunnel = FUNN
             environment="banking",
             models={"tool_mapper": "offline", "ltl_critic": "openai:some"},
             funnel=funnel,
-            doubts=(words,),
+            parse_warnings=(words,),
         ),
         (ProvisionProvenance(citation=words, words=words, fate=settled, rules=(words,), piece=1),),
         (RuleCandidate(rule=rule, quotes=quotes, piece=1, checks=(words,)).becomes("dropped", words),),
@@ -59,7 +59,7 @@ def test_the_same_provenance_gives_the_same_bytes() -> None:
     assert page == render_export(make_extraction_report(trail("Article 1")))
     assert "Roles without a model: tool mapper." in page
     assert "NOT found in the provision" in page
-    assert "1 doubt about reading" in page
+    assert "1 warning about reading" in page
 
 
 def test_unread_provisions_are_a_notice() -> None:
