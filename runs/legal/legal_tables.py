@@ -1,7 +1,7 @@
 """The tables of a legal run as values: accuracy and refusals (M Tables 2, 3), agreement (M Figs. 2, 3), breakdowns."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
@@ -247,49 +247,32 @@ def _matched(cells: Collection[GridCell]) -> dict[tuple[str, str], list[tuple[Gr
 
 def _contexts_agree(cells: dict[GridCell, list[AnswerRow]]) -> tuple[AgreementMatrix, ...]:
     """One map for each model and retriever, between contexts (M Fig. 3)."""
-    contexts = tuple(dict.fromkeys(cell.context for cell in cells))
-    groups: dict[tuple[str, RetrieverName], None] = dict.fromkeys((cell.model, cell.retriever) for cell in cells)
-    if len(contexts) < 2:
-        return ()
-    return tuple(
-        _agreement(
-            f"{model}, {RETRIEVER_LABELS[retriever]}: between contexts",
-            contexts,
-            {
-                context: {
-                    cell.depth: rows
-                    for cell, rows in cells.items()
-                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
-                }
-                for context in contexts
-            },
-        )
-        for model, retriever in groups
-    )
+    return _agreements(cells, lambda cell: cell.context, lambda cell: cell.model, "contexts")
 
 
 def _models_agree(cells: dict[GridCell, list[AnswerRow]]) -> tuple[AgreementMatrix, ...]:
     """One map for each retriever and single knowledge type, between models (M Fig. 2)."""
-    models = tuple(dict.fromkeys(cell.model for cell in cells))
-    groups: dict[tuple[RetrieverName, str], None] = dict.fromkeys(
-        (cell.retriever, cell.context) for cell in cells if cell.context in SINGLE
-    )
-    if len(models) < 2:
+    single = {cell: rows for cell, rows in cells.items() if cell.context in SINGLE}
+    return _agreements(single, lambda cell: cell.model, lambda cell: cell.context, "models")
+
+
+def _agreements(
+    cells: dict[GridCell, list[AnswerRow]],
+    name_of: Callable[[GridCell], str],
+    group_of: Callable[[GridCell], str],
+    what: str,
+) -> tuple[AgreementMatrix, ...]:
+    """A map between the names for each group and retriever, if there are two names."""
+    names = tuple(dict.fromkeys(map(name_of, cells)))
+    groups: dict[tuple[str, RetrieverName], dict[str, dict[int, list[AnswerRow]]]] = {}
+    for cell, rows in cells.items():
+        members = groups.setdefault((group_of(cell), cell.retriever), {name: {} for name in names})
+        members[name_of(cell)][cell.depth] = rows
+    if len(names) < 2:
         return ()
     return tuple(
-        _agreement(
-            f"{context}, {RETRIEVER_LABELS[retriever]}: between models",
-            models,
-            {
-                model: {
-                    cell.depth: rows
-                    for cell, rows in cells.items()
-                    if (cell.model, cell.retriever, cell.context) == (model, retriever, context)
-                }
-                for model in models
-            },
-        )
-        for retriever, context in groups
+        _agreement(f"{group}, {RETRIEVER_LABELS[retriever]}: between {what}", names, members)
+        for (group, retriever), members in groups.items()
     )
 
 

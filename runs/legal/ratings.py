@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
 from typing import Literal, get_args
 
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lawtrace.environments.legal.case import Case, Question
 from lawtrace.environments.legal.document import Paragraph
-from lawtrace.runs.scoring.agreement import cohen_kappa, fleiss_kappa
+from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 
 Criterion = Literal["faithfulness", "clarity", "expertise"]
@@ -106,11 +105,8 @@ def rating_agreement(rows: Sequence[RatingRow]) -> list[RatingAgreement]:
         return []
     lines: list[RatingAgreement] = []
     for criterion in CRITERIA:
-        marks = {rater: [str(said[rater, question].says(criterion)) for question in shared] for rater in raters}
-        together = sum(len({marks[rater][place] for rater in raters}) == 1 for place in range(len(shared)))
-        kappas = [cohen_kappa(marks[one], marks[other]) for one, other in combinations(raters, 2)]
-        known = [kappa for kappa in kappas if kappa is not None]
-        ratings = [[marks[rater][place] for rater in raters] for place in range(len(shared))]
-        mean = fmean(known) if known else None
-        lines.append(RatingAgreement(criterion, len(shared), together / len(shared), mean, fleiss_kappa(ratings)))
+        marks = [[str(said[rater, question].says(criterion)) for question in shared] for rater in raters]
+        ratings = [list(labels) for labels in zip(*marks, strict=True)]
+        unanimous = fmean(len(set(labels)) == 1 for labels in ratings)
+        lines.append(RatingAgreement(criterion, len(shared), unanimous, mean_cohen_kappa(marks), fleiss_kappa(ratings)))
     return lines

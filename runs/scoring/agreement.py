@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import fmean
 
 
@@ -17,6 +18,13 @@ def cohen_kappa(left: Sequence[str | None], right: Sequence[str | None]) -> floa
     lefts, rights = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
     by_chance = sum(lefts[label] * rights[label] for label in lefts) / len(pairs) ** 2
     return (agreed - by_chance) / (1 - by_chance) if by_chance < 1 else None
+
+
+def mean_cohen_kappa(raters: Sequence[Sequence[str | None]]) -> float | None:
+    """The mean of Cohen's kappa over the pairs of raters; None if it is undefined for every pair."""
+    kappas = [cohen_kappa(one, other) for one, other in combinations(raters, 2)]
+    known = [kappa for kappa in kappas if kappa is not None]
+    return fmean(known) if known else None
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[str]]) -> float | None:

@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import fmean
 
-from lawtrace.runs.scoring.agreement import cohen_kappa, fleiss_kappa
+from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 from lawtrace.runs.web.review.voting import ReviewState
 
@@ -76,12 +75,7 @@ def _line(state: ReviewState, number: int) -> RoundAgreement:
 
 def _mean_cohen(labels: Mapping[str, Mapping[str, str]]) -> float | None:
     names = sorted({name for of in labels.values() for name in of})
-    kappas = [
-        cohen_kappa([of.get(one) for of in labels.values()], [of.get(other) for of in labels.values()])
-        for one, other in combinations(names, 2)
-    ]
-    known = [kappa for kappa in kappas if kappa is not None]
-    return fmean(known) if known else None
+    return mean_cohen_kappa([[of.get(name) for of in labels.values()] for name in names])
 
 
 def _label(decision: str) -> str:
