@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import typer
@@ -28,9 +29,12 @@ def commands(page: Path) -> list[str]:
     return found
 
 
+_command = cache(lambda: typer.main.get_command(app))
+
+
 def check_command(words: str) -> None:
     """Parse a command as the command line does, without running it."""
-    command, arguments = typer.main.get_command(app), shlex.split(words)
+    command, arguments = _command(), shlex.split(words)
     context = command.context_class(command)
     while isinstance(command, TyperGroup):
         _, found, arguments = command.resolve_command(context, arguments)

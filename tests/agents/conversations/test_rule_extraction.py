@@ -196,8 +196,15 @@ async def test_rule_in_the_full_language_with_a_reason_is_accepted() -> None:
     assert [(kept.formula, kept.template) for kept in settled.rules] == [(formula, "general")]
 
 
-@pytest.mark.parametrize("role", ["scope_aligner", "verifiability_refiner", "tool_mapper", "policy_extractor"])
-@pytest.mark.parametrize("answer", ["I would rather talk.", '{"decisions": [{"citation"'])
+@pytest.mark.parametrize(
+    ("role", "answer"),
+    [
+        ("scope_aligner", "I would rather talk."),
+        ("verifiability_refiner", '{"decisions": [{"citation"'),
+        ("tool_mapper", "I would rather talk."),
+        ("policy_extractor", '{"decisions": [{"citation"'),
+    ],
+)
 async def test_unusable_answer_affects_one_batch(role: RoleName, answer: str) -> None:
     count = BATCH_SIZE
     texts = {f"Article 0{n}" if n < 10 else f"Article {n}": LAW["Article 1"] for n in range(1, 2 * count + 1)}

@@ -167,7 +167,7 @@ async def test_empty_assistant_messages_get_a_placeholder(server: OpenAIServer, 
     [
         ("openai:m", {"OPENAI_API_KEY": "k"}),
         ("azure:m", {"AZURE_OPENAI_ENDPOINT": "http://localhost:1", "AZURE_OPENAI_API_KEY": "k"}),
-        ("anthropic:m", {"ANTHROPIC_API_KEY": "k"}),
+        pytest.param("anthropic:m", {"ANTHROPIC_API_KEY": "k"}, marks=pytest.mark.slow),
     ],
 )
 def test_clients_have_no_timeouts_or_retries_of_their_own(spec: str, environment: Mapping[str, str]) -> None:
@@ -245,6 +245,7 @@ def anthropic(request: pytest.FixtureRequest) -> Iterator[_Messages]:
     thread.join()
 
 
+@pytest.mark.slow  # importing the package takes a second
 @pytest.mark.parametrize("anthropic", [(), (429, 529)], indirect=True)
 async def test_anthropic_answers_and_transport_errors(
     anthropic: _Messages, context: Context, request: pytest.FixtureRequest
@@ -260,6 +261,7 @@ async def test_anthropic_answers_and_transport_errors(
     assert "answers, with 1 models: m" in check_endpoints(anthropic.variables)["anthropic"]
 
 
+@pytest.mark.slow  # importing the package takes a second
 @pytest.mark.parametrize("anthropic", [(401,)], indirect=True)
 async def test_invalid_anthropic_key_is_not_retried(anthropic: _Messages, context: Context) -> None:
     async with ModelClients(MemoryEventLog(), settings=QUICK, environment=anthropic.variables) as clients:

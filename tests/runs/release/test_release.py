@@ -171,6 +171,6 @@ def test_every_release_stays_gradable(path: Path) -> None:
     programs = [
         ProgramRow(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
     ]
-    with JailPool() as pool:
+    with JailPool(count=1) as pool:
         attempts = execute_programs(domain.environment, tasks, programs, pool)
     assert [judge(domain.environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4

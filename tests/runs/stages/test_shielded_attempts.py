@@ -152,6 +152,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
         assert verdict.outcome == "benign_failure"
 
 
+@pytest.mark.slow
 def test_the_report_lists_refused_calls_and_separates_shields(calls: RunResult) -> None:
     page = render_report(load_run_content(calls.folder.path))
     assert "baseline:literal [tools, shield refuse]" in page

@@ -47,11 +47,9 @@ HOSTILE = (
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three runs: small, ablated and hostile."""
+    """A folder with two runs: small and hostile."""
     folder = tmp_path_factory.mktemp("viewer")
-    for name, recipe in (("small", RECIPE), ("ablated", ABLATED)):
-        (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
-        run_command(folder, "run", f"{name}.toml", "--out", f"runs/{name}")
+    _run(folder, "small", RECIPE)
     with EventLogFile.create(
         folder / "runs" / "hostile", recipe={"name": HOSTILE, "attempts": {"models": [HOSTILE]}}
     ) as event_log:
@@ -61,6 +59,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         event_log.record(MessageSent(context=context.at(turn=1), source="tools", content="huge " * 400_000))
         event_log.record(RoleFailed(context=context.at(turn=2, role=HOSTILE), reason="answer", text=HOSTILE))
     return folder / "runs"
+
+
+@pytest.fixture(scope="session")
+def ablated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the run of an ablation."""
+    folder = tmp_path_factory.mktemp("viewer")
+    _run(folder, "ablated", ABLATED)
+    return folder / "runs"
+
+
+def _run(folder: Path, name: str, recipe: str) -> None:
+    (folder / f"{name}.toml").write_text(recipe, encoding="utf-8")
+    run_command(folder, "run", f"{name}.toml", "--out", f"runs/{name}")
 
 
 @pytest.fixture(scope="session")

@@ -141,7 +141,9 @@ def test_an_attempt_shows_the_provision_and_the_message_that_broke_it(browse: Te
     assert "Breaks <code>" in line
 
 
-def test_attempts_of_ablation_variants_are_separate(browse: TestClient, runs: Path) -> None:
+@pytest.mark.slow
+def test_attempts_of_ablation_variants_are_separate(ablated: Path) -> None:
+    browse = TestClient(make_viewer_app(ablated), base_url=LOOPBACK)
     page = browse.get("/runs/ablated/").text
     assert page.count("shield=off") > 0
     assert page.count("shield=refuse") > 0
@@ -149,7 +151,7 @@ def test_attempts_of_ablation_variants_are_separate(browse: TestClient, runs: Pa
     attempt = re.findall(r"/runs/ablated/attempts/\d+", refused)[0]
     talk = re.findall(r"/runs/ablated/conversations/\d+", browse.get(attempt).text)[0]
     assert "attempts · shield=refuse · " in browse.get(talk).text
-    with EventLogFile.open(runs / "ablated") as event_log:
+    with EventLogFile.open(ablated / "ablated") as event_log:
         attempts = find_conversations(event_log, MessageQuery(stage="attempts"))
         assert {talk.place.variant for talk in attempts} == {"shield=off", "shield=refuse"}
         assert {talk.lines for talk in attempts} == {2}
@@ -220,9 +222,10 @@ def test_a_finished_run_has_started_all_attempts(runs: Path) -> None:
     assert [step.count for step in progress.funnel.tasks] == [2, 2]
 
 
-def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(runs: Path) -> None:
-    index = RunIndex(runs)
-    with EventLogFile.open(runs / "ablated") as event_log:
+@pytest.mark.slow
+def test_the_funnel_of_an_ablation_has_the_attempts_of_every_variant(ablated: Path) -> None:
+    index = RunIndex(ablated)
+    with EventLogFile.open(ablated / "ablated") as event_log:
         steps = measure_progress(index.folder("ablated"), event_log, index.verdicts("ablated")).funnel.attempts
     assert [(step.label, step.count) for step in steps[:2]] == [("attempts", 16), ("judged", 16)]
     assert all(step.count <= step.whole for step in steps)

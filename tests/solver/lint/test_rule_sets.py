@@ -293,6 +293,7 @@ def forty_overlapping(*, ordered: bool) -> RuleSetAnalysis:
     return analyse_rules(environment(*tools), rules_of(*formulas))
 
 
+@pytest.mark.slow
 def test_forty_overlapping_rules_stay_within_bounds() -> None:
     analysis = forty_overlapping(ordered=True)
     assert {finding.kind for finding in analysis.findings} == {"equivalent", "redundant"}
@@ -300,6 +301,7 @@ def test_forty_overlapping_rules_stay_within_bounds() -> None:
     assert analysis.nodes < 100_000
 
 
+@pytest.mark.slow
 def test_forty_mutually_blocking_rules_stay_within_bounds() -> None:
     analysis = forty_overlapping(ordered=False)
     assert {"unreachable", "vacuous"} <= {finding.kind for finding in analysis.findings}

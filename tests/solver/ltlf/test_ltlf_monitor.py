@@ -102,8 +102,8 @@ def test_an_unknown_rule_name() -> None:
         monitor("check").status("chekc")
 
 
-def test_a_hundred_thousand_events() -> None:
+def test_twenty_thousand_events() -> None:
     watch = monitor(*RULES)
-    watch.run(event for _ in range(25_000) for event in calls("Check", "Pay", "Audit", "Other"))
-    assert watch.events == 100_000
+    watch.run(event for _ in range(5_000) for event in calls("Check", "Pay", "Audit", "Other"))
+    assert watch.events == 20_000
     assert watch.final_statuses()["audit"] == "kept"

@@ -21,7 +21,7 @@ LENGTH = 8
 WORLDS = [pytest.param(name, marks=[] if name == "banking" else pytest.mark.slow) for name in BUILT_IN_DOMAINS]
 
 
-@pytest.mark.parametrize("mode", ["tasks", "coverage"])
+@pytest.mark.parametrize("mode", ["tasks", pytest.param("coverage", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("where", WORLDS)
 def test_synthesized_traces_are_valid_and_have_every_pair(where: str, mode: TraceMode) -> None:
     setting = load_domain(where)
