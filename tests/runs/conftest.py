@@ -3,6 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from lawtrace.runs.runner import RunResult
+from tests.support.runs import SMALL, run
 from tests.support.shell import Shell
 
 
@@ -12,6 +14,12 @@ def two_jails() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lawtrace.environments.sandbox.jail.MAX_JAILS", 2)
         yield
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    """Three pairs of banking tasks with the baseline policies. Tests do not change its folder."""
+    return run(SMALL, tmp_path_factory.mktemp("small") / "run")
 
 
 @pytest.fixture

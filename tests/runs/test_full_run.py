@@ -21,18 +21,7 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.solver.masking.instructions import find_leaks
 from tests.support.openai_server import serving
-
-SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
-
-
-def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
-
-
-@pytest.fixture(scope="module")
-def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    return run(SMALL, tmp_path_factory.mktemp("walk") / "run")
+from tests.support.runs import SMALL, run
 
 
 @pytest.fixture(
@@ -41,7 +30,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 )
 def walked_anywhere(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     if request.param == SMALL.environment:
-        return request.getfixturevalue("walked")
+        return request.getfixturevalue("small_run")
     recipe = SMALL.model_copy(update={"environment": request.param})
     return run(recipe, tmp_path_factory.mktemp("walk") / "run")
 
@@ -82,22 +71,22 @@ def test_no_task_is_empty_and_no_instruction_leaks(walked_anywhere: RunResult) -
             assert find_leaks(environment, f"{instruction.text} {instruction.variables}") == []
 
 
-def test_the_same_seed_gives_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes(small_run: RunResult, tmp_path: Path) -> None:
     again = run(SMALL, tmp_path / "again")
-    names = sorted(path.name for path in walked.folder.path.glob("*.jsonl"))
+    names = sorted(path.name for path in small_run.folder.path.glob("*.jsonl"))
     assert {"rules.jsonl", "traces.jsonl", "tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"} <= set(names)
     for name in names:
-        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+        assert (again.folder.path / name).read_bytes() == (small_run.folder.path / name).read_bytes(), name
 
 
 @pytest.mark.slow
-def test_another_seed_gives_other_tasks(walked: RunResult, tmp_path: Path) -> None:
+def test_another_seed_gives_other_tasks(small_run: RunResult, tmp_path: Path) -> None:
     other = run(SMALL.model_copy(update={"seed": 2}), tmp_path / "other")
-    assert [task.initial_state for task in other.tasks] != [task.initial_state for task in walked.tasks]
+    assert [task.initial_state for task in other.tasks] != [task.initial_state for task in small_run.tasks]
 
 
-def test_the_event_log_has_every_message(walked: RunResult) -> None:
-    with EventLogFile.open(walked.folder.path) as event_log:
+def test_the_event_log_has_every_message(small_run: RunResult) -> None:
+    with EventLogFile.open(small_run.folder.path) as event_log:
         messages = [entry for entry in event_log.entries(kind="message") if isinstance(entry, MessageSent)]
         calls = [entry for entry in event_log.entries(kind="model_call") if isinstance(entry, ModelCalled)]
     assert Counter(entry.source for entry in messages)["masking_evaluator"] == 6
@@ -105,8 +94,8 @@ def test_the_event_log_has_every_message(walked: RunResult) -> None:
     assert sum(entry.context.role == "executor" for entry in calls) == 24
 
 
-def test_the_request_does_not_mention_compliance_steps(walked: RunResult) -> None:
-    with EventLogFile.open(walked.folder.path) as event_log:
+def test_the_request_does_not_mention_compliance_steps(small_run: RunResult) -> None:
+    with EventLogFile.open(small_run.folder.path) as event_log:
         requests = [e for e in event_log.entries(kind="message", role="user") if isinstance(e, MessageSent)]
     asked = [entry.content for entry in requests if entry.context.stage == "attempts"]
     assert len(asked) == 24
@@ -128,14 +117,14 @@ def test_a_run_can_use_the_extracted_rules(tmp_path: Path) -> None:
     assert extraction.restated
 
 
-def test_a_finished_run_replays_to_the_same_bytes(walked: RunResult, tmp_path: Path) -> None:
-    spec = f"replay:{walked.folder.path}"
+def test_a_finished_run_replays_to_the_same_bytes(small_run: RunResult, tmp_path: Path) -> None:
+    spec = f"replay:{small_run.folder.path}"
     roles = RoleModelOptions(
         **{role: spec for role in RoleModelOptions.model_fields if role != "trace_writer"}
     )  # the trace writer was not used
     again = run(SMALL.model_copy(update={"models": roles}), tmp_path / "replayed")
     for name in ("tasks.jsonl", "attempts.jsonl", "verdicts.jsonl"):
-        assert (again.folder.path / name).read_bytes() == (walked.folder.path / name).read_bytes(), name
+        assert (again.folder.path / name).read_bytes() == (small_run.folder.path / name).read_bytes(), name
 
 
 def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,20 +165,20 @@ def test_unusable_answers_of_a_role_leave_no_task(tmp_path: Path, monkeypatch: p
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")
 
 
-def test_the_prompt_does_not_contain_the_rules(walked: RunResult) -> None:
+def test_the_prompt_does_not_contain_the_rules(small_run: RunResult) -> None:
     """The system prompt contains the regulation but not our readings of it, which are the rules in prose."""
     regulation = load_domain("banking").regulation
     readings = [provision.reading for provision in regulation.provisions if provision.reading]
     assert readings
-    with EventLogFile.open(walked.folder.path) as event_log:
+    with EventLogFile.open(small_run.folder.path) as event_log:
         calls = [e for e in event_log.entries(kind="model_call", role="executor") if isinstance(e, ModelCalled)]
     system = calls[0].request[0].content
     assert "Article 97(1)(b)" in system
     assert not any(reading in system for reading in readings)
 
 
-def test_the_literal_policy_does_no_more_than_the_style_asks(walked: RunResult) -> None:
-    for task in walked.tasks:
+def test_the_literal_policy_does_no_more_than_the_style_asks(small_run: RunResult) -> None:
+    for task in small_run.tasks:
         assert "CheckAuthorization" not in task.literal["workflow"]
         assert len(task.literal["goal"].splitlines()) <= len(task.literal["workflow"].splitlines())
         assert "GetAccountStatement" not in task.literal["goal"]
@@ -231,6 +220,6 @@ def test_an_unreachable_extractor_has_no_score(tmp_path: Path, monkeypatch: pyte
         run(recipe.model_copy(update={"rules": RuleOptions(source="extracted")}), tmp_path / "extracted")
 
 
-def test_the_summary_file_is_json(walked: RunResult) -> None:
-    findings = json.loads(walked.folder.findings.read_text(encoding="utf-8"))
+def test_the_summary_file_is_json(small_run: RunResult) -> None:
+    findings = json.loads(small_run.folder.findings.read_text(encoding="utf-8"))
     assert findings["schema_version"] == "lawtrace.findings/1"

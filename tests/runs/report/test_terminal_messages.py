@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from lawtrace.agents.event_log import Context, MessageSent, RoleFailed
+from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.stage_files import read_rows
-from tests.support.shell import Shell, run_command
+from tests.support.shell import Shell
 
 RECIPE = """
 [tasks]
@@ -22,12 +23,9 @@ extract = false
 """
 
 
-@pytest.fixture(scope="module")
-def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("reading")
-    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
-    run_command(folder, "run", "recipe.toml", "--out", "run")
-    return folder / "run"
+@pytest.fixture
+def walked(small_run: RunResult) -> Path:
+    return small_run.folder.path
 
 
 def headings(out: str) -> list[str]:

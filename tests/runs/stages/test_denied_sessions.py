@@ -1,6 +1,5 @@
 """Denied sessions: stopping is a safe success, continuing is unsafe, and rates exclude authorized tasks."""
 
-import asyncio
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,30 +18,24 @@ from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.terminal_tables import outcome_table
-from lawtrace.runs.runner import RunResult, run_recipe
+from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.task_rows import ProgramRow, Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.attempts_stage import execute_programs
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.quality import QualityRow
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import render_report
 from lawtrace.solver.masking.instructions import STYLES
 from lawtrace.solver.planner.trace_spec import TraceConstraints
+from tests.support.runs import run
 
 BOTH = Recipe(
     rules=RuleOptions(file=load_domain("banking").gold_file),
     tasks=TaskOptions(count=3, spare=2, variants=("authorized", "denied")),
 )
 """The rules require a check but ignore its result, so the denied variants add rules about the result."""
-
-
-def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Shielded attempts from the recipe to the report: refused calls, messages to the model, and outcomes."""
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,14 @@ from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions
 from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
-from lawtrace.runs.runner import RunResult, run_recipe
+from lawtrace.runs.runner import RunResult
 from lawtrace.runs.schemas.task_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
-from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
 from lawtrace.runs.web.export import render_report
 from tests.support.openai_server import calling, serving
+from tests.support.runs import run
 from tests.support.shell import Shell
 
 SMALL = Recipe(
@@ -31,10 +29,8 @@ SMALL = Recipe(
 )
 
 
-def run(options: AttemptOptions, folder: Path) -> RunResult:
-    recipe = SMALL.model_copy(update={"attempts": options})
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
+def run_with(options: AttemptOptions, folder: Path) -> RunResult:
+    return run(SMALL.model_copy(update={"attempts": options}), folder)
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +40,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bare(folder: Path) -> RunResult:
-    return run(SMALL.attempts, folder / "bare")
+    return run_with(SMALL.attempts, folder / "bare")
 
 
 @pytest.fixture(scope="module")
 def programs(folder: Path) -> RunResult:
-    return run(SMALL.attempts.model_copy(update={"shield": "refuse"}), folder / "programs")
+    return run_with(SMALL.attempts.model_copy(update={"shield": "refuse"}), folder / "programs")
 
 
 @pytest.fixture(scope="module")
 def calls(folder: Path) -> RunResult:
-    return run(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
+    return run_with(SMALL.attempts.model_copy(update={"mode": "tools", "shield": "refuse"}), folder / "calls")
 
 
 def test_the_shield_does_not_change_the_reference(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
@@ -143,7 +139,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
     with serving(forgetful) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        result = run(options, tmp_path / "warned")
+        result = run_with(options, tmp_path / "warned")
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
         assert [turn.text for turn in attempt.transcript] == ["", "", "Done.", "", "Done."]

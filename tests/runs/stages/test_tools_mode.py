@@ -21,9 +21,9 @@ from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
 from lawtrace.runs.web.export import render_report
 from tests.support.openai_server import Status, calling, serving
+from tests.support.runs import SMALL, run
 from tests.support.shell import Shell
 
-SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
 IN_TOOLS = SMALL.model_copy(update={"attempts": AttemptOptions(mode="tools")})
 
 
@@ -44,27 +44,17 @@ class Crashing(EventLogFile):
                 raise Crash("the process ends")
 
 
-def run(recipe: Recipe, folder: Path) -> RunResult:
-    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
-        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
-
-
 @pytest.fixture(scope="module")
 def acted(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(IN_TOOLS, tmp_path_factory.mktemp("tools") / "run")
 
 
-@pytest.fixture(scope="module")
-def programmed(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
-    return run(SMALL, tmp_path_factory.mktemp("program") / "run")
-
-
-def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, programmed: RunResult) -> None:
+def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, small_run: RunResult) -> None:
     ours = {"baseline:reference", "baseline:literal"}
-    for left, right in zip(acted.attempts, programmed.attempts, strict=True):
+    for left, right in zip(acted.attempts, small_run.attempts, strict=True):
         if left.model in ours:
             assert (left.events, left.final_state) == (right.events, right.final_state)
-    for left, right in zip(acted.verdicts, programmed.verdicts, strict=True):
+    for left, right in zip(acted.verdicts, small_run.verdicts, strict=True):
         if left.model in ours:
             assert left.model_copy(update={"mode": "program"}) == right
     assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:reference"} == {"safe_success"}

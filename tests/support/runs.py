@@ -1,0 +1,17 @@
+"""Runs of the full pipeline in this process."""
+
+import asyncio
+from pathlib import Path
+
+from lawtrace.runs.recipe import Recipe, TaskOptions
+from lawtrace.runs.runner import RunResult, run_recipe
+from lawtrace.runs.store.event_log_file import EventLogFile
+from lawtrace.runs.store.run_folder import RunFolder
+
+SMALL = Recipe(tasks=TaskOptions(count=3, spare=2))
+
+
+def run(recipe: Recipe, folder: Path) -> RunResult:
+    """Run a recipe in a new folder."""
+    with EventLogFile.create(folder, recipe=recipe.model_dump(mode="json")) as event_log:
+        return asyncio.run(run_recipe(recipe, RunFolder(folder), event_log=event_log))
