@@ -139,8 +139,7 @@ def test_a_run_sends_the_planned_requests(tmp_path: Path, monkeypatch: pytest.Mo
     )
     folder = RunFolder(tmp_path / "run")
     with serving(play) as server, EventLogFile.create(folder.path, recipe=recipe.model_dump(mode="json")) as event_log:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         asyncio.run(run_recipe(recipe, folder, event_log=event_log))
         used = {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
     assert used == {(line.role, line.model): line.expected for line in plan_of(recipe).calls}

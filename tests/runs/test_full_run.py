@@ -131,8 +131,7 @@ def test_a_run_against_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The real client against a small HTTP server on loopback."""
     answer = "Let me see.\n```python\nBankManager.CheckAuthorization()\n```"
     with serving(lambda request: answer) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         recipe = SMALL.model_copy(update={"attempts": AttemptOptions(baselines=False, models=("openai:some-model",))})
         result = run(recipe, tmp_path / "endpoint")
         requests = server.requests
@@ -158,8 +157,7 @@ def test_an_unreachable_endpoint_makes_attempts_invalid(tmp_path: Path, monkeypa
 
 def test_unusable_answers_of_a_role_leave_no_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda request: "no") as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         roles = RoleModelOptions(masking_evaluator="openai:stubborn")
         with pytest.raises(OperationalError, match="no task was accepted"):
             run(SMALL.model_copy(update={"models": roles}), tmp_path / "none")

@@ -74,8 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 @pytest.fixture(scope="module")
 def results(folder: RunFolder) -> list[VariantResult]:
     with serving(play) as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         server.then(*FAULTS)
         with EventLogFile.create(folder.path, recipe=RECIPE.model_dump(mode="json")) as event_log:
             return asyncio.run(run_variants(RECIPE, folder, event_log=event_log))
@@ -132,8 +131,7 @@ def test_a_budget_stops_the_ablation_and_a_higher_one_continues(
     folder = RunFolder(tmp_path / "run")
     small = RECIPE.model_copy(update={"budget": BudgetOptions(messages=20)})
     with serving(play) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         with (
             EventLogFile.create(folder.path, recipe=small.model_dump(mode="json")) as event_log,
             pytest.raises(BudgetExhausted, match="20 messages"),

@@ -60,8 +60,7 @@ def test_every_stage_file_is_identical(
         return calling(("CheckAuthorization", {}), saying=f"call {number}") if said < 2 else f"Done, {number}."
 
     with serving(answer) as server, monkeypatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+        server.connect(patch)
         server.then(Status(400))  # one attempt fails at the endpoint and stays failed
         assert lawtrace("run", recipe(tmp_path, mode, "openai:m"), "--out", "live")[0] == 0
     again = recipe(tmp_path, mode, "replay:live", roles="replay:live")

@@ -93,8 +93,7 @@ def test_a_killed_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert not (run / "verdicts.jsonl").exists()
 
         asked_before = len(server.requests)
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         monkeypatch.setattr(sys, "argv", ["lawtrace", "resume", str(run), "--json"])
         with pytest.raises(SystemExit) as ended:
             main()

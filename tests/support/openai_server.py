@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
 Answer = Callable[[Mapping[str, Any]], str | Mapping[str, Any]]
 """From the request's JSON to the text of the answer, or to a whole assistant message (with ``tool_calls``)."""
 
@@ -108,6 +110,11 @@ class OpenAIServer:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def connect(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Point ``openai:`` specs of this process to this server, for one test."""
+        for name, value in self.environment.items():
+            monkeypatch.setenv(name, value)
 
     @property
     def environment(self) -> Mapping[str, str]:

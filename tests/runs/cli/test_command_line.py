@@ -305,8 +305,7 @@ def test_repeated_stage_command_sends_no_new_requests(
     lawtrace.json("traces", "synthesize", "--count", 1, "--out", "traces.jsonl")
     lawtrace.json("tasks", "build", "--traces", "traces.jsonl", "--count", 1, "--out", "tasks.jsonl")
     with serving(lambda request: "```python\npass\n```") as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         words = ("attempt", "--tasks", "tasks.jsonl", "--model", "openai:some", "--out", "attempts.jsonl")
         lawtrace.json(*words)
         before = (tmp_path / "attempts.jsonl").read_bytes()

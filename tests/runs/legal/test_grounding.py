@@ -78,8 +78,7 @@ def test_an_answer_that_depends_on_its_citation_changes_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(rests_on_facts) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         answers = run_grid(RECIPE, tmp_path / "run")
     probes = PROBES.read(tmp_path / "run" / PROBES.name)
     changed = {row.question: row.changed for row in probes}

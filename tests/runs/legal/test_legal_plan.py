@@ -39,8 +39,7 @@ QUESTIONS = sum(len(case.questions) for case in BOOK.cases)
 
 
 def calls_made(server: OpenAIServer, recipe: LegalRecipe, folder: Path, patch: pytest.MonkeyPatch) -> dict[Any, int]:
-    for name, value in server.environment.items():
-        patch.setenv(name, value)
+    server.connect(patch)
     run_grid(recipe, folder)
     with EventLogFile.open(folder) as event_log:
         return {(line.role, line.model): line.asked for line in measure_usage(event_log, {})}
@@ -105,8 +104,7 @@ def test_a_dry_run_makes_no_call_and_writes_no_file(
     recipe.write_text('contexts = ["F"]\nretrievers = ["bm25"]\nmodels = ["openai:a"]\n', encoding="utf-8")
     before = sorted(os.walk(tmp_path))
     with serving(answer_and_cite) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         arguments = ("legal", "run", "--cases", tmp_path / "cases.jsonl", "--recipe", recipe, "--dry-run")
         plan = lawtrace.json(*arguments)
         code, shown, _ = lawtrace(*arguments)

@@ -33,8 +33,7 @@ OUTCOMES = {"wrong": 1, "correct": 1, "refused": 1, "error": 1}
 def against(
     server: OpenAIServer, folder: Path, monkeypatch: pytest.MonkeyPatch, recipe: LegalRecipe = ONE
 ) -> list[AnswerRow]:
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
+    server.connect(monkeypatch)
     return run_grid(recipe, folder)
 
 

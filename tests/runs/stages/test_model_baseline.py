@@ -50,8 +50,7 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
 
 
 def at(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
+    server.connect(monkeypatch)
 
 
 ASK = ("traces", "coverage", "--length", 5, "--count", 7, "--model", "openai:some", "--out", "baseline.jsonl")

@@ -120,8 +120,7 @@ def test_an_endpoint_can_play_every_role(lawtrace: Shell, tmp_path: Path, monkey
         '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
     )
     with serving(played) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         assert lawtrace.json(*words)["funnel"]["accepted"] == 2
         asked = len(server.requests)
@@ -140,8 +139,7 @@ def test_a_budget_stops_cleanly_and_a_higher_one_continues(
         '[models]\npolicy_extractor = "openai:some"\nltl_critic = "openai:some"\n', encoding="utf-8"
     )
     with serving(played) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         words = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
         code, _, err = lawtrace(*words, "--budget", "messages=2")
         assert (code, "budget" in err) == (1, True)
@@ -163,8 +161,7 @@ def test_control_sequences_of_a_model_are_escaped_in_the_terminal(
         return text.replace("checkauthorization-before-transferfunds", "clear\\u001b[2J") if "formula" in text else text
 
     with serving(clearing) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         extract = lawtrace("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "rules.jsonl")
     trail = lawtrace("rules", "trail", "rules.jsonl", "--rule", "clear\x1b[2J")
     for code, out, err in (extract, trail):
@@ -188,8 +185,7 @@ def test_an_unusable_answer_loses_its_batch_and_is_requested_again(
         return "These rules are fine." if writes and talking else played(request)
 
     with serving(answer) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         code, _, err = lawtrace(*words)
         assert (code, "no JSON object for a Proposal" in " ".join(err.split())) == (1, True)
         trail = read_provenance(tmp_path / "rules.trail.jsonl")
@@ -214,8 +210,7 @@ def test_a_model_is_compared_with_the_baseline_and_other_sets(
         return text.replace("!((!CheckAuthorization) U TransferFunds)", "!((!TransferFunds) U CheckAuthorization)")
 
     with serving(reversed_rules) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         extract = ("rules", "extract", "law.txt", "--recipe", "recipe.toml", "--out", "model.jsonl")
         code, out, _ = lawtrace(*extract)
         assert (code, "Offline baseline, same text" in " ".join(out.split())) == (0, True)
@@ -311,8 +306,7 @@ def test_a_published_law_is_extracted_with_an_endpoint(
     )
     law = SHARED / "psd2_2015-2366_art_64-74_94-98.txt"
     with serving(played) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         result = lawtrace.json("rules", "extract", law, "--recipe", "recipe.toml", "--out", "rules.jsonl")
     assert (result["unread"], result["funnel"]["accepted"]) == (0, 4)
     assert {row.fate.fate for row in read_provenance(tmp_path / "rules.trail.jsonl").provisions} >= {

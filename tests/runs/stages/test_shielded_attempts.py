@@ -137,8 +137,7 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
         baselines=False, models=("openai:forgetful",), mode="tools", shield="warn", styles=("goal",)
     )
     with serving(forgetful) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         result = run_with(options, tmp_path / "warned")
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]

@@ -117,8 +117,7 @@ def test_an_interrupted_conversation_continues(answers: int, tmp_path: Path, mon
     options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools")
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
     with serving(forgetful) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         whole = run(recipe, tmp_path / "whole")
         assert len(server.requests) == 12
         cut = tmp_path / "cut"
@@ -141,8 +140,7 @@ def test_a_finished_run_replays_to_the_same_events(tmp_path: Path, monkeypatch: 
     options = AttemptOptions(baselines=False, models=("openai:forgetful",), mode="tools", trials=2)
     recipe = Recipe(tasks=TaskOptions(count=2, spare=0), attempts=options)
     with serving(forgetful) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         live = run(recipe, tmp_path / "live")
     spec = f"replay:{live.folder.path}"
     again = run(
@@ -162,8 +160,7 @@ def test_an_endpoint_failure_makes_the_attempt_invalid(tmp_path: Path, monkeypat
         return calling(("CheckAuthorization", "{}"))
 
     with serving(answer) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         result = run(recipe, tmp_path / "run")
     assert [verdict.outcome for verdict in result.verdicts] == ["invalid"]
     assert result.verdicts[0].reason.startswith("endpoint: ")

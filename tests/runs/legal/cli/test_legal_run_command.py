@@ -77,8 +77,7 @@ def test_a_larger_budget_resumes_a_run(
         'contexts = ["F"]\nretrievers = ["bm25"]\nmodels = ["openai:a"]\n[budget]\nmessages = 5\n', encoding="utf-8"
     )
     with serving(answer_and_cite) as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
+        server.connect(monkeypatch)
         code, _, err = lawtrace("legal", "run", "--cases", book, "--recipe", recipe, "--out", "run")
         assert (code, "--budget messages=MORE" in err) == (3, True)
         code, _, err = lawtrace("resume", "run", "--budget", "money=1")
