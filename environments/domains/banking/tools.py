@@ -214,7 +214,7 @@ PAY_BILL = Tool(
         Parameter(
             "service_account_number",
             TEXT,
-            "The number under which the payee knows the user.",
+            "The user's account number with the payee.",
             FromUser(Digits(9)),
         ),
         Parameter("payment_date", DATE, "The day of the payment.", FromUser(DayAfter(SESSION, "today", 1, 28))),
@@ -317,14 +317,14 @@ SEARCH_TRANSACTIONS = Tool(
         Parameter(
             "min_amount",
             MONEY,
-            "The smallest amount, whichever way the money went.",
+            "The smallest amount, in either direction.",
             FromUser(Amount(1_00, 50_00), share=0.3),
             required=False,
         ),
         Parameter(
             "max_amount",
             MONEY,
-            "The largest amount, whichever way the money went.",
+            "The largest amount, in either direction.",
             FromUser(Amount(60_00, 900_00), share=0.3),
             required=False,
         ),

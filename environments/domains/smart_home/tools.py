@@ -64,7 +64,7 @@ now = session_value(SESSION, "now")
 named, start, end = argument("guest_ids"), argument("start_time"), argument("end_time")
 
 # The document does not define the result for an empty list of guests: the call does not succeed.
-NO_GUEST_NAMED = Fails("The list names no guest.", is_empty(named))
+NO_GUEST_NAMED = Fails("The list of guests is empty.", is_empty(named))
 UNKNOWN_GUEST = Raises(
     NOT_FOUND,
     "At least one of the guests does not exist.",
@@ -156,7 +156,7 @@ GENERATE_TEMPORARY_ACCESS_CODE = Tool(
     ),
     parameters=(
         moment("start_time", "When the code begins to open the door.", START),
-        moment("end_time", "When it no longer does.", END),
+        moment("end_time", "When the code stops opening the door.", END),
     ),
     raises=(
         Raises(
@@ -231,7 +231,7 @@ ADD_GUEST = Tool(
     raises=(
         Raises(
             CONFLICT,
-            "There is a guest with that e-mail address already.",
+            "A guest with that e-mail address already exists.",
             exists(GUESTS, lambda g: g.guest_email == argument("guest_email")),
         ),
     ),
@@ -285,7 +285,7 @@ GRANT_GUEST_ACCESS = Tool(
     ),
     raises=(
         UNKNOWN_GUEST,
-        Raises(CONFLICT, "At least one of the guests has access already.", any_item(named, has_access)),
+        Raises(CONFLICT, "At least one of the guests already has access.", any_item(named, has_access)),
         # The document mentions invalid times: a past end is invalid. Times of a permanent access are ignored.
         Raises(
             INVALID_REQUEST,
@@ -325,7 +325,7 @@ REVOKE_GUEST_ACCESS = Tool(
         UNKNOWN_GUEST,
         Raises(
             INVALID_REQUEST,
-            "At least one of the guests has no access, or one that is over.",
+            "At least one of the guests has no access, or only expired access.",
             any_item(named, lambda guest: ~has_access(guest)),
         ),
     ),
@@ -348,7 +348,7 @@ VIEW_ACCESS_HISTORY = Tool(
     results=(
         RowsResult(
             "access_history",
-            "Who came in, and when; oldest first.",
+            "Who entered, and when; oldest first.",
             ACCESS_HISTORY,
             lambda entry: (entry.access_time >= start) & (entry.access_time <= end),
             ("guest_id", "guest_name", "guest_email", "access_time"),

@@ -117,7 +117,7 @@ SEND_MESSAGE = Tool(
             },
         ),
     ),
-    results=(ValueResult("doctor_response", "What the doctor responds.", TEXT, doctor_response),),
+    results=(ValueResult("doctor_response", "The doctor's response.", TEXT, doctor_response),),
     critical=True,
 )
 
@@ -134,7 +134,7 @@ REQUEST_PRESCRIPTION = Tool(
     parameters=(
         Parameter("medication_name", TEXT, "The name of the medication.", FromUser(OneOf(MEDICATIONS))),
         Parameter("dosage", TEXT, "The dosage.", FromUser(OneOf(DOSAGES))),
-        doctor_parameter("The doctor who is to review the request."),
+        doctor_parameter("The doctor who reviews the request."),
     ),
     raises=(
         UNKNOWN_DOCTOR,
@@ -185,7 +185,7 @@ VIEW_PRESCRIPTIONS = Tool(
     results=(
         RowsResult(
             "prescriptions",
-            "The prescriptions, those that were asked for included.",
+            "The prescriptions, including requested ones.",
             PRESCRIPTIONS,
             lambda p: constant(True),
             ("prescription_request_id", "medication_name", "dosage", "status", "doctor_id"),

@@ -170,7 +170,7 @@ SEARCH_DOCTORS = Tool(
             parts=(
                 NestedRows(
                     "available_slots",
-                    "The doctor's free slots, on the day asked for if one was.",
+                    "The doctor's free slots, on the requested day if one is given.",
                     SLOTS,
                     free_on_the_day,
                     ("start", "end"),
@@ -189,7 +189,7 @@ LEAVE_REVIEW = Tool(
     ),
     parameters=(
         doctor_parameter("The doctor."),
-        Parameter("rating", INTEGER, "How good, from 1 to 5.", FromUser(OneOf((1, 2, 3, 4, 5)))),
+        Parameter("rating", INTEGER, "The rating, from 1 to 5.", FromUser(OneOf((1, 2, 3, 4, 5)))),
         Parameter("review_content", TEXT, "The review.", FromUser(OneOf(REVIEW_TEXTS))),
     ),
     raises=(
@@ -270,7 +270,7 @@ SCHEDULE_APPOINTMENT = Tool(
         Raises(INVALID_REQUEST, "The 'date' or the 'time' is not in the right format."),
         blank("reason"),
     ),
-    fails=(Fails("The doctor has no free slot that starts then.", ~offers(doctor, date, time)),),
+    fails=(Fails("The doctor has no free slot that starts at that time.", ~offers(doctor, date, time)),),
     effects=(
         Insert(
             APPOINTMENTS,
@@ -334,7 +334,7 @@ MANAGE_APPOINTMENTS = Tool(
         Parameter(
             "date",
             DATE,
-            "For an update: the new day; if it is not given, the day stays.",
+            "For an update: the new day; if it is not given, the day stays the same.",
             FromUser(
                 FieldValue(SLOTS, "start", lambda s: (s.doctor_id == doctor_of_the_appointment()) & is_free(s), day_of),
                 when=action == "update",
@@ -344,7 +344,7 @@ MANAGE_APPOINTMENTS = Tool(
         Parameter(
             "time",
             TIME,
-            "For an update: the new time; if it is not given, the time stays.",
+            "For an update: the new time; if it is not given, the time stays the same.",
             FromUser(
                 FieldValue(
                     SLOTS,
