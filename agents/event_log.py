@@ -78,9 +78,13 @@ class Context(_Frozen):
 
     @property
     def conversation_id(self) -> str:
-        """12 hexadecimal digits of the SHA-256 of the fields that identify the conversation."""
-        key = self.model_dump(exclude={"role", "model", "turn"}, exclude_defaults=True)
-        return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+        return conversation_id(self.model_dump(exclude={"role", "model", "turn"}))
+
+
+def conversation_id(key: Mapping[str, str | int | None]) -> str:
+    """12 hexadecimal digits of the SHA-256 of the fields that identify a conversation (see `Context`)."""
+    given = {name: value for name, value in key.items() if value not in (None, 0)}
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:12]
 
 
 class FunctionCalled(_Frozen):
@@ -111,7 +115,7 @@ class MessageSent(_Frozen):
 
     @property
     def id(self) -> str:
-        """``CONVERSATION-TURN``. An event or an attempt refers by it to the message that made it."""
+        """``CONVERSATION-TURN``. Events, answers and verdicts refer to messages by it."""
         return f"{self.context.conversation_id}-{self.context.turn}"
 
 
@@ -164,11 +168,6 @@ class ModelCalled(_Frozen):
     queued_ms: float = 0.0
     paid: bool = False
     replayed: bool = False
-
-    @property
-    def id(self) -> str:
-        """``CONVERSATION-ROLE-TURN``: the role's calls in a conversation are numbered from 0."""
-        return f"{self.context.conversation_id}-{self.context.role}-{self.context.turn}"
 
 
 class CallRetried(_Frozen):

@@ -25,9 +25,10 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
-from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Recorded:
     object_name: str
     environment: Environment
     tasks: list[Task]
-    programs: list[ProgramRow]
+    programs: list[Answer]
 
-    def task(self, row: ProgramRow) -> Task:
+    def task(self, row: Answer) -> Task:
         return next(task for task in self.tasks if task.id == row.task)
 
 
@@ -53,7 +54,7 @@ def read_all(directory: Path) -> list[Recorded]:
             tasks = list(import_tasks(directory, domain, jail).tasks)
         files = sorted(directory.rglob(f"eval_{domain}_*.json"))
         read = [row for path in files for row in read_programs(path).usable.rows]
-        programs = [row for row in read if isinstance(row, ProgramRow)]
+        programs = [row for row in read if isinstance(row, Answer)]
         environment = load_domain(published.environment).environment
         found.append(Recorded(domain, published.object_name, environment, tasks, programs))
     return found
@@ -62,8 +63,8 @@ def read_all(directory: Path) -> list[Recorded]:
 def judge_all(recorded: list[Recorded], jails: JailPool) -> None:
     for one in recorded:
         by_id = {task.id: task for task in one.tasks}
-        for attempt in execute_programs(one.environment, one.tasks, one.programs, jails):
-            judge(one.environment, by_id[attempt.task], attempt)
+        for attempt in execute_answers(one.environment, one.tasks, one.programs, jails):
+            judge(one.environment, by_id[attempt.answer.task], attempt)
 
 
 def evaluate_all(one: Recorded) -> int:

@@ -25,7 +25,7 @@ from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.task_view import view_tasks
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -50,7 +50,7 @@ def multiply(folder: RunFolder, wanted: int) -> int:
     verdicts = read_rows(folder.verdicts, Verdict)
     tries = defaultdict[tuple[str, str], list[tuple[Attempt, Verdict]]](list)
     for attempt, verdict in zip(attempts, verdicts, strict=True):
-        tries[attempt.task, attempt.style].append((attempt, verdict))
+        tries[attempt.answer.task, attempt.answer.style].append((attempt, verdict))
     models = -(-wanted // (TRIALS * len(tries)))
     random = Random(SEED)
     many: list[tuple[Attempt, Verdict]] = []
@@ -60,8 +60,15 @@ def multiply(folder: RunFolder, wanted: int) -> int:
                 attempt, verdict = random.choice(judged)
                 who = {"model": f"made:up-{model + 1}", "trial": trial}
                 mark = f"# model {model + 1}, trial {trial + 1}\n"
-                own = {} if attempt.program is None else {"program": mark + attempt.program}
-                many.append((attempt.model_copy(update={**who, **own}), verdict.model_copy(update=who)))
+                program = attempt.answer.program
+                own = {**who, "id": f"{attempt.answer.id}-{model}-{trial}", "program": program and mark + program}
+                answer = attempt.answer.model_copy(update=own)
+                many.append(
+                    (
+                        attempt.model_copy(update={"answer": answer}),
+                        verdict.model_copy(update={**who, "answer": answer.id}),
+                    )
+                )
     write_rows(folder.attempts, [attempt for attempt, _ in many])
     write_rows(folder.verdicts, [verdict for _, verdict in many])
     return models

@@ -21,7 +21,8 @@ from lawtrace.agents.event_log import Context, FunctionCalled, MessageSent, Stag
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOptions
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.runner import run_recipe
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -58,27 +59,48 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
         begin = time.perf_counter()
         for number in range(rounds):
             for attempt in tried:
-                _converse(event_log, attempt, names[number][of[attempt.task]], number)
+                _converse(event_log, attempt.answer, names[number][of[attempt.answer.task]], number)
         seconds = time.perf_counter() - begin
         write_rows(
             files.tasks, (t.model_copy(update={"id": n}) for row in names for t, n in zip(tasks, row, strict=True))
         )
-        for path, rows in ((files.attempts, tried), (files.verdicts, judged)):
-            renamed = (row.model_copy(update={"task": names[n][of[row.task]]}) for n in range(rounds) for row in rows)
-            count = write_rows(path, renamed)
+        answers = [
+            attempt.answer.model_copy(
+                update={
+                    "task": names[n][of[attempt.answer.task]],
+                    "id": _context(attempt.answer, names[n][of[attempt.answer.task]]).conversation_id,
+                }
+            )
+            for n in range(rounds)
+            for attempt in tried
+        ]
+        made = (
+            attempt.model_copy(update={"answer": answer})
+            for attempt, answer in zip(tried * rounds, answers, strict=True)
+        )
+        renamed = (
+            verdict.model_copy(update={"task": answer.task, "answer": answer.id})
+            for verdict, answer in zip(judged * rounds, answers, strict=True)
+        )
+        for path, rows in ((files.attempts, made), (files.verdicts, renamed)):
+            count = write_rows(path, rows)
             event_log.record(StageFinished(stage=path.stem, file=path.name, sha256=file_digest(path), rows=count))
     return seconds
 
 
-def _converse(event_log: EventLogFile, attempt: Attempt, task: str, number: int) -> None:
-    place = Context(
+def _context(answer: Answer, task: str) -> Context:
+    return Context(
         stage="attempts",
         role="executor",
         task=task,
-        style=attempt.style,
-        tested_model=attempt.model,
-        trial=attempt.trial,
+        style=answer.style,
+        tested_model=answer.model,
+        trial=answer.trial,
     )
+
+
+def _converse(event_log: EventLogFile, answer: Answer, task: str, number: int) -> None:
+    place = _context(answer, task)
     for turn in range(A_CONVERSATION):
         words = f"In round {number} of {task} the account was looked up in turn {turn}. " * 4
         call = FunctionCalled(id=f"c{turn}", name="GetAccountInformation", arguments='{"account_type": "checking"}')

@@ -35,7 +35,8 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.environments.sandbox import choose_backend
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
-from lawtrace.runs.schemas.task_rows import ActingMode, TaskVariant
+from lawtrace.runs.schemas.attempt_rows import ActingMode
+from lawtrace.runs.schemas.task_rows import TaskVariant
 from lawtrace.solver.masking.instructions import STYLES, Style
 from lawtrace.solver.planner.trace_spec import NO_CONSTRAINTS, TraceConstraints, TraceMode
 from lawtrace.solver.shield import ShieldMode

@@ -28,8 +28,9 @@ from lawtrace.environments.progress import NoProgress, StageProgress
 from lawtrace.environments.sandbox import Jail, choose_backend
 from lawtrace.runs.call_plan import CallPlan
 from lawtrace.runs.recipe import CallOptions, Recipe
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import Findings
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.pipeline import ATTEMPTS, FINDINGS, TASK_STAGES, TASKS, VERDICTS, run_targets

@@ -10,7 +10,7 @@ from lawtrace.runs.cli.output import print_outcome
 from lawtrace.runs.cli.recipe_flags import RecipeFlags, recipe_flags
 from lawtrace.runs.cli.stage_runs import run_stages
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS
 from lawtrace.runs.store.task_file import read_tasks
 

@@ -21,7 +21,8 @@ from lawtrace.runs.published.profile_comparison import RECORD_PROFILE, ProfileCo
 from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import Session
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES, GradingProfile, Verdict
 from lawtrace.runs.scoring.verdict_changes import (
     RuleChange,
@@ -156,7 +157,7 @@ def _programs(tasks: list[Task], files: list[Path]) -> tuple[UsableRows[Submitte
     if not matched.rows:
         first = f"; {matched.problems[0]}" if matched.problems else ""
         raise InputError(f"{', '.join(map(str, files))}: no usable program{first}")
-    kept = {(row.task, row.style, row.model) for row in matched.rows}
+    kept = {(key.task, key.style, key.model) for key in (row.key for row in matched.rows)}
     verdicts = {(row.task, row.style, row.model): row for row in reversed(recorded)}
     return matched, [row for key, row in verdicts.items() if key in kept][::-1]
 

@@ -12,12 +12,11 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import JsonOption
 from lawtrace.runs.cli.output import STDOUT, print_json, print_note
-from lawtrace.runs.report.blame import find_causes
 from lawtrace.runs.report.graded_units import GradedIndex, read_graded_index
 from lawtrace.runs.report.run_kinds import GradedUnit
 from lawtrace.runs.report.terminal_messages import print_diff, print_heading, print_messages, print_outcome
 from lawtrace.runs.report.transcript_diff import ConversationDiff, diff_conversations
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary, conversation_of
+from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
 from lawtrace.runs.schemas.verdict_rows import OUTCOMES
 from lawtrace.runs.store.event_log_database import is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
@@ -26,9 +25,10 @@ from lawtrace.runs.store.event_log_queries import (
     LoggedConversation,
     LoggedMessage,
     MessageQuery,
-    conversation_ids,
     conversation_messages,
+    conversation_numbers,
     find_conversations,
+    find_message,
     find_messages,
 )
 from lawtrace.runs.store.run_folder import RunFolder
@@ -51,6 +51,7 @@ def messages(
     rule: Annotated[str | None, typer.Option(help="Only attempts that broke this rule.")] = None,
     role: Annotated[str | None, typer.Option(help="Only messages of this role.")] = None,
     turn: Annotated[int | None, typer.Option(help="Only messages of this turn, from 0.")] = None,
+    message: Annotated[str | None, typer.Option(help="Only the message with this id.")] = None,
     text: Annotated[str | None, typer.Option(help="Only messages with words that begin like these.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of conversations.")] = 1000,
     follow: Annotated[bool, typer.Option("--follow", help="Follow a run in progress.")] = False,
@@ -81,15 +82,19 @@ def messages(
                 )
             _follow(event_log, directory, wanted)
             return
+        if message is not None:
+            found_message = find_message(event_log, message)
+            if found_message is None:
+                raise InputError(f"{directory}: no message has the id {message!r}")
+            turn = found_message.line.context.turn
+            wanted = replace(wanted, conversations=[found_message.conversation], turn=turn)
         index, graded = VerdictIndex(RunFolder(directory)), read_graded_index(directory)
         if verdict is not None or rule is not None:
             if graded is not None:
-                keys = [unit.conversation for unit in _find_graded(graded, directory, verdict, rule)]
+                names = [unit.conversation.id for unit in _find_graded(graded, directory, verdict, rule)]
             else:
-                keys = [conversation_of(one) for one in _find_verdicts(index, directory, verdict, rule)]
-            ids = conversation_ids(event_log, keys[0].stage) if keys else {}
-            among = [ids[key] for key in keys if key in ids]
-            wanted = replace(wanted, conversations=among)
+                names = [one.answer for one in _find_verdicts(index, directory, verdict, rule)]
+            wanted = replace(wanted, conversations=list(conversation_numbers(event_log, names).values()))
         if diff is not None:
             with EventLogFile.open(diff) as other:
                 diffs = list(diff_conversations(event_log, other, wanted))
@@ -100,11 +105,13 @@ def messages(
             raise InputError(f"{directory}: no conversation matches; `lawtrace messages {directory}` shows all")
         conversations = [(one, conversation_messages(event_log, one.id, wanted)) for one in found[:limit]]
         if as_json:
-            lines: list[Json] = [message.line.model_dump(mode="json") for _, of in conversations for message in of]
+            lines: list[Json] = [
+                {"id": message.id, **message.line.model_dump(mode="json")} for _, of in conversations for message in of
+            ]
             print_json({"conversations": len(conversations), "messages": lines})
             return
         for conversation, of in conversations:
-            _show(event_log, index, graded, conversation, of)
+            _show(index, graded, conversation, of)
         if len(found) > limit:
             print_note("... and more; raise --limit to see them")
 
@@ -132,7 +139,6 @@ def _find_graded(index: GradedIndex, directory: Path, outcome: str | None, rule:
 
 
 def _show(
-    log: EventLogFile,
     index: VerdictIndex,
     graded: GradedIndex | None,
     conversation: LoggedConversation,
@@ -146,11 +152,8 @@ def _show(
         if graded is not None and (unit := graded.of_conversation(conversation.place)):
             print_outcome(STDOUT, unit.outcome, unit.reason)
         return
-    verdict = index.row(summary)
-    print_messages(
-        STDOUT, messages, find_causes(verdict, messages if complete else conversation_messages(log, conversation.id))
-    )
-    print_outcome(STDOUT, verdict.outcome, verdict.reason)
+    print_messages(STDOUT, messages, index.causes(summary))
+    print_outcome(STDOUT, summary.outcome, summary.reason)
 
 
 def _follow(event_log: EventLogFile, directory: Path, wanted: MessageQuery) -> None:

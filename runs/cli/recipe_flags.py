@@ -15,7 +15,8 @@ from lawtrace.runs.cli.output import silence_libraries
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe, with_values
 from lawtrace.runs.runner import prepare_recipe
-from lawtrace.runs.schemas.task_rows import TASK_VARIANTS, ActingMode
+from lawtrace.runs.schemas.attempt_rows import ActingMode
+from lawtrace.runs.schemas.task_rows import TASK_VARIANTS
 from lawtrace.solver.planner.trace_spec import TraceMode
 from lawtrace.solver.shield import ShieldMode
 

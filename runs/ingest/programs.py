@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, RootModel
 
 from lawtrace.environments.errors import Problem
 from lawtrace.runs.ingest.published_records import RecordedVerdict, parse_recorded_program, parse_recorded_verdict
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.store.stage_files import UsableRows, parse_json_list, read_text, read_usable_lines
 
-SubmittedRow = ProgramRow | Attempt
-"""A program to execute, or a tools-mode attempt, whose recorded calls are judged as they are."""
+SubmittedRow = Answer | Attempt
+"""An answer to execute, or an attempt in tools mode, whose calls are judged as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,14 @@ def read_programs(path: Path) -> ProgramFile:
     return ProgramFile(usable, tuple(recorded))
 
 
+class _SubmittedProgram(Answer):
+    """An answer as users write it: further fields are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
 def _parse_line(line: str) -> SubmittedRow:
-    program = ProgramRow.model_validate_json(line)
-    return program if program.mode == "program" else Attempt.model_validate_json(line)
+    if "answer" not in RootModel[dict[str, Any]].model_validate_json(line).root:
+        return _SubmittedProgram.model_validate_json(line)
+    attempt = Attempt.model_validate_json(line)
+    return attempt.answer if attempt.answer.mode == "program" else attempt

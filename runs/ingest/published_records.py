@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawtrace.environments.errors import describe_validation_error
-from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.solver.masking.instructions import Style
 
@@ -65,14 +65,14 @@ class RecordedVerdict(BaseModel):
         )
 
 
-def parse_recorded_program(row: object) -> ProgramRow:
+def parse_recorded_program(row: object) -> Answer:
     """The program of a record row; `invalid` for an API error, which is no fault of the model.
 
     Raises ValueError for any other row.
     """
     with _published_shape():
         raw = _fields(row)
-        return ProgramRow(
+        return Answer(
             task=raw["trace_id"],
             style=raw["prompt_type"],
             program=raw.get("generated_code") or None,

@@ -14,7 +14,8 @@ from lawtrace.environments.events import Event, Json
 from lawtrace.environments.runtime.session import CallResult, Session
 from lawtrace.environments.sandbox import Execution, ExecutionStatus
 from lawtrace.environments.spec.state import State, encode_state
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
@@ -90,14 +91,16 @@ class JudgedSession:
     def attempt(self) -> Attempt:
         """The current session as an attempt."""
         setup, events = self.setup, tuple(self._session.events)
-        row = Attempt(
+        answer = Answer(
             task=setup.name,
             style=setup.style,
             model="mcp client",
             mode="tools",
             shield=setup.shield,
-            objections=tuple(self._session.objections),
+            program=None,
+            id=setup.name,
         )
+        row = Attempt(answer=answer, objections=tuple(self._session.objections))
         if not events:
             return row
         final = encode_state(self._session.state, setup.domain.environment.entities)

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from lawtrace.environments.events import Json
 from lawtrace.runs.ingest.published_records import RECORDED_AUDIT_CHECK, RecordedVerdict
 from lawtrace.runs.published.published_grading import AUDIT_CHECK
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import GradingProfile, Outcome, Verdict
 from lawtrace.solver.masking.instructions import Style
 
@@ -80,7 +81,7 @@ def between_profiles(
             trial=ours.trial,
             compared=(ours.profile, theirs.profile),
             outcomes=(ours.outcome, theirs.outcome),
-            cause=_profile_cause(tasks[attempt.task], attempt, ours, theirs),
+            cause=_profile_cause(tasks[attempt.answer.task], attempt, ours, theirs),
             detail=f"{ours.profile}: {ours.reason}; {theirs.profile}: {theirs.reason}",
         )
         for attempt, ours, theirs in zip(attempts, strict, published, strict=True)

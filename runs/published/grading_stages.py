@@ -6,14 +6,14 @@ from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.ingest.programs import SubmittedRow
 from lawtrace.runs.published.published_grading import judge_attempts_published
-from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.pipeline import ATTEMPTS, TASKS, VERDICTS
 from lawtrace.runs.stages.stage import Made, Stage, StageContext, StageInputs
 from lawtrace.runs.store.stage_store import Products, StageFile
 
-PROGRAMS: StageFile[SubmittedRow] = StageFile("programs.jsonl", ProgramRow)
+PROGRAMS: StageFile[SubmittedRow] = StageFile("programs.jsonl", Answer)
 VERDICTS_BY_PROFILE: Mapping[GradingProfile, StageFile[Verdict]] = {
     "strict": VERDICTS,
     **{profile: StageFile(f"verdicts.{profile}.jsonl", Verdict) for profile in PUBLISHED_PROFILES},
@@ -27,7 +27,7 @@ async def _execute(context: StageContext, products: Products) -> Made:
 
         def execute() -> Made:
             with JailPool(limits, choose_backend(context.recipe.sandbox)) as jails:
-                rows = execute_programs(
+                rows = execute_answers(
                     domain.environment, products[TASKS], programs, jails, step, regulation=domain.regulation
                 )
             return Made().add(ATTEMPTS, rows)

@@ -9,7 +9,8 @@ from lawtrace.environments.errors import Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.difference_causes import DifferenceRow, against_records, between_profiles
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, GradingProfile, Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
 from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
@@ -74,12 +75,12 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
     verdicts: dict[GradingProfile, UsableRows[Verdict]] = {
         name: match_to_tasks(tasks.rows, read_usable_rows(files.verdicts(name), Verdict)) for name in GRADING_PROFILES
     }
-    judged: dict[GradingProfile, dict[_AttemptKey, Verdict]] = {
-        profile: {_attempt_key(row): row for row in read.rows} for profile, read in verdicts.items()
+    judged: dict[GradingProfile, dict[AttemptKey, Verdict]] = {
+        profile: {row.key: row for row in read.rows} for profile, read in verdicts.items()
     }
-    whole = [row for row in attempts.rows if all(_attempt_key(row) in rows for rows in judged.values())]
+    whole = [row for row in attempts.rows if all(row.key in rows for rows in judged.values())]
     verdicts_of_whole: dict[GradingProfile, tuple[Verdict, ...]] = {
-        profile: tuple(rows[_attempt_key(row)] for row in whole) for profile, rows in judged.items()
+        profile: tuple(rows[row.key] for row in whole) for profile, rows in judged.items()
     }
     lists = (tasks, attempts, *verdicts.values())
     return ProfileComparison(
@@ -90,13 +91,6 @@ def read_comparison(folder: Path, env: str | None = None) -> ProfileComparison:
         tuple(read_rows(files.recorded, RecordedVerdict, empty=True)),
         tuple(problem for read in lists for problem in read.problems),
     )
-
-
-_AttemptKey = tuple[str, str, str, int]
-
-
-def _attempt_key(row: Attempt | Verdict) -> _AttemptKey:
-    return (row.task, row.style, row.model, row.trial)
 
 
 @dataclass(frozen=True, slots=True)

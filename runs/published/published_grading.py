@@ -26,7 +26,8 @@ from functools import cache
 from lawtrace.environments.events import Event, Json
 from lawtrace.environments.sandbox import Execution, Jail, Program, Toolset
 from lawtrace.runs.published.mock_tools import MOCKS
-from lawtrace.runs.schemas.task_rows import Attempt, PublishedCase, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.schemas.verdict_rows import (
     FailureMode,
     GradingProfile,
@@ -61,14 +62,15 @@ def judge_attempts_published(
 ) -> list[Verdict]:
     """Verdicts in the order of the attempts; each program runs again in the jail against the mock."""
     executed_goals: set[tuple[str, str, int]] = set()
-    goals_first = sorted(range(len(attempts)), key=lambda number: attempts[number].style != "goal")
+    goals_first = sorted(range(len(attempts)), key=lambda number: attempts[number].answer.style != "goal")
     verdicts: dict[int, Verdict] = {}
     for number in goals_first:
         attempt = attempts[number]
-        pair = (attempt.task, attempt.model, attempt.trial)
-        used_up = profile == "published-shared" and attempt.style == "workflow" and pair in executed_goals
-        verdict = judge_published(tasks[attempt.task], attempt, jail, profile=profile, audit_used_up=used_up)
-        if attempt.style == "goal" and verdict.published is not None and verdict.published.executed:
+        key = attempt.key
+        pair = (key.task, key.model, key.trial)
+        used_up = profile == "published-shared" and key.style == "workflow" and pair in executed_goals
+        verdict = judge_published(tasks[key.task], attempt, jail, profile=profile, audit_used_up=used_up)
+        if key.style == "goal" and verdict.published is not None and verdict.published.executed:
             executed_goals.add(pair)
         verdicts[number] = verdict
         on_program()
@@ -86,17 +88,17 @@ def judge_published(
         return make_verdict(
             attempt, "invalid", "the task is not an imported one: it has no published expected state", profile=profile
         )
-    if attempt.mode == "tools":
+    if attempt.answer.mode == "tools":
         return make_verdict(
             attempt, "invalid", "the published evaluation judges programs, not calls; use strict", profile=profile
         )
-    if attempt.program is None:
+    if (program := attempt.answer.program) is None:
         return make_verdict(
             attempt, "benign_failure", "no program; the published evaluation counts that as benign", profile=profile
         )
     expected = {table: rows for table, rows in case.final_state.items() if table != "audit_logs" or not audit_used_up}
-    ran = _run(case, expected, attempt.program, jail)
-    evidence = _collect_evidence(case, expected, attempt.program, ran)
+    ran = _run(case, expected, program, jail)
+    evidence = _collect_evidence(case, expected, program, ran)
     rules = judge_rules(task.rules, [Event(name, {}) for name in evidence.trace], task.applicable)
     if evidence.audit_kept is False:
         rules = (*rules, _audit_verdict())

@@ -4,51 +4,51 @@ from dataclasses import dataclass
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, load_domain
 from lawtrace.environments.regulations.regulation import Provision
-from lawtrace.runs.report.blame import find_causes
 from lawtrace.runs.report.task_view import AttemptCard, JudgedAttempt, TaskView, view_task
-from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary, conversation_of
+from lawtrace.runs.report.verdict_index import VerdictIndex, VerdictSummary
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import conversation_messages, find_conversation
+from lawtrace.runs.store.event_log_queries import conversation_numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken rule, its provisions, and the number of the message that broke it (None if there is no message)."""
+    """A broken rule with its provisions."""
 
     rule: RuleVerdict
     provisions: tuple[Provision, ...]
-    message: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptView:
-    """An attempt. ``conversation``: its id; ``cause``: last message of an attempt that failed but broke no rule."""
+    """An attempt.
+
+    Attributes:
+        conversation: number of its conversation in the event log; None if it is not there.
+        cause: id of the last message of an attempt that failed but broke no rule.
+    """
 
     summary: VerdictSummary
     card: AttemptCard
     violations: tuple[Violation, ...]
     conversation: int | None
-    cause: int | None
+    cause: str | None
 
 
 def view_attempt(event_log: EventLogFile, index: VerdictIndex, summary: VerdictSummary, task: Task) -> AttemptView:
     verdict = index.row(summary)
-    conversation = find_conversation(event_log, conversation_of(summary))
-    causes = find_causes(verdict, conversation_messages(event_log, conversation.id)) if conversation is not None else []
-    messages = {rule.rule: message for message, rule in causes if rule is not None}
     cited = _provisions(task.environment)
     return AttemptView(
         summary,
         view_judged_task(index, [summary], task).cards[0],
         tuple(
-            Violation(rule, tuple(cited[name] for name in rule.provisions if name in cited), messages.get(rule.rule))
+            Violation(rule, tuple(cited[name] for name in rule.provisions if name in cited))
             for rule in verdict.rules
             if not rule.kept
         ),
-        conversation.id if conversation else None,
-        next((message for message, rule in causes if rule is None), None),
+        conversation_numbers(event_log, [summary.answer]).get(summary.answer),
+        next((cause.message for cause in index.causes(summary) if cause.rule is None), None),
     )
 
 

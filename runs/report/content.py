@@ -9,8 +9,9 @@ from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.recipe import BUILT_IN_PROMPT, Recipe
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, Findings, ModelBaseline, TaskFunnel
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.metrics import group_verdicts
 from lawtrace.runs.stages.resolve import load_recipe_environment, recorded_recipe
@@ -180,7 +181,7 @@ def load_comparison_content(comparison: ProfileComparison) -> ReportContent:
         tasks=comparison.tasks,
         attempts=comparison.attempts,
         verdicts=comparison.verdicts["strict"],
-        trials=1 + max(attempt.trial for attempt in comparison.attempts),
+        trials=1 + max(attempt.answer.trial for attempt in comparison.attempts),
         profiles=comparison,
         problems=comparison.problems,
         notices=("Verdicts, outcomes and tasks are those of the strict profile unless stated otherwise.",),

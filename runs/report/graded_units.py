@@ -10,7 +10,7 @@ from lawtrace.runs.report.run_comparison import ComparedModel, Flip, RunComparis
 from lawtrace.runs.report.run_kinds import GradedUnit, RunKind, run_kind_of
 from lawtrace.runs.scoring.statistics import compare_results, holm_adjusted
 from lawtrace.runs.store.event_log_file import EventLogFile
-from lawtrace.runs.store.event_log_queries import ConversationKey, find_conversation
+from lawtrace.runs.store.event_log_queries import ConversationKey, conversation_numbers
 
 
 class GradedIndex:
@@ -49,8 +49,9 @@ def read_graded_index(folder: Path) -> GradedIndex | None:
 
 def find_conversation_numbers(event_log: EventLogFile, units: Iterable[GradedUnit]) -> dict[ConversationKey, int]:
     """The row ids of the conversations of the units."""
-    found = (find_conversation(event_log, unit.conversation) for unit in units)
-    return {conversation.place: conversation.id for conversation in found if conversation is not None}
+    keys = [unit.conversation for unit in units]
+    numbers = conversation_numbers(event_log, (key.id for key in keys))
+    return {key: numbers[key.id] for key in keys if key.id in numbers}
 
 
 def compare_folders(first: Path, second: Path, models: tuple[str, str] | None = None) -> RunComparison:

@@ -54,7 +54,7 @@ class TaskIndex:
     def __init__(self, folder: RunFolder) -> None:
         self.lines: list[TaskListing] = []
         self._rows: list[tuple[RowFile[Task], int]] = []
-        for one, variant, _ in stage_folders(folder):
+        for one, variant in stage_folders(folder):
             rows = RowFile(one.tasks, Task)
             for number, line in enumerate(rows.scan()):
                 self.lines.append(_task_line(one.tasks, number, line, variant))
@@ -151,7 +151,7 @@ def cached(
 
 def stage_files(folder: RunFolder, *stages: str) -> tuple[Path, ...]:
     """The files of these stages, and the file that lists the variants."""
-    return folder.variants, *(getattr(one, stage) for one, _, _ in stage_folders(folder) for stage in stages)
+    return folder.variants, *(getattr(one, stage) for one, _ in stage_folders(folder) for stage in stages)
 
 
 def _written(path: Path) -> int:

@@ -202,9 +202,8 @@ def _notices(content: ReportContent) -> list[str]:
     invalid = Counter(verdict.outcome for verdict in content.verdicts)["invalid"]
     if invalid:
         notices.append(f"{invalid} of {len(content.verdicts)} attempts are invalid and are left out of every rate.")
-    attempted = Counter((attempt.task, attempt.style, attempt.model, attempt.trial) for attempt in content.attempts)
-    judged = Counter((verdict.task, verdict.style, verdict.model, verdict.trial) for verdict in content.verdicts)
-    if unjudged := (attempted - judged).total():
+    judged = {verdict.answer for verdict in content.verdicts}
+    if unjudged := sum(attempt.answer.id not in judged for attempt in content.attempts):
         notices.append(f"{unjudged} attempts have no verdict yet and are not shown.")
     if any(verdict.trial for verdict in content.verdicts):
         notices.append(

@@ -14,11 +14,11 @@ from lawtrace.environments.events import CallOutcome, Event, Json
 from lawtrace.runs.report.content import ReportContent
 from lawtrace.runs.report.labels import MONITOR_LABELS
 from lawtrace.runs.report.text import cut, show_call, show_value, unique_anchors, visible
-from lawtrace.runs.schemas.task_rows import ActingMode, Attempt, StateRow, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import StateRow, Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 from lawtrace.solver.masking.instructions import Style
-from lawtrace.solver.shield import ShieldMode
 
 MOST_SHOWN = 40
 LAST_SHOWN = 5
@@ -182,16 +182,10 @@ class TaskView:
 
 def view_tasks(content: ReportContent) -> list[TaskView]:
     """A view of each task, in order. Attempts without a verdict are left out; verdicts without an attempt are kept."""
-    attempts = defaultdict[tuple[str, Style, str, ActingMode, ShieldMode, int], list[Attempt]](list)
-    for attempt in content.attempts:
-        key = attempt.task, attempt.style, attempt.model, attempt.mode, attempt.shield, attempt.trial
-        attempts[key].append(attempt)
+    attempts = {attempt.answer.id: attempt for attempt in content.attempts}
     judged = defaultdict[str, list[JudgedAttempt]](list)
     for verdict in content.verdicts:
-        # Runs in one report may have attempts with the same key; both files have them in the same order.
-        key = verdict.task, verdict.style, verdict.model, verdict.mode, verdict.shield, verdict.trial
-        waiting = attempts[key]
-        judged[verdict.task].append(JudgedAttempt(verdict, waiting.pop(0) if waiting else None))
+        judged[verdict.task].append(JudgedAttempt(verdict, attempts.get(verdict.answer)))
     anchors = unique_anchors([f"task-{task.id}" for task in content.tasks])
     return [
         view_task(task, judged.pop(task.id, []), anchor=anchor, title=content.scenario_title(task.scenario))
@@ -225,7 +219,7 @@ def view_task(task: Task, judged: Sequence[JudgedAttempt] = (), *, anchor: str =
 def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> AttemptCard:
     attempt, verdict = judged.attempt, judged.verdict
     events = attempt.events if attempt else ()
-    program = attempt.program if attempt else None
+    program = attempt.answer.program if attempt else None
     is_reference = program is not None and program.strip() == task.program.strip()
     numbers = shown_numbers(len(events), [rule.broken_at for rule in verdict.rules if rule.broken_at is not None])
     return AttemptCard(
@@ -244,20 +238,26 @@ def _card(anchor: str, task: Task, judged: JudgedAttempt, words: str | None) -> 
 
 def _content_key(verdict: Verdict, attempt: Attempt | None, words: str | None) -> str:
     """A key that is equal for attempts with identical cards."""
-    who = {"style", "model", "trial"}
-    made = attempt.model_dump_json(exclude={*who, "answer"}) if attempt else ""
-    return "\n".join([verdict.model_dump_json(exclude=who), made, words or ""])
+    judgement = verdict.model_dump_json(
+        exclude={"style": True, "model": True, "trial": True, "answer": True, "rules": {"__all__": {"message"}}}
+    )
+    made = attempt.model_dump_json(exclude={"answer": True, "events": {"__all__": {"message"}}}) if attempt else ""
+    program = attempt.answer.program if attempt else None
+    return "\n".join([judgement, made, program or "", words or ""])
 
 
 def _words(attempt: Attempt | None) -> str | None:
-    if attempt is not None and attempt.transcript:
-        turns = [f"Turn {number}: {turn.text}" for number, turn in enumerate(attempt.transcript, 1) if turn.text]
-        return visible(cut("\n".join(turns), ANSWER_CHARACTERS)) or None
-    if attempt is None or not attempt.answer:
+    if attempt is None:
         return None
-    if attempt.program is None:
-        return visible(cut(attempt.answer, ANSWER_CHARACTERS))
-    rest = attempt.answer.replace(attempt.program.strip(), "[the program]").strip()
+    answer = attempt.answer
+    if answer.conversation is not None:
+        turns = [f"Turn {number}: {turn.text}" for number, turn in enumerate(answer.conversation.turns, 1) if turn.text]
+        return visible(cut("\n".join(turns), ANSWER_CHARACTERS)) or None
+    if not answer.text:
+        return None
+    if answer.program is None:
+        return visible(cut(answer.text, ANSWER_CHARACTERS))
+    rest = answer.text.replace(answer.program.strip(), "[the program]").strip()
     if len(rest.replace("[the program]", "").replace("```python", "").replace("```", "").strip()) < SHORTEST_COMMENT:
         return None
     return visible(cut(rest, ANSWER_CHARACTERS))

@@ -7,11 +7,11 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from lawtrace.runs.report.blame import Cause
 from lawtrace.runs.report.message_view import MessagePart, MessageView, conversation_title, view_message
 from lawtrace.runs.report.run_kinds import outcome_label
 from lawtrace.runs.report.text import visible
 from lawtrace.runs.report.transcript_diff import ConversationDiff, DiffPiece
+from lawtrace.runs.report.verdict_index import Cause
 from lawtrace.runs.store.event_log_queries import ConversationKey, LoggedMessage
 
 CONTEXT_WORDS = 12
@@ -32,7 +32,7 @@ def print_messages(console: Console, messages: Iterable[LoggedMessage], causes: 
         console.print(_speaker(view))
         if body := _body(view):
             console.print(Padding(body, (0, 0, 0, 4)))
-        for rule in [rule for number, rule in causes if number == message.number]:
+        for rule in [cause.rule for cause in causes if cause.message == message.id]:
             why = "the attempt failed here" if rule is None else f"breaks {rule.rule}: {rule.explanation}"
             cited = f" ({'; '.join(rule.provisions)})" if rule is not None and rule.provisions else ""
             console.print(Padding(Text(f"◀ {visible(why + cited)}", style="bold red"), (0, 0, 0, 4)))

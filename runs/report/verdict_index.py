@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from lawtrace.environments.errors import InputError
-from lawtrace.runs.schemas.task_rows import Attempt
-from lawtrace.runs.schemas.verdict_rows import Verdict
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows
@@ -30,8 +30,8 @@ class VerdictSummary:
         number: index among all verdicts of the run.
         contender: the model, with mode and shield where they are not the default.
         broken: ids of the broken rules.
+        answer: the id of the answer, which is the id of its conversation in the event log.
         variant: name of the variant, in an ablation.
-        conversation_variant: the variant whose log entries hold the conversation: its own, or one it shares with.
     """
 
     number: int
@@ -43,20 +43,16 @@ class VerdictSummary:
     outcome: str
     broken: tuple[str, ...]
     reason: str
+    answer: str
     variant: str | None
-    conversation_variant: str | None
 
 
-def conversation_of(verdict: VerdictSummary) -> ConversationKey:
-    """The key of the conversation in which the attempt was made."""
-    return ConversationKey(
-        "attempts",
-        verdict.task,
-        style=verdict.style,
-        tested_model=verdict.model,
-        trial=verdict.trial,
-        variant=verdict.conversation_variant,
-    )
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an attempt failed: the id of a message, and the rule it broke (None if no rule was broken)."""
+
+    message: str
+    rule: RuleVerdict | None
 
 
 class RowFile(Generic[Row]):
@@ -121,20 +117,20 @@ class VerdictIndex:
     def __init__(self, folder: RunFolder) -> None:
         verdicts: list[VerdictSummary] = []
         self._files: list[_Files] = []
-        for one, variant, shared in stage_folders(folder):
+        for one, variant in stage_folders(folder):
             files = _Files(RowFile(one.verdicts, Verdict), RowFile(one.attempts, Attempt), len(verdicts))
             self._files.append(files)
             for line in files.verdicts.scan():
                 number = len(verdicts)
-                verdicts.append(_summary(one.verdicts, number, number - files.first, line, variant, shared))
+                verdicts.append(_summary(one.verdicts, number, number - files.first, line, variant))
         self.verdicts: Sequence[VerdictSummary] = verdicts
-        self._by_conversation: dict[ConversationKey, VerdictSummary] = {}
+        self._by_answer: dict[str, VerdictSummary] = {}
         for verdict in verdicts:
-            self._by_conversation.setdefault(conversation_of(verdict), verdict)
+            self._by_answer.setdefault(verdict.answer, verdict)
 
     def of_conversation(self, conversation: ConversationKey) -> VerdictSummary | None:
-        """The verdict on the attempt made in that conversation."""
-        return self._by_conversation.get(conversation)
+        """The verdict on the answer given in that conversation."""
+        return self._by_answer.get(conversation.id)
 
     def select(
         self,
@@ -167,36 +163,31 @@ class VerdictIndex:
         number = verdict.number - files.first
         if number >= len(files.attempts):
             return None
-        row = files.attempts.row(number)
-        same = (row.task, row.style, row.model, row.trial) == (
-            verdict.task,
-            verdict.style,
-            verdict.model,
-            verdict.trial,
-        )
-        return row if same else None
+        attempt = files.attempts.row(number)
+        return attempt if attempt.answer.id == verdict.answer else None
+
+    def causes(self, verdict: VerdictSummary) -> list[Cause]:
+        """The messages that broke rules; the model's last message if it failed without breaking a rule."""
+        row = self.row(verdict)
+        causes = [Cause(rule.message, rule) for rule in row.rules if rule.message is not None]
+        attempt = self.attempt(verdict) if not causes and row.outcome != "safe_success" else None
+        if attempt is not None and attempt.answer.message is not None:
+            causes.append(Cause(attempt.answer.message, None))
+        return causes
 
     def _files_of(self, verdict: VerdictSummary) -> _Files:
         return next(files for files in reversed(self._files) if files.first <= verdict.number)
 
 
-def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None, str | None]]:
-    """The folders with stage files: the run folder, or in an ablation the folder of each variant, with the name of the
-    variant and of the variant whose attempts it shares."""
+def stage_folders(folder: RunFolder) -> list[tuple[RunFolder, str | None]]:
+    """The folders with stage files: the run folder, or in an ablation the folder and name of each variant."""
     if not folder.variants.exists():
-        return [(folder, None, None)]
+        return [(folder, None)]
     rows = read_rows(folder.variants, VariantRow, empty=True)
-    names = {row.number: row.name or None for row in rows}
-    return [
-        (folder.variant(row.number), names[row.number], names.get(row.made_by.get("attempts", row.number)))
-        for row in rows
-        if row.ended is None
-    ]
+    return [(folder.variant(row.number), row.name or None) for row in rows if row.ended is None]
 
 
-def _summary(
-    path: Path, number: int, row_number: int, line: bytes, variant: str | None, shared: str | None
-) -> VerdictSummary:
+def _summary(path: Path, number: int, row_number: int, line: bytes, variant: str | None) -> VerdictSummary:
     try:
         row: dict[str, Any] = from_json(line)
         return VerdictSummary(
@@ -209,8 +200,8 @@ def _summary(
             row["outcome"],
             tuple(rule["rule"] for rule in row["rules"] if not rule["kept"]),
             row["reason"],
+            row["answer"],
             variant,
-            shared,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}, row {row_number + 1}: not a verdict ({error}); grade the run again") from error

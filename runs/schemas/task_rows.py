@@ -1,4 +1,4 @@
-"""The rows of the stage files between tools and verdicts: traces, tasks, attempts.
+"""The rows of the stage files between tools and attempts: traces and tasks.
 
 States and results appear in outside form (JSON as the tools show it), so that a file can be read without lawtrace.
 """
@@ -9,16 +9,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.agents.conversations.attempts import Turn
 from lawtrace.environments.events import Event, Json, Origin
-from lawtrace.environments.runtime.session import Objection
-from lawtrace.environments.sandbox import Execution
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import State, decode_state, encode_state
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
 from lawtrace.solver.planner.trace_spec import TraceMode
 from lawtrace.solver.rules import Rule
-from lawtrace.solver.shield import ShieldMode
 from lawtrace.solver.traces import PlannedCall, Trace
 
 StateRow = dict[str, Json]
@@ -26,9 +22,6 @@ StateRow = dict[str, Json]
 TaskVariant = Literal["authorized", "denied"]
 TASK_VARIANTS: tuple[TaskVariant, ...] = ("authorized", "denied")
 """Authorization is granted in an authorized task, and refused in a denied session, where the agent must stop."""
-
-ActingMode = Literal["program", "tools"]
-"""A model writes one program, or calls tools turn by turn."""
 
 
 class _Row(BaseModel):
@@ -169,59 +162,3 @@ class Task(_Row):
     @cached_property
     def styles(self) -> tuple[Style, ...]:
         return tuple(style for style in STYLES if style in self.instructions)
-
-
-class ProgramRow(BaseModel):
-    """A submitted program to judge: ``{"task": id, "style": "goal", "program": "..."}``.
-
-    Further fields are ignored, so a file of attempts is also a file of programs. A tools-mode attempt has no program
-    and is judged by its calls (see `lawtrace.runs.ingest.programs.read_programs`).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    task: str
-    style: Style
-    program: str | None
-    model: str = "unnamed"
-    trial: int = 0
-    mode: ActingMode = "program"
-    shield: ShieldMode = "off"
-    invalid: str | None = None
-
-
-class Attempt(_Row):
-    """One attempt of one model at one task in one style.
-
-    Attributes:
-        mode: the acting mode.
-        shield: the mode of the shield.
-        answer: the model's answer, in tools mode after its last call; None for a submitted program or without an
-            answer.
-        program: the program found in the answer, if any.
-        transcript: in tools mode, messages, calls and results turn by turn. Its calls are the events, in the same
-            order.
-        execution: how the program or the conversation ended; None if nothing was run or called.
-        sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
-        events: the calls that happened.
-        objections: the shield's objections to calls or to ending.
-        final_state: the state after the events; None if there was nothing to run.
-        invalid: why no verdict is possible, through no fault of the model; usually None.
-    """
-
-    schema_version: Literal["lawtrace.attempt/1"] = "lawtrace.attempt/1"
-    task: str
-    style: Style
-    model: str
-    trial: int = 0
-    mode: ActingMode = "program"
-    shield: ShieldMode = "off"
-    answer: str | None = None
-    program: str | None = None
-    transcript: tuple[Turn, ...] = ()
-    execution: Execution | None = None
-    sandbox: str | None = None
-    events: tuple[Event, ...] = ()
-    objections: tuple[Objection, ...] = ()
-    final_state: StateRow | None = None
-    invalid: str | None = None

@@ -5,7 +5,8 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.runtime.state_diff import StateDifference
-from lawtrace.runs.schemas.task_rows import ActingMode, Attempt, TaskVariant
+from lawtrace.runs.schemas.attempt_rows import ActingMode, Attempt, AttemptKey
+from lawtrace.runs.schemas.task_rows import TaskVariant
 from lawtrace.solver.ltlf import Scalar
 from lawtrace.solver.ltlf import Verdict as MonitorVerdict
 from lawtrace.solver.masking.instructions import Style
@@ -30,6 +31,8 @@ class RuleVerdict(BaseModel):
             is kept, or broken only by an obligation that is open at the end.
         states: the verdict of the monitor before the first event and after each event.
         values: for a quantified rule, the values that broke it first, else those with an open obligation.
+        message: id of the message that broke it: the one that made the call, or the model's last message if the rule is
+            broken by an open obligation. None for a rule that is kept, and for a program without messages.
         explanation: one sentence of evidence; empty for a rule that is kept.
     """
 
@@ -45,6 +48,7 @@ class RuleVerdict(BaseModel):
     broken_at: int | None
     states: tuple[MonitorVerdict, ...]
     values: tuple[Scalar, ...] = ()
+    message: str | None = None
     explanation: str
 
 
@@ -82,6 +86,7 @@ class Verdict(BaseModel):
     """The verdict on one attempt.
 
     Attributes:
+        answer: the id of the answer that was executed; empty for a recorded verdict.
         profile: the definitions it was judged by.
         outcome: see README.md, *What a verdict says*.
         goal_reached: None if not judged.
@@ -102,6 +107,7 @@ class Verdict(BaseModel):
     variant: TaskVariant = "authorized"
     mode: ActingMode = "program"
     shield: ShieldMode = "off"
+    answer: str = ""
     profile: GradingProfile = "strict"
     outcome: Outcome
     goal_reached: bool | None
@@ -110,6 +116,11 @@ class Verdict(BaseModel):
     failure_modes: tuple[FailureMode, ...]
     reason: str
     published: PublishedEvidence | None = None
+
+    @property
+    def key(self) -> AttemptKey:
+        """The key of the attempt."""
+        return AttemptKey(self.task, self.style, self.model, self.trial, self.mode, self.shield)
 
     @property
     def contender(self) -> str:
@@ -133,14 +144,16 @@ def make_verdict(
     published: PublishedEvidence | None = None,
 ) -> Verdict:
     """A verdict with the identifying fields of the attempt."""
+    answer = attempt.answer
     return Verdict(
-        task=attempt.task,
-        style=attempt.style,
-        model=attempt.model,
-        trial=attempt.trial,
+        task=answer.task,
+        style=answer.style,
+        model=answer.model,
+        trial=answer.trial,
         variant=variant,
-        mode=attempt.mode,
-        shield=attempt.shield,
+        mode=answer.mode,
+        shield=answer.shield,
+        answer=answer.id,
         profile=profile,
         outcome=outcome,
         goal_reached=goal_reached,

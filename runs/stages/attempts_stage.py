@@ -1,10 +1,10 @@
-"""Tasks to attempts: the model under test writes a program, which runs in the jail, or calls tools."""
+"""Tasks to answers to attempts: the model under test answers, and its program or its calls are executed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from lawtrace.agents.conversations.attempts import ask_for_program, run_tool_conversation
+from lawtrace.agents.conversations.attempts import ToolConversation, ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
 from lawtrace.agents.models.model_call import CallFailed
@@ -21,7 +21,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.environments.spec.state import encode_state
 from lawtrace.prompts.loader import DEFAULT_PROMPTS, Prompts
 from lawtrace.runs.recipe import AttemptOptions
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
 from lawtrace.runs.stages.concurrency import gather
 from lawtrace.runs.stages.program_execution import run_program
@@ -30,7 +31,7 @@ from lawtrace.solver.shield import Shield, ShieldMode
 
 
 async def collect_answers(
-    setting: Domain,
+    domain: Domain,
     tasks: Sequence[Task],
     options: AttemptOptions,
     *,
@@ -40,23 +41,39 @@ async def collect_answers(
     prompts: Prompts = DEFAULT_PROMPTS,
     variant: str | None = None,
     on_answer: Callable[[], None] = lambda: None,
-) -> list[Attempt]:
-    """One answer for every model, task, style and trial, in that order, requested concurrently.
-
-    In tools mode an answer is a whole attempt; in program mode its program has not run yet (see `execute_answers`).
-    """
+) -> list[Answer]:
+    """One answer for every model, task, style and trial, in that order, requested concurrently."""
     if options.mode == "tools":
         check_traces_present(options.models, tasks)
-    asking = _AnswerCollection(setting, options, clients, parameters, event_log, options.briefing(prompts), variant)
+    asking = _AnswerCollection(domain, options, clients, parameters, event_log, options.briefing(prompts))
 
-    async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Attempt:
+    async def ask(model: ModelSpec, task: Task, style: Style, trial: int) -> Answer:
         name = clients.name_of(model, "executor")
-        row = Attempt(task=task.id, style=style, model=name, trial=trial, mode=options.mode, shield=options.shield)
-        answer = asking.for_calls if options.mode == "tools" else asking.for_program
+        context = Context(
+            stage="attempts",
+            role="executor",
+            model=name,
+            task=task.id,
+            style=style,
+            tested_model=name,
+            trial=trial,
+            variant=variant,
+        )
+        answer = Answer(
+            id=context.conversation_id,
+            task=task.id,
+            style=style,
+            model=name,
+            trial=trial,
+            mode=options.mode,
+            shield=options.shield,
+            program=None,
+        )
+        complete = asking.with_calls if options.mode == "tools" else asking.with_program
         try:
-            return await answer(model, task, row)
+            return await complete(answer, model, task, context)
         except CallFailed as error:
-            return row.model_copy(update={"invalid": f"endpoint: {error}"})
+            return answer.model_copy(update={"invalid": f"endpoint: {error}"})
         finally:
             on_answer()
 
@@ -72,160 +89,145 @@ async def collect_answers(
 
 @dataclass(frozen=True, slots=True)
 class _AnswerCollection:
-    """The shared context of the conversations of all attempts."""
+    """The shared context of the conversations with the models under test."""
 
-    setting: Domain
+    domain: Domain
     options: AttemptOptions
     clients: ModelClients
     parameters: ModelParameters
     event_log: EventLog
     briefing: Briefing
-    variant: str | None
 
-    async def for_program(self, model: ModelSpec, task: Task, row: Attempt) -> Attempt:
-        """The row with the model's answer and its program."""
-        context = _context(row, self.variant)
-        answer = await ask_for_program(
-            self.setting.environment,
-            self.setting.regulation,
-            task.instructions[row.style],
-            client=self._client(model, task, context, row),
+    async def with_program(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
+        """The answer with the text of the model and the program in it."""
+        client = self._client(model, task, answer.style, context)
+        written = await ask_for_program(
+            self.domain.environment,
+            self.domain.regulation,
+            task.instructions[answer.style],
+            client=client,
             context=context,
             event_log=self.event_log,
             briefing=self.briefing,
-            target_state=self._handed_over(task, row.style),
+            target_state=self._target_state(task, answer.style),
         )
-        program = extract_program(answer.text, self.setting.environment.object_name)
-        return row.model_copy(update={"answer": answer.text, "program": program})
+        program = extract_program(written.text, self.domain.environment.object_name)
+        changes = {"text": written.text, "program": program, "message": written.message}
+        return answer.model_copy(update={**changes, **_usage(client)})
 
-    async def for_calls(self, model: ModelSpec, task: Task, row: Attempt) -> Attempt:
-        """The row with the model's calls. Without calls there is nothing to judge."""
-        environment, context = self.setting.environment, _context(row, self.variant)
-        session = Session(environment, task.initial(environment), _guard(row.shield, task, self.setting.regulation))
-        acted = await run_tool_conversation(
-            session,
-            self.setting.regulation,
-            task.instructions[row.style],
-            client=self._client(model, task, context, row),
+    async def with_calls(self, answer: Answer, model: ModelSpec, task: Task, context: Context) -> Answer:
+        """The answer with the conversation of a model that calls tools."""
+        client = self._client(model, task, answer.style, context)
+        conversation = await run_tool_conversation(
+            _session(self.domain.environment, task, answer.shield, self.domain.regulation),
+            self.domain.regulation,
+            task.instructions[answer.style],
+            client=client,
             context=context,
             event_log=self.event_log,
             limits=self.options.tools.limits(),
             briefing=self.briefing,
-            target_state=self._handed_over(task, row.style),
+            target_state=self._target_state(task, answer.style),
         )
-        last = acted.turns[-1]
-        row = row.model_copy(update={"transcript": acted.turns, "answer": None if last.calls else last.text})
-        if not session.events:
-            return row
-        return row.model_copy(
-            update={
-                "execution": Execution(acted.end, acted.reason, None, None, "", len(session.events)),
-                "events": tuple(session.events),
-                "objections": tuple(session.objections),
-                "final_state": encode_state(session.state, environment.entities),
-            }
-        )
+        last = conversation.turns[-1]
+        text = None if last.calls else last.text
+        changes = {"text": text, "conversation": conversation, "message": last.message}
+        return answer.model_copy(update={**changes, **_usage(client)})
 
-    def _client(self, model: ModelSpec, task: Task, context: Context, row: Attempt) -> RecordedClient:
+    def _client(self, model: ModelSpec, task: Task, style: Style, context: Context) -> RecordedClient:
         if not model.is_scripted:
             return self.clients.client_for(model, context, self.parameters)
-        scripted = baseline_client(model, self.setting.environment, task, row.style, row.mode)
+        scripted = baseline_client(model, self.domain.environment, task, style, self.options.mode)
         return self.clients.wrap(scripted, model, context, self.parameters)
 
-    def _handed_over(self, task: Task, style: Style) -> dict[str, Json] | None:
+    def _target_state(self, task: Task, style: Style) -> dict[str, Json] | None:
+        """The target state given to the model, if the options say so."""
         if not self.options.target_state or style != "goal":
             return None
-        hidden = self.setting.environment.compliance_tables
+        hidden = self.domain.environment.compliance_tables
         return {table: rows for table, rows in task.target_state.items() if table not in hidden}
 
 
-def _context(row: Attempt, variant: str | None) -> Context:
-    return Context(
-        stage="attempts",
-        role="executor",
-        model=row.model,
-        task=row.task,
-        style=row.style,
-        tested_model=row.model,
-        trial=row.trial,
-        variant=variant,
-    )
+def _usage(client: RecordedClient) -> dict[str, int]:
+    used = client.total_usage()
+    return {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
 
 
 def execute_answers(
     environment: Environment,
     tasks: Sequence[Task],
-    answers: Sequence[Attempt],
+    answers: Sequence[Answer | Attempt],
     jails: JailPool,
     on_program: Callable[[], None] = lambda: None,
     *,
     regulation: Regulation | None = None,
 ) -> list[Attempt]:
-    """Run the program of each answer in a jail; the order of rows is kept.
+    """Execute each answer, in order: its program in a jail, or the calls of its conversation.
 
-    ``regulation``: the text of the provisions that a shield cites; needed by rows with a shield.
+    Attempts are kept unchanged. ``regulation``: the text of the provisions that a shield cites; needed by answers with
+    a shield.
     """
     by_id = {task.id: task for task in tasks}
-    rows: list[Attempt] = []
+    attempts: list[Attempt] = []
 
-    def run(jail: Jail, answer: Attempt) -> Attempt:
-        return _run(environment, by_id[answer.task], answer, jail, regulation)
+    def execute(jail: Jail, row: Answer | Attempt) -> Attempt:
+        return row if isinstance(row, Attempt) else _execute(environment, by_id[row.task], row, jail, regulation)
 
-    for row in jails.map(run, answers):
-        rows.append(row)
+    for attempt in jails.map(execute, answers):
+        attempts.append(attempt)
         on_program()
-    return rows
+    return attempts
 
 
-def execute_programs(
-    environment: Environment,
-    tasks: Sequence[Task],
-    programs: Sequence[ProgramRow | Attempt],
-    jails: JailPool,
-    on_program: Callable[[], None] = lambda: None,
-    *,
-    regulation: Regulation | None = None,
-) -> list[Attempt]:
-    """Attempts from submitted programs with known tasks (see `lawtrace.runs.store.task_file.match_to_tasks`).
-
-    Rows that are attempts already are kept unchanged, in order. ``regulation``: as in `execute_answers`.
-    """
-    answers = [
-        row
-        if isinstance(row, Attempt)
-        else Attempt(
-            task=row.task,
-            style=row.style,
-            model=row.model,
-            trial=row.trial,
-            shield=row.shield,
-            program=row.program if row.program and row.program.strip() else None,
-            invalid=row.invalid,
-        )
-        for row in programs
-    ]
-    return execute_answers(environment, tasks, answers, jails, on_program, regulation=regulation)
-
-
-def _run(environment: Environment, task: Task, answer: Attempt, jail: Jail, regulation: Regulation | None) -> Attempt:
-    if answer.program is None or answer.invalid is not None:
-        return answer
-    variables = task.instructions[answer.style].variables
-    task_guard = partial(_guard, answer.shield, task, regulation)
+def _execute(
+    environment: Environment, task: Task, answer: Answer, jail: Jail, regulation: Regulation | None
+) -> Attempt:
+    if answer.invalid is not None:
+        return Attempt(answer=answer, invalid=answer.invalid)
+    if answer.conversation is not None:
+        session = _session(environment, task, answer.shield, regulation)
+        return _execute_calls(answer, answer.conversation, session)
+    if answer.program is None or not answer.program.strip():
+        return Attempt(answer=answer)
+    initial, variables = task.initial(environment), task.instructions[answer.style].variables
+    make_guard = partial(_guard, answer.shield, task, regulation)
     try:
-        ran = run_program(jail, environment, task.initial(environment), answer.program, variables, task_guard)
+        ran = run_program(jail, environment, initial, answer.program, variables, make_guard, message=answer.message)
     except JailUnavailable as error:
-        return answer.model_copy(update={"invalid": f"jail: {error}"})
-    final = encode_state(ran.final, environment.entities)
-    return answer.model_copy(
-        update={
-            "execution": ran.execution,
-            "events": ran.events,
-            "objections": ran.objections,
-            "final_state": final,
-            "sandbox": jail.sandbox,
-        }
+        return Attempt(answer=answer, invalid=f"jail: {error}")
+    return Attempt(
+        answer=answer,
+        execution=ran.execution,
+        sandbox=jail.sandbox,
+        events=ran.events,
+        objections=ran.objections,
+        final_state=encode_state(ran.final, environment.entities),
     )
+
+
+def _execute_calls(answer: Answer, conversation: ToolConversation, session: Session) -> Attempt:
+    """The attempt of a conversation in a new session, which gives the same events as the model's own.
+
+    Without calls there is nothing to judge.
+    """
+    for turn in conversation.turns:
+        if turn.told:
+            session.open_duties()
+        for call in turn.calls[: len(turn.results)]:
+            session.call_written(call.name, call.arguments, turn.message)
+    if not session.events:
+        return Attempt(answer=answer)
+    return Attempt(
+        answer=answer,
+        execution=Execution(conversation.end, conversation.reason, None, None, "", len(session.events)),
+        events=tuple(session.events),
+        objections=tuple(session.objections),
+        final_state=encode_state(session.state, session.environment.entities),
+    )
+
+
+def _session(environment: Environment, task: Task, shield: ShieldMode, regulation: Regulation | None) -> Session:
+    return Session(environment, task.initial(environment), _guard(shield, task, regulation))
 
 
 def _guard(shield: ShieldMode, task: Task, regulation: Regulation | None) -> CallGuard | None:

@@ -9,7 +9,8 @@ from lawtrace.agents.scripted.baseline_policies import play_calls
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.recipe import BASELINES
-from lawtrace.runs.schemas.task_rows import ActingMode, ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import ActingMode, Answer
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.solver.masking.instructions import Style, requested_calls
 
 REFUSAL = "I am sorry, but I cannot help with that."
@@ -49,10 +50,10 @@ def baseline_answer(model: ModelSpec, task: Task, style: Style) -> str:
             raise InputError(f"model '{model}' is not a baseline policy; choose one of {', '.join(BASELINES)}")
 
 
-def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[ProgramRow]:
+def baseline_programs(environment: Environment, tasks: Sequence[Task]) -> list[Answer]:
     """The programs of the baselines for each task and style."""
     return [
-        ProgramRow(
+        Answer(
             task=task.id,
             style=style,
             model=model,

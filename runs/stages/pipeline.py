@@ -10,8 +10,9 @@ from lawtrace.agents.roles import RoleName
 from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.recipe import AttemptOptions
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow, TaskFunnelRow
-from lawtrace.runs.schemas.task_rows import Attempt, Task, TraceRow
+from lawtrace.runs.schemas.task_rows import Task, TraceRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
@@ -286,7 +287,7 @@ async def _attempt(context: StageContext, products: Products) -> Made:
 async def _judge(context: StageContext, products: Products) -> Made:
     by_id = {task.id: task for task in products[TASKS]}
     environment, attempts = context.domain.environment, products[ATTEMPTS]
-    rows = await run_in_worker_thread(lambda: [judge(environment, by_id[one.task], one) for one in attempts])
+    rows = await run_in_worker_thread(lambda: [judge(environment, by_id[one.answer.task], one) for one in attempts])
     return Made().add(VERDICTS, rows)
 
 

@@ -49,15 +49,16 @@ AnyToolHost = TypeVar("AnyToolHost", bound=ToolHost)
 class _SimulatedTools:
     """Answers the calls of a program from a session."""
 
-    def __init__(self, environment: Environment, initial: State, guard: CallGuard | None) -> None:
-        self.session = Session(environment, initial, guard)
+    def __init__(self, session: Session, message: str | None) -> None:
+        self.session = session
+        self._message = message
 
     @property
     def events(self) -> list[Event]:
         return self.session.events
 
     def answer(self, tool: str, arguments: dict[str, Json]) -> Reply:
-        event = self.session.call(tool, arguments).event
+        event = self.session.call(tool, arguments, self._message).event
         if event.error is not None:
             name, _, message = event.error.partition(": ")
             return Raised(name, message)
@@ -93,14 +94,18 @@ def run_program(
     source: str,
     variables: Mapping[str, Json],
     make_guard: Callable[[], CallGuard | None] = lambda: None,
+    *,
+    message: str | None = None,
 ) -> ProgramResult:
     """Run the program in the jail against the simulator, from the initial state (see `run_with_tools`).
 
     A guard may refuse calls; a refusal is an exception in the program, like those that the tools document. Each session
-    needs its own guard.
+    needs its own guard. ``message``: the id of the message that has the program; every event keeps it.
     """
     program = Program(source, program_toolset(environment, guarded=make_guard() is not None), variables)
-    execution, judge = run_with_tools(jail, program, lambda: _SimulatedTools(environment, initial, make_guard()))
+    execution, judge = run_with_tools(
+        jail, program, lambda: _SimulatedTools(Session(environment, initial, make_guard()), message)
+    )
     session = judge.session
     return ProgramResult(execution, tuple(session.events), session.state, tuple(session.objections))
 

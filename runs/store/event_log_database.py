@@ -8,7 +8,7 @@ from pathlib import Path
 from lawtrace.environments.errors import InputError, OperationalError
 
 EVENT_LOG_FILE = "events.sqlite"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _APPLICATION_ID = 0x4C617754
 """Marks an SQLite file as an event log."""
 
@@ -28,8 +28,10 @@ CREATE TABLE requests (
     text INTEGER NOT NULL REFERENCES texts,
     UNIQUE (before, role, text)
 ) STRICT;
+-- A message is found by its id CONVERSATION-TURN: the conversation's name and the turn of the entry.
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
     stage TEXT NOT NULL,
     task TEXT,
     unit TEXT,
@@ -39,8 +41,6 @@ CREATE TABLE conversations (
     trial INTEGER NOT NULL,
     variant TEXT
 ) STRICT;
-CREATE INDEX conversations_by_key
-    ON conversations (stage, task, unit, style, conversation_kind, tested_model, trial, variant);
 CREATE INDEX conversations_by_task ON conversations (task);
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
@@ -186,8 +186,9 @@ def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
     about: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
     if not about.get("schema_version", "").isdecimal() or "lawtrace_version" not in about:
         raise InputError(f"{path} has no lawtrace version; it is not an event log of lawtrace")
-    if int(about["schema_version"]) > SCHEMA_VERSION:
+    if int(about["schema_version"]) != SCHEMA_VERSION:
+        newer = int(about["schema_version"]) > SCHEMA_VERSION
         raise InputError(
             f"{path} was written by lawtrace {about['lawtrace_version']} (schema {about['schema_version']}); "
-            f"this one reads up to schema {SCHEMA_VERSION}: upgrade lawtrace"
+            f"this one reads schema {SCHEMA_VERSION}: {'upgrade lawtrace' if newer else 'start a new run'}"
         )

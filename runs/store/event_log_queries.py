@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from lawtrace.agents.event_log import MessageSent, RoleFailed
+from lawtrace.agents.event_log import MessageSent, RoleFailed, conversation_id
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_rows import COLUMNS
@@ -27,6 +27,11 @@ class ConversationKey:
     trial: int = 0
     variant: str | None = None
 
+    @property
+    def id(self) -> str:
+        """The id of the conversation (see `Context.conversation_id`)."""
+        return conversation_id(asdict(self))
+
 
 @dataclass(frozen=True, slots=True)
 class LoggedConversation:
@@ -45,6 +50,11 @@ class LoggedMessage:
     conversation: int
     at: str
     line: LogLine
+
+    @property
+    def id(self) -> str:
+        """The id of the message. A failure has none; its entry number is used."""
+        return self.line.id if isinstance(self.line, MessageSent) else str(self.number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,16 +101,21 @@ def find_conversations(
     return [LoggedConversation(row[0], ConversationKey(*row[1:9]), row[9]) for row in rows]
 
 
-def find_conversation(event_log: EventLogFile, place: ConversationKey) -> LoggedConversation | None:
-    """The conversation with this key, if there is one."""
-    found = event_log.rows(
-        "SELECT id, (SELECT count(*) FROM entries WHERE conversation = conversations.id"
-        " AND kind IN ('message', 'failure')) FROM conversations"
-        " WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ? AND conversation_kind IS ?"
-        " AND tested_model IS ? AND trial = ? AND variant IS ?",
-        astuple(place),
-    )
-    return LoggedConversation(found[0][0], place, found[0][1]) if found else None
+def conversation_numbers(event_log: EventLogFile, names: Iterable[str]) -> dict[str, int]:
+    """Id -> row id of the conversations with these ids, without those that the log does not have."""
+    query = "SELECT name, id FROM conversations WHERE name IN (SELECT value FROM json_each(?))"
+    return dict(event_log.rows(query, (json.dumps(list(names)),)))
+
+
+def find_message(event_log: EventLogFile, message_id: str) -> LoggedMessage | None:
+    """The message with this id (see `LoggedMessage.id`), if there is one."""
+    if message_id.isascii() and message_id.isdigit():
+        found = _select_messages(event_log, ["seq = ?"], [int(message_id)], 1, 0)
+    else:
+        name, _, turn = message_id.rpartition("-")
+        of_conversation = "conversation = (SELECT id FROM conversations WHERE name = ?)"
+        found = _select_messages(event_log, [of_conversation, "turn = ?", "kind = 'message'"], [name, turn], 1, 0)
+    return found[0] if found and found[0].id == message_id else None
 
 
 def count_messages(event_log: EventLogFile, conversation: int, *, before: int) -> int:
@@ -134,15 +149,6 @@ def find_messages(
     if after:
         clauses, values = ["entries.seq > ?", *clauses], [after, *values]
     return _select_messages(event_log, clauses, [*values, *place_values], limit, offset)
-
-
-def conversation_ids(event_log: EventLogFile, stage: str) -> dict[ConversationKey, int]:
-    """The keys of all conversations of a stage with their row ids."""
-    rows = event_log.rows(
-        f"SELECT {_KEY_COLUMNS}, id FROM conversations WHERE stage = ?",  # noqa: S608
-        (stage,),
-    )
-    return {ConversationKey(*row[:8]): row[8] for row in rows}
 
 
 def _select_messages(

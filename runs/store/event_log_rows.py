@@ -125,16 +125,14 @@ class RowWriter:
         )
         known = self._conversations.get(place)
         if known is None:
-            found = self._connection.execute(
-                "SELECT id FROM conversations WHERE stage = ? AND task IS ? AND unit IS ? AND style IS ?"
-                " AND conversation_kind IS ? AND tested_model IS ? AND trial = ? AND variant IS ?",
-                place,
-            ).fetchone()
+            name = context.conversation_id
+            found = self._connection.execute("SELECT id FROM conversations WHERE name = ?", (name,)).fetchone()
             insert = (
-                "INSERT INTO conversations (stage, task, unit, style, conversation_kind, tested_model, trial, variant)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO conversations"
+                " (name, stage, task, unit, style, conversation_kind, tested_model, trial, variant)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
             )
-            known = self._conversations[place] = found[0] if found else self._insert(insert, place)
+            known = self._conversations[place] = found[0] if found else self._insert(insert, (name, *place))
         return known
 
     def _insert(self, statement: str, values: tuple[object, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Task files, and rows that refer to their tasks: programs, attempts, verdicts."""
+"""Task files, and rows that refer to their tasks: answers, attempts, verdicts."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import TypeVar
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt, AttemptKey
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
 from lawtrace.solver.rules import check_rules
@@ -76,7 +77,7 @@ def _task_problem(environment: Environment, task: Task, seen: set[str]) -> str |
     return None
 
 
-RowAboutTask = TypeVar("RowAboutTask", bound=ProgramRow | Attempt | Verdict)
+RowAboutTask = TypeVar("RowAboutTask", bound=Answer | Attempt | Verdict)
 
 
 def match_to_tasks(tasks: Sequence[Task], read: UsableRows[RowAboutTask]) -> UsableRows[RowAboutTask]:
@@ -85,27 +86,23 @@ def match_to_tasks(tasks: Sequence[Task], read: UsableRows[RowAboutTask]) -> Usa
     Of two rows about the same attempt the first is used.
     """
     by_id = {task.id: task for task in tasks}
-    first: dict[tuple[str, ...], str] = {}
+    first: dict[AttemptKey, str] = {}
     usable = UsableRows[RowAboutTask](problems=[*read.problems])
     for place, row in zip(read.places, read.rows, strict=True):
-        before = first.setdefault(_attempt_key(row), place)
-        if (problem := _unknown_task(by_id, row)) is not None:
+        key = row.key
+        before = first.setdefault(key, place)
+        if (problem := _unknown_task(by_id, key)) is not None:
             usable.problems.append(Problem(place, problem))
         elif before != place:
-            usable.problems.append(Problem(place, f"the same attempt of {row.task!r} by {row.model!r} as in {before}"))
+            usable.problems.append(Problem(place, f"the same attempt of {key.task!r} by {key.model!r} as in {before}"))
         else:
             usable.add(place, row)
     return usable
 
 
-def _attempt_key(row: ProgramRow | Attempt | Verdict) -> tuple[str, ...]:
-    mode = () if isinstance(row, ProgramRow) else (row.mode, row.shield)
-    return (row.task, row.style, row.model, str(row.trial), *mode)
-
-
-def _unknown_task(tasks: Mapping[str, Task], row: ProgramRow | Attempt | Verdict) -> str | None:
-    if row.task not in tasks:
-        return f"no task {row.task!r} in the task file"
-    if row.style not in tasks[row.task].instructions:
-        return f"task {row.task!r} has no {row.style} instruction"
+def _unknown_task(tasks: Mapping[str, Task], key: AttemptKey) -> str | None:
+    if key.task not in tasks:
+        return f"no task {key.task!r} in the task file"
+    if key.style not in tasks[key.task].instructions:
+        return f"task {key.task!r} has no {key.style} instruction"
     return None

@@ -80,12 +80,13 @@ class RunLinks:
     def variant_report(self, number: int) -> str:
         return f"{self._base}/variants/{number}/report.html"
 
-    def conversation(self, number: int, message: int | None = None) -> str:
+    def conversation(self, number: int, message: str | None = None) -> str:
+        """The page of a conversation, at the message with this id."""
         at = f"?at={message}#m{message}" if message is not None else ""
         return f"{self._base}/conversations/{number}{at}"
 
-    def message(self, number: int) -> str:
-        return f"{self._base}/messages/{number}"
+    def message(self, id: str) -> str:  # noqa: A002
+        return f"{self._base}/messages/{id}"
 
 
 def path_segment(name: str) -> str:

@@ -14,7 +14,6 @@ from starlette.routing import Route
 
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.runs.report.attempt_view import view_attempt, view_judged_task
-from lawtrace.runs.report.blame import find_causes
 from lawtrace.runs.report.graded_units import GradedIndex, compare_folders, find_conversation_numbers
 from lawtrace.runs.report.message_view import view_message
 from lawtrace.runs.report.run_comparison import RunComparison
@@ -37,6 +36,7 @@ from lawtrace.runs.store.event_log_queries import (
     count_conversations,
     count_messages,
     find_conversations,
+    find_message,
     find_messages,
 )
 from lawtrace.runs.store.run_folder import RunFolder
@@ -85,7 +85,7 @@ class RunPages:
             Route("/runs/{run}/tasks/{number:int}", self.task),
             Route("/runs/{run}/conversations", self.conversations),
             Route("/runs/{run}/conversations/{number:int}", self.conversation),
-            Route("/runs/{run}/messages/{number:int}", self.message),
+            Route("/runs/{run}/messages/{id}", self.message),
             Route("/runs/{run}/search", self.search),
             Route("/runs/{run}/report.html", self.report),
             Route("/runs/{run}/variants/{variant:int}/report.html", self.report),
@@ -252,7 +252,7 @@ class RunPages:
         )
 
     def conversation(self, request: Request) -> Response:
-        """A conversation, one page at a time; ``?at=NUMBER`` shows the page with that message."""
+        """A conversation, one page at a time; ``?at=ID`` shows the page with that message."""
         name, folder, index = self._run(request)
         number: int = request.path_params["number"]
         with EventLogFile.open(folder.path) as event_log:
@@ -260,13 +260,14 @@ class RunPages:
             if not found:
                 raise InputError(f"{folder.path}: there is no conversation {number}")
             conversation = found[0]
-            at = _number(request, "at", 0)
-            page = count_messages(event_log, number, before=at) // PAGE_SIZE if at else _number(request, "page", 1) - 1
+            at = find_message(event_log, request.query_params.get("at", ""))
+            page = _number(request, "page", 1) - 1
+            if at is not None:
+                page = count_messages(event_log, number, before=at.number) // PAGE_SIZE
             page = min(max(page, 0), max(0, (conversation.lines - 1) // PAGE_SIZE))
             messages = conversation_messages(event_log, number, limit=PAGE_SIZE, offset=page * PAGE_SIZE)
             verdict = index.of_conversation(conversation.place)
             judged, link = self._verdict(name, index, conversation.place)
-            causes = find_causes(index.row(verdict), conversation_messages(event_log, number)) if verdict else []
             before, after = _neighbours(event_log, number)
         return self._run_page(
             name,
@@ -277,8 +278,8 @@ class RunPages:
             messages=[(message, view_message(message.line)) for message in messages],
             verdict=judged,
             verdict_link=link,
-            causes=causes,
-            at=at,
+            causes=index.causes(verdict) if verdict else [],
+            at=at.id if at else None,
             before=before,
             after=after,
             paging=Pagination(page + 1, conversation.lines, conversation.lines > (page + 1) * PAGE_SIZE),
@@ -287,12 +288,11 @@ class RunPages:
     def message(self, request: Request) -> Response:
         """One message in full, as plain text."""
         _, folder, _ = self._run(request)
-        number: int = request.path_params["number"]
         with EventLogFile.open(folder.path) as event_log:
-            found = find_messages(event_log, after=number - 1, limit=1)
-        if not found or found[0].number != number:
-            raise InputError(f"{folder.path}: there is no message {number}")
-        return PlainTextResponse(message_text(found[0].line))
+            found = find_message(event_log, request.path_params["id"])
+        if found is None:
+            raise InputError(f"{folder.path}: there is no message {request.path_params['id']!r}")
+        return PlainTextResponse(message_text(found.line))
 
     def search(self, request: Request) -> Response:
         name, folder, _ = self._run(request)

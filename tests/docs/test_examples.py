@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.solver.rules import Rule
 from tests.support.pages import LEGAL, PAGES, ROOT, blocks, check_command, commands, links
 
@@ -41,7 +41,7 @@ def test_recipes_and_rules_are_valid(block: str) -> None:
 @pytest.mark.parametrize("block", [block for page in EXAMPLES for block in blocks(page, "json")])
 def test_program_lines_are_rows(block: str) -> None:
     for line in block.splitlines():
-        ProgramRow.model_validate_json(line)
+        Answer.model_validate_json(line)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda path: path.stem)

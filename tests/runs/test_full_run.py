@@ -14,7 +14,7 @@ from lawtrace.environments.errors import OperationalError
 from lawtrace.environments.runtime.state_diff import compare_states
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, RuleOptions, TaskOptions
 from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.stages.resolve import resolve_recipe
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder

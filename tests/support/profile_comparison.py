@@ -7,7 +7,8 @@ from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.ingest.published_records import RecordedVerdict
 from lawtrace.runs.published.profile_comparison import ProfileComparison
 from lawtrace.runs.published.published_grading import judge_attempts_published
-from lawtrace.runs.schemas.task_rows import Attempt, Task
+from lawtrace.runs.schemas.attempt_rows import Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import PUBLISHED_PROFILES, GradingProfile, Verdict
 from lawtrace.runs.scoring.judge import judge
 
@@ -22,7 +23,7 @@ def compare_profiles(
     """Executed attempts under every profile, as `lawtrace grade --compare` judges them."""
     by_id = {task.id: task for task in tasks}
     verdicts: dict[GradingProfile, tuple[Verdict, ...]] = {
-        "strict": tuple(judge(environment, by_id[attempt.task], attempt) for attempt in attempts),
+        "strict": tuple(judge(environment, by_id[attempt.answer.task], attempt) for attempt in attempts),
         **{profile: tuple(judge_attempts_published(by_id, attempts, jail, profile)) for profile in PUBLISHED_PROFILES},
     }
     return ProfileComparison(environment, tuple(tasks), tuple(attempts), verdicts, tuple(recorded))

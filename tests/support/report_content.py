@@ -7,8 +7,9 @@ from lawtrace.environments.events import Event, Json, SaidByUser
 from lawtrace.environments.runtime.state_diff import StateDifference
 from lawtrace.environments.sandbox import Execution
 from lawtrace.runs.report.content import CoverageLine, ReportContent
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.findings import DeletionCheck, ExtractionScore, TaskFunnel
-from lawtrace.runs.schemas.task_rows import Attempt, CallRow, Task
+from lawtrace.runs.schemas.task_rows import CallRow, Task
 from lawtrace.runs.schemas.verdict_rows import FailureMode, Outcome, Verdict
 from lawtrace.runs.scoring.judge import judge_rules
 from lawtrace.solver.coverage.measures import measure_coverage
@@ -83,11 +84,9 @@ def make_pair(
     """An attempt and its verdict: rules judged by the real monitors, outcome given."""
     judged = outcome not in {"no_program", "invalid"}
     attempt = Attempt(
-        task=task.id,
-        style=style,
-        model=model,
-        answer=answer,
-        program=program if judged else None,
+        answer=Answer(
+            task=task.id, style=style, model=model, text=answer, program=program if judged else None, message="m-1"
+        ),
         execution=execution if judged else None,
         events=events,
         invalid="the endpoint did not answer" if outcome == "invalid" else None,
@@ -96,6 +95,7 @@ def make_pair(
         task=task.id,
         style=style,
         model=model,
+        answer=attempt.answer.id,
         outcome=outcome,
         goal_reached=outcome in {"safe_success", "unsafe_success"} if judged else None,
         rules=judge_rules(task.rules, events, task.applicable) if judged else (),

@@ -22,7 +22,7 @@ from lawtrace.runs.cli.recipe_flags import FLAGS
 from lawtrace.runs.recipe import Recipe
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.runner import prepare_recipe
-from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.solver.rules import Rule
 from tests.support.bank_task import make_task
@@ -131,7 +131,7 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(run, "start_run", stop)
     task = make_task()
     write_rows(tmp_path / "tasks.jsonl", [task])
-    write_rows(tmp_path / "programs.jsonl", [ProgramRow(task=task.id, style="goal", program="pass")])
+    write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
 

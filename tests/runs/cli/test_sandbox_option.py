@@ -6,7 +6,7 @@ import pytest
 
 from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe_file import load_recipe
-from lawtrace.runs.schemas.task_rows import ProgramRow
+from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
@@ -15,7 +15,7 @@ from tests.support.shell import Shell
 def test_programs_that_hit_a_limit_are_counted_and_judged(lawtrace: Shell, tmp_path: Path) -> None:
     task = make_task()
     sources = [task.program, "print('x' * 10**6)", "import os; os._exit(0)", "x = 'x' * 10**10", "1 / 0"]
-    rows = [ProgramRow(task=task.id, style="goal", program=it, trial=n) for n, it in enumerate(sources)]
+    rows = [Answer(task=task.id, style="goal", program=it, trial=n) for n, it in enumerate(sources)]
     write_rows(tmp_path / "tasks.jsonl", [task])
     write_rows(tmp_path / "programs.jsonl", rows)
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")

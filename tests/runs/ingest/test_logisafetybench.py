@@ -13,7 +13,7 @@ from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS, PublishedDomainName
 from lawtrace.runs.ingest.published_records import parse_recorded_program
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "logisafety"
 needs_published = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data are not beside the checkout")
@@ -66,9 +66,9 @@ def test_every_recorded_bank_program_ends_in_a_verdict() -> None:
         outcomes: Counter[str] = Counter()
         records = sorted((PUBLISHED / "records").glob("eval_bank_manager_*.json"))
         for path in records:
-            attempts = execute_programs(ENVIRONMENT, tasks, read_programs(path).usable.rows, jails)
+            attempts = execute_answers(ENVIRONMENT, tasks, read_programs(path).usable.rows, jails)
             by_id = {task.id: task for task in tasks}
-            outcomes.update(judge(ENVIRONMENT, by_id[row.task], row).outcome for row in attempts)
+            outcomes.update(judge(ENVIRONMENT, by_id[row.answer.task], row).outcome for row in attempts)
     assert len(records) == 5
     assert sum(outcomes.values()) == 400
     assert outcomes["invalid"] == 0

@@ -15,7 +15,7 @@ from lawtrace.runs.recipe import BASELINES
 from lawtrace.runs.report.content import load_comparison_content
 from lawtrace.runs.report.labels import OUTCOME_LABELS
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.baseline_answers import baseline_programs
 from lawtrace.runs.web.export import write_report
 from tests.support.browser import needs_browser, open_page
@@ -39,7 +39,7 @@ def comparison() -> Iterator[ProfileComparison]:
         programs = [row for path in paths for row in read_programs(path).usable.rows] + baseline_programs(
             ENVIRONMENT, tasks
         )
-        attempts = execute_programs(ENVIRONMENT, tasks, programs, jails)
+        attempts = execute_answers(ENVIRONMENT, tasks, programs, jails)
         recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
         yield compare_profiles(ENVIRONMENT, tasks, attempts, recorded, jail)
 

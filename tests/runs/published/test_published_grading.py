@@ -19,11 +19,12 @@ from lawtrace.runs.published.mock_tools import MOCKS, BankMock, LockMock
 from lawtrace.runs.published.profile_comparison import read_comparison, write_comparison
 from lawtrace.runs.published.published_grading import AUDIT_CHECK, judge_attempts_published, judge_published
 from lawtrace.runs.report.run_comparison import read_side
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, PublishedCase, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import PublishedCase, Task
 from lawtrace.runs.schemas.verdict_rows import GradingProfile, Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes, failure_shares
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style
 from lawtrace.solver.rules import Rule
 from tests.support.profile_comparison import compare_profiles
@@ -89,7 +90,7 @@ def _task() -> Task:
 
 
 def _judge(jail: Jail, program: str | None, *, used_up: bool = False) -> Verdict:
-    attempt = Attempt(task="t", style="workflow", model="m", program=program)
+    attempt = Attempt(answer=Answer(task="t", style="workflow", model="m", program=program))
     return judge_published(_task(), attempt, jail, audit_used_up=used_up)
 
 
@@ -133,7 +134,7 @@ def test_variables_are_defined_and_floats_compare_exactly(jail: Jail) -> None:
 def test_missing_program_is_a_benign_failure_and_unpublished_task_is_invalid(jail: Jail) -> None:
     assert _judge(jail, None).outcome == "benign_failure"
     own = _task().model_copy(update={"published": None})
-    attempt = Attempt(task="t", style="goal", model="m", program="pass")
+    attempt = Attempt(answer=Answer(task="t", style="goal", model="m", program="pass"))
     assert judge_published(own, attempt, jail).outcome == "invalid"
 
 
@@ -142,9 +143,9 @@ def test_goal_attempt_disables_the_audit_check_for_its_pair_only(jail: Jail) -> 
 
     def verdicts(goal: str, profile: GradingProfile) -> list[str]:
         attempts = [
-            Attempt(task="t", style="workflow", model="m", program=unaudited),
-            Attempt(task="t", style="goal", model="m", program=goal),
-            Attempt(task="t", style="workflow", model="other", program=unaudited),
+            Attempt(answer=Answer(task="t", style="workflow", model="m", program=unaudited)),
+            Attempt(answer=Answer(task="t", style="goal", model="m", program=goal)),
+            Attempt(answer=Answer(task="t", style="workflow", model="other", program=unaudited)),
         ]
         return [verdict.outcome for verdict in judge_attempts_published({"t": _task()}, attempts, jail, profile)]
 
@@ -185,9 +186,9 @@ def test_each_difference_from_strict_has_a_cause(jail: Jail) -> None:
         "no program": None,
         "unchecked call": CHECK + PAY.replace(PAYEE, "P-999999") + RECORD,
     }
-    rows = [ProgramRow(task="t", style="goal", program=program, model=name) for name, program in programs.items()]
+    rows = [Answer(task="t", style="goal", program=program, model=name) for name, program in programs.items()]
     with JailPool(count=1) as jails:
-        attempts = execute_programs(BANKING, [task], rows, jails)
+        attempts = execute_answers(BANKING, [task], rows, jails)
     strict = [judge(BANKING, task, attempt) for attempt in attempts]
     published = judge_attempts_published({"t": task}, attempts, jail, "published")
     causes = {row.model: row.cause for row in between_profiles({"t": task}, attempts, strict, published)}
@@ -249,7 +250,7 @@ def test_recorded_verdicts_are_reproduced_or_the_difference_is_explained(
     rows = [row for path in paths for row in read_programs(path).usable.rows]
     recorded = [verdict for path in paths for verdict in read_programs(path).recorded]
     with JailPool(count=1) as jails:
-        attempts = execute_programs(environment, tasks, rows, jails)
+        attempts = execute_answers(environment, tasks, rows, jails)
     comparison = compare_profiles(environment, tasks, attempts, recorded, jail)
     assert len(recorded) == count
     causes = Counter(row.cause for row in comparison.unreproduced)

@@ -14,7 +14,7 @@ from lawtrace.runs.ingest.logisafetybench import import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.ingest.published_domains import PUBLISHED_DOMAINS
 from lawtrace.runs.published.mock_tools import TeladocMock
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from tests.support.profile_comparison import compare_profiles
 from tests.support.shell import Shell
 
@@ -177,7 +177,7 @@ def test_recorded_programs_are_judged_by_every_profile(published: Write) -> None
     with Jail() as jail, JailPool(count=1) as jails:
         tasks = import_tasks(root, "teladoc", jail).tasks
         read = read_programs(root / "results/evaluation_results/eval_teladoc_m.json")
-        attempts = execute_programs(ENVIRONMENT, tasks, read.usable.rows, jails)
+        attempts = execute_answers(ENVIRONMENT, tasks, read.usable.rows, jails)
         comparison = compare_profiles(ENVIRONMENT, tasks, attempts, read.recorded, jail)
     for verdicts in comparison.verdicts.values():
         goal, workflow = verdicts

@@ -15,7 +15,7 @@ from lawtrace.environments.sandbox import Jail, JailPool
 from lawtrace.runs.ingest.logisafetybench import ImportedTasks, import_tasks
 from lawtrace.runs.ingest.programs import read_programs
 from lawtrace.runs.published.profile_comparison import ProfileComparison
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from tests.support.profile_comparison import compare_profiles
 
 DATA = Path(__file__).parents[2] / "data" / "logisafetybench"
@@ -31,7 +31,7 @@ def imported() -> ImportedTasks:
 def comparison(imported: ImportedTasks) -> Iterator[ProfileComparison]:
     read = read_programs(DATA / "records" / "eval_bank_manager_synthetic.json")
     with Jail() as jail, JailPool(count=1) as jails:
-        attempts = execute_programs(ENVIRONMENT, imported.tasks, read.usable.rows, jails)
+        attempts = execute_answers(ENVIRONMENT, imported.tasks, read.usable.rows, jails)
         yield compare_profiles(ENVIRONMENT, imported.tasks, attempts, read.recorded, jail)
 
 

@@ -13,9 +13,10 @@ from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool
 from lawtrace.runs.release.integrity import check_release, task_files
 from lawtrace.runs.release.task_set import ReleaseManifest, read_manifest
-from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.quality import QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_rows
 from lawtrace.runs.store.task_file import read_tasks
@@ -169,8 +170,8 @@ def test_every_release_stays_gradable(path: Path) -> None:
     tasks, domain = read_tasks(path)
     by_id = {task.id: task for task in tasks[:2]}
     programs = [
-        ProgramRow(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
+        Answer(task=task.id, style=style, program=task.program) for task in by_id.values() for style in task.styles
     ]
     with JailPool(count=1) as pool:
-        attempts = execute_programs(domain.environment, tasks, programs, pool)
-    assert [judge(domain.environment, by_id[row.task], row).outcome for row in attempts] == ["safe_success"] * 4
+        attempts = execute_answers(domain.environment, tasks, programs, pool)
+    assert [judge(domain.environment, by_id[row.answer.task], row).outcome for row in attempts] == ["safe_success"] * 4

@@ -6,10 +6,11 @@ import pytest
 
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.sandbox import JailPool, Limits
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from tests.support.bank_task import make_task
 
 
@@ -25,7 +26,7 @@ def task() -> Task:
 
 
 def verdict_on(jails: JailPool, task: Task, program: str | None) -> Verdict:
-    attempt = execute_programs(ENVIRONMENT, [task], [ProgramRow(task="t", style="goal", program=program)], jails)[0]
+    attempt = execute_answers(ENVIRONMENT, [task], [Answer(task="t", style="goal", program=program)], jails)[0]
     return judge(ENVIRONMENT, task, attempt)
 
 
@@ -103,7 +104,7 @@ def test_variables_are_defined(jails: JailPool, task: Task) -> None:
 
 
 def test_unjudgeable_attempts_are_invalid(task: Task) -> None:
-    attempt = Attempt(task="t", style="goal", model="m", invalid="endpoint: gone")
+    attempt = Attempt(answer=Answer(task="t", style="goal", program=None), invalid="endpoint: gone")
     verdict = judge(ENVIRONMENT, task, attempt)
     assert (verdict.outcome, verdict.goal_reached, verdict.reason) == ("invalid", None, "endpoint: gone")
 

@@ -19,10 +19,11 @@ from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.report.summary import summarize
 from lawtrace.runs.report.terminal_tables import outcome_table
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.task_rows import ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.scoring.metrics import count_outcomes
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.quality import QualityRow
 from lawtrace.runs.store.stage_files import read_rows, write_rows
@@ -48,9 +49,9 @@ def denied(result: RunResult) -> list[Task]:
 
 
 def outcomes(task: Task, *programs: str) -> list[tuple[str, str]]:
-    rows = [ProgramRow(task=task.id, style="goal", program=program) for program in programs]
+    rows = [Answer(task=task.id, style="goal", program=program) for program in programs]
     with JailPool(count=1) as jails:
-        attempts = execute_programs(ENVIRONMENT, [task], rows, jails)
+        attempts = execute_answers(ENVIRONMENT, [task], rows, jails)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     return [(verdict.outcome, verdict.reason) for verdict in verdicts]
 
@@ -112,9 +113,7 @@ def test_critical_action_fails_the_goal_even_if_the_state_is_unchanged(walked: R
     one, other, *_ = [row.values["account_number"] for row in twin.initial(ENVIRONMENT).rows("accounts")]
     there = f"BankManager.TransferFunds(from_account_number={one!r}, to_account_number={other!r}, amount=5)"
     with JailPool(count=1) as jails:
-        (attempt,) = execute_programs(
-            ENVIRONMENT, [twin], [ProgramRow(task=twin.id, style="goal", program=there)], jails
-        )
+        (attempt,) = execute_answers(ENVIRONMENT, [twin], [Answer(task=twin.id, style="goal", program=there)], jails)
     undone = attempt.model_copy(update={"final_state": twin.initial_state})
     verdict = judge(ENVIRONMENT, twin, undone)
     assert (verdict.goal_reached, verdict.differences) == (False, ())

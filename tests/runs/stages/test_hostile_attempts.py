@@ -11,10 +11,11 @@ import pytest
 from lawtrace.environments.domains.banking import ENVIRONMENT
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.sandbox import Bubblewrap, JailPool, JailUnavailable, Limits
-from lawtrace.runs.schemas.task_rows import Attempt, ProgramRow, Task
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
+from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
-from lawtrace.runs.stages.attempts_stage import execute_programs
+from lawtrace.runs.stages.attempts_stage import execute_answers
 from tests.support.bank_task import make_task
 from tests.support.processes import warm_parents
 
@@ -43,8 +44,8 @@ Judged = Callable[[str], tuple[Attempt, Verdict]]
 @pytest.fixture(scope="module")
 def judged(jails: JailPool, task: Task) -> Judged:
     def run(program: str) -> tuple[Attempt, Verdict]:
-        rows = [ProgramRow(task=task.id, style="goal", program=program)]
-        (attempt,) = execute_programs(ENVIRONMENT, [task], rows, jails)
+        rows = [Answer(task=task.id, style="goal", program=program)]
+        (attempt,) = execute_answers(ENVIRONMENT, [task], rows, jails)
         return attempt, judge(ENVIRONMENT, task, attempt)
 
     return run
@@ -159,16 +160,16 @@ def test_an_attempt_without_a_jail_is_invalid_and_the_next_is_judged(
         return real(self, *arguments)
 
     monkeypatch.setattr(Bubblewrap, "start", start)
-    programs = [ProgramRow(task=task.id, style="goal", program=task.program, trial=trial) for trial in range(3)]
-    attempts = execute_programs(ENVIRONMENT, [task], programs, jails)
+    programs = [Answer(task=task.id, style="goal", program=task.program, trial=trial) for trial in range(3)]
+    attempts = execute_answers(ENVIRONMENT, [task], programs, jails)
     verdicts = [judge(ENVIRONMENT, task, attempt) for attempt in attempts]
     assert [verdict.outcome for verdict in verdicts] == ["invalid", "safe_success", "safe_success"]
     assert verdicts[0].reason == "jail: no room for another process"
 
 
 def test_the_row_names_the_sandbox(task: Task) -> None:
-    rows = [ProgramRow(task=task.id, style="goal", program=program) for program in (task.program, None)]
+    rows = [Answer(task=task.id, style="goal", program=program) for program in (task.program, None)]
     with JailPool(count=1) as jails:
-        attempts = execute_programs(ENVIRONMENT, [task], rows, jails)
+        attempts = execute_answers(ENVIRONMENT, [task], rows, jails)
     assert [attempt.sandbox for attempt in attempts] == ["bwrap", None]
     assert judge(ENVIRONMENT, task, attempts[0]).outcome == "safe_success"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lawtrace.agents.conversations.attempts import Turn
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import InputError
 from lawtrace.environments.sandbox import JailPool
@@ -14,7 +15,7 @@ from lawtrace.runs.recipe_file import validate_options
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.report.run_comparison import compare_runs, read_side
 from lawtrace.runs.runner import RunResult
-from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.store.stage_files import read_rows
@@ -56,13 +57,13 @@ def calls(folder: Path) -> RunResult:
 def test_the_shield_does_not_change_the_reference(bare: RunResult, programs: RunResult, calls: RunResult) -> None:
     for shielded in (programs, calls):
         for attempt, without in zip(shielded.attempts, bare.attempts, strict=True):
-            if attempt.model == "reference":
+            if attempt.answer.model == "reference":
                 assert (attempt.events, attempt.objections) == (without.events, ())
 
 
 def test_an_uncaught_refusal_ends_the_program(programs: RunResult) -> None:
     for attempt, verdict in zip(programs.attempts, programs.verdicts, strict=True):
-        if attempt.model != "baseline:literal":
+        if attempt.answer.model != "baseline:literal":
             continue
         assert attempt.execution is not None
         assert attempt.execution.error_type == "RefusedByShieldException"
@@ -84,10 +85,15 @@ def do(call, **arguments):
 """
 
 
+def turns_of(attempt: Attempt) -> tuple[Turn, ...]:
+    assert attempt.answer.conversation is not None
+    return attempt.answer.conversation.turns
+
+
 def test_a_program_can_catch_the_refusal_and_comply(programs: RunResult) -> None:
     task, setting = programs.tasks[0], load_domain("banking")
     program = CAREFUL + "\n".join(_guarded(line) for line in task.literal["goal"].splitlines())
-    row = Attempt(task=task.id, style="goal", model="careful", program=program, shield="refuse")
+    row = Answer(task=task.id, style="goal", model="careful", program=program, shield="refuse")
     with JailPool(count=1) as jails:
         (attempt,) = execute_answers(setting.environment, [task], [row], jails, regulation=setting.regulation)
         with pytest.raises(InputError, match="needs the regulation"):
@@ -103,10 +109,10 @@ def _guarded(line: str) -> str:
 
 def test_a_refusal_cites_the_provision_to_the_agent(calls: RunResult) -> None:
     for attempt in calls.attempts:
-        if attempt.model != "baseline:literal":
+        if attempt.answer.model != "baseline:literal":
             continue
         refused = [number for number, event in enumerate(attempt.events) if event.outcome == "shielded"]
-        told = [text for turn in attempt.transcript for text in turn.results]
+        told = [text for turn in turns_of(attempt) for text in turn.results]
         assert refused
         for number in refused:
             assert told[number].startswith("RefusedByShieldException: Not carried out")
@@ -141,8 +147,8 @@ def test_open_obligations_are_reported_once_at_the_end(tmp_path: Path, monkeypat
         result = run_with(options, tmp_path / "warned")
     for attempt, verdict in zip(result.attempts, result.verdicts, strict=True):
         assert [event.tool for event in attempt.events][2:] == ["GetAccountStatement", "RecordAuditEvent"]
-        assert [turn.text for turn in attempt.transcript] == ["", "", "Done.", "", "Done."]
-        assert attempt.transcript[3].told.startswith("If you end here, you do not comply with this: PSD2 Article")
+        assert [turn.text for turn in turns_of(attempt)] == ["", "", "Done.", "", "Done."]
+        assert turns_of(attempt)[3].told.startswith("If you end here, you do not comply with this: PSD2 Article")
         assert [objection.event for objection in attempt.objections] == [None]
         assert verdict.outcome == "benign_failure"
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from lawtrace.agents.conversations.attempts import Turn
 from lawtrace.agents.event_log import Entry, ModelCalled
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.runs.cli import main
 from lawtrace.runs.recipe import AttemptOptions, Recipe, TaskOptions, ToolOptions
 from lawtrace.runs.report.content import load_run_content
 from lawtrace.runs.runner import RunResult, run_recipe
-from lawtrace.runs.schemas.task_rows import Attempt
+from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
@@ -49,14 +50,23 @@ def acted(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
     return run(IN_TOOLS, tmp_path_factory.mktemp("tools") / "run")
 
 
+def without_ids(verdict: Verdict) -> dict[str, Any]:
+    return verdict.model_dump(exclude={"answer": True, "rules": {"__all__": {"message"}}})
+
+
+def turns_of(attempt: Attempt) -> tuple[Turn, ...]:
+    assert attempt.answer.conversation is not None
+    return attempt.answer.conversation.turns
+
+
 def test_both_modes_give_the_same_events_and_verdicts(acted: RunResult, small_run: RunResult) -> None:
     ours = {"baseline:reference", "baseline:literal"}
     for left, right in zip(acted.attempts, small_run.attempts, strict=True):
-        if left.model in ours:
+        if left.answer.model in ours:
             assert (left.events, left.final_state) == (right.events, right.final_state)
     for left, right in zip(acted.verdicts, small_run.verdicts, strict=True):
         if left.model in ours:
-            assert left.model_copy(update={"mode": "program"}) == right
+            assert without_ids(left.model_copy(update={"mode": "program"})) == without_ids(right)
     assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:reference"} == {"safe_success"}
     assert {verdict.outcome for verdict in acted.verdicts if verdict.model == "baseline:literal"} == {"unsafe_success"}
 
@@ -69,7 +79,7 @@ def test_a_model_without_tool_calls_is_no_program(acted: RunResult) -> None:
 def test_grade_uses_the_calls_of_tool_attempts(lawtrace: Shell, acted: RunResult, tmp_path: Path) -> None:
     """Mixed with programs, in file order, and with the verdicts of the run."""
     tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
-    program = Attempt(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
+    program = Answer(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
     write_rows(tasks, acted.tasks)
     write_rows(attempts, [program, *acted.attempts])
     lawtrace.json("grade", "--tasks", tasks, "--programs", attempts, "--out", out)
@@ -80,9 +90,9 @@ def test_grade_uses_the_calls_of_tool_attempts(lawtrace: Shell, acted: RunResult
 
 def test_a_transcript_contains_calls_and_results(acted: RunResult) -> None:
     for attempt in read_rows(acted.folder.attempts, Attempt):
-        called = [(call.name, json.loads(call.arguments)) for turn in attempt.transcript for call in turn.calls]
+        called = [(call.name, json.loads(call.arguments)) for turn in turns_of(attempt) for call in turn.calls]
         assert called == [(event.tool, event.arguments) for event in attempt.events]
-        told = [json.loads(text) for turn in attempt.transcript for text in turn.results]
+        told = [json.loads(text) for turn in turns_of(attempt) for text in turn.results]
         assert told == [event.result for event in attempt.events]
 
 

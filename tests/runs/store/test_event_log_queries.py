@@ -10,10 +10,11 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.event_log_queries import (
     ConversationKey,
     MessageQuery,
-    conversation_ids,
     conversation_messages,
+    conversation_numbers,
     count_conversations,
     find_conversations,
+    find_message,
     find_messages,
 )
 
@@ -53,7 +54,16 @@ def test_models_and_trials_have_separate_conversations(talked: EventLogFile) -> 
         ("openai:b", 0),
         ("openai:b", 1),
     ]
-    assert conversation_ids(talked, "attempts") == {one.place: one.id for one in found}
+    ids = ["unknown", *(one.place.id for one in found)]
+    assert conversation_numbers(talked, ids) == {one.place.id: one.id for one in found}
+
+
+def test_every_message_is_found_by_its_id(talked: EventLogFile) -> None:
+    said = find_messages(talked)
+    assert [find_message(talked, one.id) for one in said] == list(said)
+    assert [one.id for one in said if isinstance(one.line, RoleFailed)] == ["4"]
+    for unknown in ("", "-", "4-", "99", "9" * 18, f"{said[0].id}0", "no-such-0"):
+        assert find_message(talked, unknown) is None
 
 
 @pytest.mark.parametrize(

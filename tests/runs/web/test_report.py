@@ -14,6 +14,7 @@ import pytest
 from lawtrace.environments.errors import InputError, OperationalError
 from lawtrace.environments.events import Event, Json
 from lawtrace.runs.report.content import ReportContent
+from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.web.export import render_report, write_report
 
 VOID = {"meta", "br", "input", "img", "link", "hr"}
@@ -248,8 +249,12 @@ def test_a_report_that_cannot_be_written_is_an_error_with_its_path(content: Repo
         write_report(content, tmp_path / "file" / "report.html")
 
 
+def with_answer(attempt: Attempt, **changes: object) -> Attempt:
+    return attempt.model_copy(update={"answer": attempt.answer.model_copy(update=changes)})
+
+
 def test_text_that_cannot_be_encoded_is_escaped(content: ReportContent, tmp_path: Path):
-    broken = tuple(attempt.model_copy(update={"answer": "a\ud800b", "program": None}) for attempt in content.attempts)
+    broken = tuple(with_answer(attempt, text="a\ud800b", program=None) for attempt in content.attempts)
     write_report(replace(content, attempts=broken), tmp_path / "report.html")
     assert "a\\ud800b" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -274,7 +279,9 @@ def test_size_stays_within_three_megabytes(content: ReportContent):
         for model in range(4)
     ]
     attempts = tuple(
-        template.model_copy(update={**key, "program": f"{template.program}# {key}\n", "events": (long,) * 8})
+        with_answer(template, **key, id=str(key), program=f"{template.answer.program}# {key}\n").model_copy(
+            update={"events": (long,) * 8}
+        )
         for key in keys
     )
     rules = tuple(
@@ -282,7 +289,7 @@ def test_size_stays_within_three_megabytes(content: ReportContent):
         for number in range(4)
         for rule in verdict.rules
     )
-    verdicts = tuple(verdict.model_copy(update={**key, "rules": rules}) for key in keys)
+    verdicts = tuple(verdict.model_copy(update={**key, "answer": str(key), "rules": rules}) for key in keys)
     html = render_report(replace(content, tasks=tasks, attempts=attempts, verdicts=verdicts))
     assert html.count("<article") == 320
     assert len(html.encode()) < 3_000_000

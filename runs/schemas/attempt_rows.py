@@ -1,0 +1,108 @@
+"""Answers and attempts: what a model under test said, and what came of executing it.
+
+An `Answer` becomes an `Attempt` when it is executed, and an attempt is judged by a
+`lawtrace.runs.schemas.verdict_rows.Verdict`, which names its answer by id.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lawtrace.agents.conversations.attempts import ToolConversation
+from lawtrace.environments.events import Event
+from lawtrace.environments.runtime.session import Objection
+from lawtrace.environments.sandbox import Execution
+from lawtrace.runs.schemas.task_rows import StateRow
+from lawtrace.solver.masking.instructions import Style
+from lawtrace.solver.shield import ShieldMode
+
+ActingMode = Literal["program", "tools"]
+"""A model writes one program, or calls tools turn by turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptKey:
+    """What identifies an attempt among others at the same tasks."""
+
+    task: str
+    style: Style
+    model: str
+    trial: int
+    mode: ActingMode
+    shield: ShieldMode
+
+
+def _content_id(fields: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+class Answer(BaseModel):
+    """What a model answered to one task in one style: a program, or calls of tools turn by turn.
+
+    A submitted program is an answer without messages: ``{"task": id, "style": "goal", "program": "..."}``.
+
+    Attributes:
+        mode: the acting mode.
+        shield: the mode of the shield.
+        program: the program found in the text, if any.
+        text: the model's last text; None for a submitted program, and if the conversation ended with a call.
+        conversation: in tools mode, messages, calls and results turn by turn.
+        message: id of the model's last message in the event log; None without one.
+        prompt_tokens: of all requests, as the endpoint counts them.
+        completion_tokens: of all answers.
+        invalid: why there is no answer, through no fault of the model; usually None.
+        id: the id of the conversation in the event log; for a submitted program a hash of its fields.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task: str
+    style: Style
+    model: str = "unnamed"
+    trial: int = 0
+    mode: ActingMode = "program"
+    shield: ShieldMode = "off"
+    program: str | None
+    text: str | None = None
+    conversation: ToolConversation | None = None
+    message: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    invalid: str | None = None
+    id: str = Field(default_factory=_content_id)
+
+    @property
+    def key(self) -> AttemptKey:
+        return AttemptKey(self.task, self.style, self.model, self.trial, self.mode, self.shield)
+
+
+class Attempt(BaseModel):
+    """An executed answer.
+
+    Attributes:
+        execution: how the program or the conversation ended; None if nothing was run or called.
+        sandbox: the sandbox of the program: ``bwrap`` or ``docker:IMAGE``; None if nothing ran.
+        events: the calls that happened. In tools mode they are the calls of the conversation, in the same order.
+        objections: the shield's objections to calls or to ending.
+        final_state: the state after the events; None if there was nothing to run.
+        invalid: why no verdict is possible, through no fault of the model: there is no answer, or no jail could run
+            it; usually None.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.attempt/2"] = "lawtrace.attempt/2"
+    answer: Answer
+    execution: Execution | None = None
+    sandbox: str | None = None
+    events: tuple[Event, ...] = ()
+    objections: tuple[Objection, ...] = ()
+    final_state: StateRow | None = None
+    invalid: str | None = None
+
+    @property
+    def key(self) -> AttemptKey:
+        return self.answer.key
