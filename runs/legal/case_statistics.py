@@ -19,6 +19,35 @@ _PUBLISHED: dict[Agent, DocumentPart] = {"LR": "rules", "F": "facts"}
 
 
 @dataclass(frozen=True, slots=True)
+class CaseCounts:
+    """A case, or a whole dataset, with its numbers of chunks by agent and of questions by kind and answer."""
+
+    case: str
+    chunks: dict[Agent, int]
+    yes_no: int
+    four_options: int
+    decisions: int
+    yes: int
+
+    @property
+    def questions(self) -> int:
+        return self.yes_no + self.four_options
+
+
+def count_cases(name: str, *cases: Case) -> CaseCounts:
+    chunks = Counter(chunk.agent for case in cases for chunk in case.chunks)
+    questions = [question for case in cases for question in case.questions]
+    return CaseCounts(
+        name,
+        {agent: chunks[agent] for agent in AGENTS},
+        yes_no=sum(question.kind == "yes_no" for question in questions),
+        four_options=sum(question.kind == "four_options" for question in questions),
+        decisions=sum(question.decision for question in questions),
+        yes=sum(question.answer == "Yes" for question in questions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class PartLength:
     """Paragraphs in a part, over the cases that have it."""
 

@@ -1,14 +1,13 @@
 """The content of the report of a legal run, in sections."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lawtrace.environments.errors import InputError
-from lawtrace.environments.legal.case import AGENTS, CONTEXTS, Case, context_name
+from lawtrace.environments.legal.case import CONTEXTS, Case, context_name
 from lawtrace.environments.legal.retrieval.retrievers import RETRIEVER_LABELS
-from lawtrace.runs.legal.case_statistics import part_lengths
+from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.charts import case_panels, draw_agreement_matrix
 from lawtrace.runs.legal.grounding import GroundingLine, grounding_lines
 from lawtrace.runs.legal.legal_files import ANSWERS, CASES, DATASET_ISSUES, PROBES, RETRIEVED, DatasetIssues
@@ -59,14 +58,6 @@ class LegalContent:
     grounding: Sequence[GroundingLine] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CaseCounts:
-    """A case with its numbers of chunks by agent and of questions by kind."""
-
-    case: str
-    counts: tuple[int, ...]
-
-
 def load_legal_content(path: Path) -> LegalContent:
     """Read the report's content from a run folder. Raises InputError if the run is not finished."""
     if not (path / ANSWERS.name).exists():
@@ -96,7 +87,7 @@ def make_legal_report(content: LegalContent) -> RunReport:
         "tables": tables,
         "context_panels": _panels(tables.contexts_agree, "contexts"),
         "model_panels": _panels(tables.models_agree, "models"),
-        "case_lines": [_case_line(case) for case in content.cases],
+        "case_lines": [count_cases(case.id, case) for case in content.cases],
         "lengths": part_lengths(content.cases),
         "case_panels": case_panels(content.cases),
         "whole_decisions": sum(case.document is not None for case in content.cases),
@@ -129,22 +120,6 @@ def _panels(agreements: Sequence[AgreementMatrix], name: str) -> list[ChartPanel
         ChartPanel(agreement.title, draw_agreement_matrix(agreement, f"kappa-{name}-{number}"))
         for number, agreement in enumerate(agreements)
     ]
-
-
-def _case_line(case: Case) -> CaseCounts:
-    chunks = Counter(chunk.agent for chunk in case.chunks)
-    kinds = Counter(question.kind for question in case.questions)
-    decisions = sum(question.decision for question in case.questions)
-    return CaseCounts(
-        case.id,
-        (
-            *(chunks[agent] for agent in AGENTS),
-            kinds["yes_no"],
-            kinds["four_options"],
-            decisions,
-            len(case.questions) - decisions,
-        ),
-    )
 
 
 def _settings(recipe: LegalRecipe) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """``lawtrace legal check``: the contents of a dataset."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from lawtrace.environments.events import Json
 from lawtrace.environments.legal.case import AGENTS
 from lawtrace.environments.legal.dataset import LegalDataset, load_dataset
 from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
-from lawtrace.runs.legal.case_statistics import part_lengths
+from lawtrace.runs.legal.case_statistics import count_cases, part_lengths
 from lawtrace.runs.legal.model_free_baselines import ModelFreeBaseline, measure_baselines
 from lawtrace.runs.report.text import visible
 
@@ -39,15 +38,14 @@ def check_command(
 
 
 def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) -> dict[str, Json]:
-    questions = [question for case in dataset.cases for question in case.questions]
-    chunks = Counter(chunk.agent for case in dataset.cases for chunk in case.chunks)
+    counts = count_cases("all", *dataset.cases)
     return {
         "cases": len(dataset.cases),
-        "chunks": {agent: chunks[agent] for agent in AGENTS},
-        "questions": len(questions),
-        "yes_no": sum(question.kind == "yes_no" for question in questions),
-        "four_options": sum(question.kind == "four_options" for question in questions),
-        "decisions": sum(question.decision for question in questions),
+        "chunks": {**counts.chunks},
+        "questions": counts.questions,
+        "yes_no": counts.yes_no,
+        "four_options": counts.four_options,
+        "decisions": counts.decisions,
         "baselines": {baseline.name: baseline.accuracy for baseline in baselines},
         "parts": {line.label: [line.least, line.most, line.mean, line.cases] for line in part_lengths(dataset.cases)},
         "problems": [str(problem) for problem in dataset.problems],
@@ -58,16 +56,9 @@ def _summary(dataset: LegalDataset, baselines: tuple[ModelFreeBaseline, ...]) ->
 def _counts(dataset: LegalDataset) -> Table:
     table = make_table("case", *AGENTS, "yes/no", "A-D", "decision", "Yes", title="Dataset")
     for case in dataset.cases:
-        chunks = Counter(chunk.agent for chunk in case.chunks)
-        kinds = Counter(question.kind for question in case.questions)
-        table.add_row(
-            visible(case.id),
-            *(str(chunks[agent]) for agent in AGENTS),
-            str(kinds["yes_no"]),
-            str(kinds["four_options"]),
-            str(sum(question.decision for question in case.questions)),
-            str(sum(question.answer == "Yes" for question in case.questions)),
-        )
+        of = count_cases(case.id, case)
+        numbers = (*of.chunks.values(), of.yes_no, of.four_options, of.decisions, of.yes)
+        table.add_row(visible(case.id), *map(str, numbers))
     return table
 
 
