@@ -132,7 +132,7 @@ def forgetful(request: Mapping[str, Any]) -> str | Mapping[str, Any]:
                 {"account_number": number, "start_date": "2026-01-01", "end_date": "2026-02-01"},
             )
         )
-    if "if you end here" in request["messages"][-1]["content"]:
+    if "If you end here" in request["messages"][-1]["content"]:
         return calling(("RecordAuditEvent", {"events": ["ACCOUNT_ACCESS"]}))
     return "Done."
 
