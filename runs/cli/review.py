@@ -10,25 +10,23 @@ import typer
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.environments.errors import OperationalError
-from lawtrace.environments.events import Json
 from lawtrace.runs.cli.options import EnvironmentFolderOption, EnvironmentOption, JsonOption
-from lawtrace.runs.cli.output import make_table, print_json, print_note, print_result
+from lawtrace.runs.cli.output import print_json, print_note, print_outcome
 from lawtrace.runs.cli.rules_extract import read_regulation
 from lawtrace.runs.report.text import percent, show_interval
 from lawtrace.runs.store.provenance_file import provenance_path, read_provenance
 from lawtrace.runs.store.task_file import read_tasks
-from lawtrace.runs.web.review.agreement import ReviewSummary, summarize_review
 from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.review.decisions import OpinionRow, ReviewState, ReviewSubject
 from lawtrace.runs.web.review.rule_items import RuleReview
 from lawtrace.runs.web.review.task_items import TaskReview
-from lawtrace.runs.web.review.voting import OpinionRow, ReviewProtocol, ReviewState, ReviewSubject, load_protocol
 from lawtrace.solver.rules import load_rules
 
 if TYPE_CHECKING:
     from lawtrace.runs.web.review.site import ReviewSite  # needs the extra `view`
 
-Recipe = Annotated[Path | None, typer.Option("--recipe", help="Review protocol: reviewers, rounds, decision, quota.")]
-Opinions = Annotated[Path | None, typer.Option("--opinions", help="Opinion file; default: next to the input.")]
+Reviewers = Annotated[int, typer.Option(min=1, help="Number of reviewers who must accept an item.")]
+Opinions = Annotated[Path | None, typer.Option("--opinions", help="Decision file; default: next to the input.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Output file for accepted items; default: next to the input.")]
 Status = Annotated[bool, typer.Option("--status", help="Print the state of the review without serving it.")]
 Host = Annotated[str, typer.Option(help="Address to listen on. Other than loopback needs a token.")]
@@ -39,7 +37,7 @@ def review_rules(
     file: Annotated[Path, typer.Argument(help="Rule file to review.")],
     env: EnvironmentOption = "banking",
     document: Annotated[Path | None, typer.Option(help="Regulation from which the rules were extracted.")] = None,
-    recipe: Recipe = None,
+    reviewers: Reviewers = 1,
     opinions: Opinions = None,
     out: Out = None,
     status: Status = False,
@@ -56,13 +54,13 @@ def review_rules(
         setting = setting.with_regulation(read_regulation(document)[0])
     trail = read_provenance(provenance_path(file)) if provenance_path(file).exists() else None
     subject = RuleReview(load_rules(file), setting, trail)
-    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+    _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
 
 
 def review_tasks(
     file: Annotated[Path, typer.Argument(help="Task file to review.")],
     env: EnvironmentFolderOption = None,
-    recipe: Recipe = None,
+    reviewers: Reviewers = 1,
     opinions: Opinions = None,
     out: Out = None,
     status: Status = False,
@@ -76,13 +74,13 @@ def review_tasks(
     """
     tasks, setting = read_tasks(file, env)
     subject = TaskReview(tasks, setting)
-    _review(subject, file, recipe, opinions, out, status=status, host=host, port=port, as_json=as_json)
+    _review(subject, file, reviewers, opinions, out, status=status, host=host, port=port, as_json=as_json)
 
 
 def _review(
     subject: ReviewSubject,
     file: Path,
-    recipe: Path | None,
+    reviewers: int,
     opinions: Path | None,
     out: Path | None,
     *,
@@ -91,32 +89,37 @@ def _review(
     port: int,
     as_json: bool,
 ) -> None:
-    protocol = load_protocol(recipe) if recipe else ReviewProtocol()
     log = AppendLog(opinions or file.with_suffix(".opinions.jsonl"), OpinionRow)
     if not status:
-        serve_review_site(lambda: _pages(subject, protocol, log), host=host, port=port, as_json=as_json)
-    state = ReviewState(protocol, subject.items(), log.rows)
+        serve_review_site(lambda: _pages(subject, log, reviewers), host=host, port=port, as_json=as_json)
+    state = ReviewState(subject.items(), log.rows, reviewers)
     accepted = out or file.with_suffix(".accepted.jsonl")
     written = subject.export(state.accepted(), accepted)
-    summary = summarize_review(state)
-    if as_json:
-        print_json({**_as_json(summary), "out": str(accepted), "written": written})
-        return
-    table = make_table("round", "items", "unanimous", "mean Cohen's kappa", "Fleiss' kappa")
-    for line in summary.rounds:
-        kappas = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (line.cohen, line.fleiss))
-        table.add_row(str(line.round), str(line.items), percent(line.unanimous), *kappas)
-    print_result(table)
+    summary = state.summary()
+    cohen, fleiss = ("–" if kappa is None else f"{kappa:.2f}" for kappa in (summary.cohen, summary.fleiss))
     interval = f" ({show_interval(summary.interval)})" if summary.interval else ""
-    print_result(
+    print_outcome(
+        {
+            "accepted": summary.accepted,
+            "rejected": summary.rejected,
+            "pending": summary.pending,
+            "acceptance_rate": summary.rate,
+            "compared": summary.compared,
+            "unanimous": summary.unanimous,
+            "cohen_kappa": summary.cohen,
+            "fleiss_kappa": summary.fleiss,
+            "reviewers": [*summary.reviewers],
+            "stale": summary.stale,
+            "written": written,
+        },
         f"{summary.accepted} accepted, {summary.rejected} rejected, {summary.pending} open; acceptance rate "
-        f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}."
+        f"{percent(summary.rate)}{interval}; reviewers: {', '.join(summary.reviewers) or 'none yet'}.",
+        f"Agreement on {summary.compared} items decided without an edit: unanimous {percent(summary.unanimous)}, mean "
+        f"Cohen's kappa {cohen}, Fleiss' kappa {fleiss}.",
+        f"{summary.stale} decisions on other text do not count. Decisions: {log.path}.",
+        as_json=as_json,
+        out=accepted,
     )
-    if summary.stale:
-        print_note(
-            f"{summary.stale} opinions not counted: the text has changed since, or the author is not a reviewer."
-        )
-    print_note(f"Opinions: {log.path}. Written: {accepted}, {written} {subject.noun}s.")
 
 
 def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int, as_json: bool) -> None:
@@ -135,28 +138,7 @@ def serve_review_site(make: Callable[[], "ReviewSite"], *, host: str, port: int,
         serve_review(make(), host=host, port=port, on_ready=tell)
 
 
-def _pages(subject: ReviewSubject, protocol: ReviewProtocol, log: AppendLog[OpinionRow]) -> "ReviewSite":
-    from lawtrace.runs.web.review.voting_pages import VotingPages
+def _pages(subject: ReviewSubject, log: AppendLog[OpinionRow], reviewers: int) -> "ReviewSite":
+    from lawtrace.runs.web.review.review_pages import ReviewPages
 
-    return VotingPages(subject, protocol, log)
-
-
-def _as_json(summary: ReviewSummary) -> dict[str, Json]:
-    rounds: list[Json] = [
-        {
-            "round": line.round,
-            "items": line.items,
-            "unanimous": line.unanimous,
-            "cohen_kappa": line.cohen,
-            "fleiss_kappa": line.fleiss,
-        }
-        for line in summary.rounds
-    ]
-    return {
-        "accepted": summary.accepted,
-        "rejected": summary.rejected,
-        "pending": summary.pending,
-        "acceptance_rate": summary.rate,
-        "rounds": rounds,
-        "reviewers": list(summary.reviewers),
-    }
+    return ReviewPages(subject, log, reviewers)

@@ -14,7 +14,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.store.provenance_file import ExtractionProvenance
 from lawtrace.runs.store.stage_files import write_rows
 from lawtrace.runs.web.review.automaton_drawing import draw_automaton
-from lawtrace.runs.web.review.voting import ReviewItem
+from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.solver.lint.rule_sets import RuleExamples, find_rule_examples
 from lawtrace.solver.ltlf import ForAll, Formula, InstructionAdherence, OperationalRestriction, Or, match_template
 from lawtrace.solver.rules import Rule, check_rules
@@ -109,16 +109,14 @@ class RuleReview:
         self._examples = lru_cache(maxsize=512)(self._find_examples)
 
     def items(self) -> list[ReviewItem]:
-        return [ReviewItem(rule.id, rule.id, rule.id, rule.formula) for rule in self._rules.values()]
+        return [ReviewItem(rule.id, rule.id, rule.formula) for rule in self._rules.values()]
 
     def context(self, item: ReviewItem) -> RuleContext:
         rule = self._rule(item)
         automaton = rule.automaton
         drawing = draw_automaton(automaton) if len(automaton.verdicts) <= _MOST_STATES else None
         provisions = tuple(
-            QuotedProvision(
-                citation, split_at_quotes(self._words.get(citation, ""), self._quotes(item.member, citation))
-            )
+            QuotedProvision(citation, split_at_quotes(self._words.get(citation, ""), self._quotes(item.id, citation)))
             for citation in rule.provisions
         )
         quantified = isinstance(rule.parsed, ForAll)
@@ -137,7 +135,7 @@ class RuleReview:
         return write_rows(path, [self._rule(item) for item in accepted])
 
     def _rule(self, item: ReviewItem, text: str | None = None) -> Rule:
-        given = self._rules[item.member]
+        given = self._rules[item.id]
         formula = item.words if text is None else text
         if formula == given.formula:
             return given
@@ -146,8 +144,8 @@ class RuleReview:
             {**given.model_dump(), "formula": formula, "rationale": f"{given.rationale}{who}".strip()}
         )
 
-    def _quotes(self, member: str, citation: str) -> tuple[str, ...]:
-        own = (trail for trail in self._trails if trail.rule.id == member or member in trail.into)
+    def _quotes(self, rule: str, citation: str) -> tuple[str, ...]:
+        own = (trail for trail in self._trails if trail.rule.id == rule or rule in trail.into)
         return tuple(
             dict.fromkeys(quote.words for trail in own for quote in trail.quotes if quote.citation == citation)
         )

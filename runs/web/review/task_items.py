@@ -8,7 +8,7 @@ from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.report.text import show_call
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.stage_files import write_rows
-from lawtrace.runs.web.review.voting import ReviewItem
+from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.solver.masking.instructions import STYLES, Style, check_wording, find_leaks
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.traces import Trace
@@ -38,7 +38,7 @@ class TaskReview:
 
     def items(self) -> list[ReviewItem]:
         return [
-            ReviewItem(f"{task.id}/{style}", f"{task.id}/{style}", task.id, task.instructions[style].text)
+            ReviewItem(f"{task.id}/{style}", task.id, task.instructions[style].text)
             for task in self._tasks.values()
             for style in STYLES
             if style in task.instructions
@@ -70,7 +70,7 @@ class TaskReview:
         return "; ".join(objections) or None
 
     def export(self, accepted: Sequence[ReviewItem], path: Path) -> int:
-        words = {item.member: item.words for item in accepted}
+        words = {item.id: item.words for item in accepted}
         rows: list[Task] = []
         for task in self._tasks.values():
             if any(f"{task.id}/{style}" in words for style in task.instructions):
@@ -82,4 +82,4 @@ class TaskReview:
         return write_rows(path, rows)
 
     def _style(self, item: ReviewItem) -> Style:
-        return next(style for style in STYLES if item.member.endswith(f"/{style}"))
+        return next(style for style in STYLES if item.id.endswith(f"/{style}"))

@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 
 from lawtrace.environments.domains.loader import load_domain
 from lawtrace.runs.web.review.append_log import AppendLog
+from lawtrace.runs.web.review.decisions import OpinionRow
+from lawtrace.runs.web.review.review_pages import ReviewPages
 from lawtrace.runs.web.review.rule_items import RuleReview, split_at_quotes
-from lawtrace.runs.web.review.voting import OpinionRow, ReviewProtocol
-from lawtrace.runs.web.review.voting_pages import VotingPages
 from lawtrace.runs.web.server import make_review_app
 from lawtrace.solver.rules import Rule, load_rules
 
@@ -21,14 +21,12 @@ RULES = load_rules(BANKING.rules_file)[:2]
 NOW = "2026-01-02T03:04:05+00:00"
 
 
-def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, protocol: ReviewProtocol | None = None) -> VotingPages:
+def pages(tmp_path: Path, rules: tuple[Rule, ...] = RULES, needed: int = 1) -> ReviewPages:
     log = AppendLog(tmp_path / "opinions.jsonl", OpinionRow)
-    return VotingPages(
-        RuleReview(rules, BANKING), protocol or ReviewProtocol(), log, clock=lambda: "2026-01-02T03:04:05+00:00"
-    )
+    return ReviewPages(RuleReview(rules, BANKING), log, needed, clock=lambda: NOW)
 
 
-def client(made: VotingPages, token: str | None = None) -> TestClient:
+def client(made: ReviewPages, token: str | None = None) -> TestClient:
     return TestClient(make_review_app(made, token=token), base_url="http://127.0.0.1")
 
 
@@ -50,7 +48,7 @@ def test_a_rule_page_shows_its_evidence_and_takes_an_opinion(tmp_path: Path) -> 
         NOW,
     )
     again = browser.post(f"/items/{RULES[0].id}", data={"digest": "of other words", "decision": "reject"})
-    assert (again.status_code, "is not pending for" in again.text) == (400, True)
+    assert (again.status_code, "has changed since" in again.text) == (400, True)
 
 
 def test_an_invalid_edit_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
@@ -64,30 +62,28 @@ def test_an_invalid_edit_is_rejected_with_a_suggestion(tmp_path: Path) -> None:
     assert "U TransferFund)</textarea>" in refused.text
     taken = browser.post(page.url.path, data={**edit, "text": "G(TransferFunds -> O CheckAuthorization)"})
     assert taken.status_code == 200
-    assert made.state.items[1].words == "G(TransferFunds -> O CheckAuthorization)"
-    browser.post(f"/items/{made.state.items[1].id}", data={"digest": made.state.items[1].digest, "decision": "accept"})
+    assert made.state.items[0].words == "G(TransferFunds -> O CheckAuthorization)"
     assert RuleReview(RULES, BANKING).export(made.state.accepted(), tmp_path / "accepted.jsonl") == 1
     (kept,) = load_rules(tmp_path / "accepted.jsonl")
     assert (kept.id, kept.formula) == (RULES[0].id, "G(TransferFunds -> O CheckAuthorization)")
     assert kept.rationale.endswith("Edited by ada.")
 
 
-def test_an_opinion_can_be_changed_until_the_round_ends(tmp_path: Path) -> None:
-    made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
+def test_a_decision_can_be_changed_and_others_see_it_when_the_item_is_decided(tmp_path: Path) -> None:
+    made = pages(tmp_path, needed=2)
     first = made.state.items[0]
     ada, ben = client(made), client(made)
     ada.post("/name", data={"name": "ada"})
-    page = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept", "comment": "mine"})
-    assert f'id="back" href="/items/{first.id}"' in page.text
+    ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept", "comment": "mine"})
     page = ada.get(f"/items/{first.id}")
-    assert "Your opinion: <strong>accept</strong>" in page.text
+    assert "Your decision: <strong>accept</strong>" in page.text
     assert ">mine</textarea>" in page.text
-    ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "reject"})
     ben.post("/name", data={"name": "ben"})
+    assert "ada" not in ben.get(f"/items/{first.id}").text
+    ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "reject"})
     ben.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
-    assert made.state.states[first.id].status == "rejected"
-    late = ada.post(f"/items/{first.id}", data={"digest": first.digest, "decision": "accept"})
-    assert late.status_code == 400
+    assert made.state.status(first) == "rejected"
+    assert "ada: <strong>reject</strong>" in ben.get(f"/items/{first.id}").text
     said = [json.loads(line) for line in (tmp_path / "opinions.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["reviewer"], row["decision"]) for row in said] == [
         ("ada", "accept"),
@@ -133,13 +129,6 @@ def test_hostile_text_is_escaped(tmp_path: Path) -> None:
     assert "unsafe" not in page.headers["content-security-policy"]
 
 
-def test_only_reviewers_named_by_the_protocol_are_admitted(tmp_path: Path) -> None:
-    browser = client(pages(tmp_path, protocol=ReviewProtocol(reviewers=("ada",))))
-    assert browser.post("/name", data={"name": "eve"}).status_code == 400
-    assert browser.post("/name", data={"name": "ada"}).status_code == 200
-    assert browser.post("/name", data={"name": ""}).status_code == 400
-
-
 def test_foreign_hosts_and_origins_and_bad_forms_are_rejected(tmp_path: Path) -> None:
     browser = client(pages(tmp_path))
     assert browser.get("/", headers={"host": "evil.example"}).status_code == 400
@@ -159,13 +148,13 @@ def test_requests_without_the_token_are_rejected(tmp_path: Path) -> None:
 
 
 def test_the_item_list_shows_agreement(tmp_path: Path) -> None:
-    made = pages(tmp_path, protocol=ReviewProtocol(reviewers=2))
+    made = pages(tmp_path, needed=2)
     for name, decisions in (("ada", ("accept", "reject")), ("ben", ("accept", "accept"))):
         browser = client(made)
         browser.post("/name", data={"name": name})
         for item, decision in zip(made.state.items, decisions, strict=True):
             page = browser.get(f"/items/{item.id}")
-            assert "Past rounds" not in page.text
+            assert page.status_code == 200
             browser.post(f"/items/{item.id}", data={"digest": item.digest, "decision": decision})
     page = client(made).get("/items")
     assert "<strong>1</strong> accepted, <strong>1</strong> rejected" in page.text
