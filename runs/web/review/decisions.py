@@ -4,14 +4,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lawtrace.runs.scoring.agreement import cohen_kappa, fleiss_kappa
+from lawtrace.runs.scoring.agreement import fleiss_kappa, mean_cohen_kappa
 from lawtrace.runs.scoring.metrics import Interval, wilson_interval
 
 Decision = Literal["accept", "reject", "edit"]
@@ -152,11 +151,6 @@ class ReviewState:
         compared = [item for item in self.items if self.status(item) != "pending" and item.edited_by is None]
         labels = [{name: row.decision for name, row in self.votes[item.id].items()} for item in compared]
         names = sorted({name for of in labels for name in of})
-        kappas = [
-            cohen_kappa([of.get(one) for of in labels], [of.get(other) for of in labels])
-            for one, other in combinations(names, 2)
-        ]
-        known = [kappa for kappa in kappas if kappa is not None]
         return ReviewSummary(
             accepted=counts["accepted"],
             rejected=counts["rejected"],
@@ -165,7 +159,7 @@ class ReviewState:
             reviewers=tuple(dict.fromkeys(name for votes in self.votes.values() for name in votes)),
             compared=len(compared),
             unanimous=fmean(len(set(of.values())) == 1 for of in labels) if labels else None,
-            cohen=fmean(known) if known else None,
+            cohen=mean_cohen_kappa([[of.get(name) for of in labels] for name in names]),
             fleiss=fleiss_kappa([list(of.values())[: self.needed] for of in labels]),
             stale=self._stale,
         )
