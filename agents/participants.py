@@ -34,11 +34,11 @@ from autogen_core.models import (
 from autogen_core.tools import ToolSchema
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.event_log import Context
 from lawtrace.agents.models.model_call import CallFailed
 from lawtrace.agents.role_models import RoleModels
 from lawtrace.agents.structured_output import UnusableAnswer, parse_answer
-from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.errors import LawtraceError
 from lawtrace.prompts.loader import Prompt
 

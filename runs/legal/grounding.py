@@ -7,6 +7,7 @@ punctuation). The probe asks again without the cited passages: an answer that de
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import EventLog
 from lawtrace.agents.models.stack import ModelClients
 from lawtrace.environments.legal.case import Case
@@ -15,7 +16,6 @@ from lawtrace.runs.legal.accuracy import Share, share_by_question
 from lawtrace.runs.legal.legal_files import AnswerRow, ProbeRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
 from lawtrace.runs.legal.legal_stages import CellRunner
-from lawtrace.runs.stages.concurrency import gather
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.legal.decomposition import (
     AgentStore,
@@ -28,7 +29,6 @@ from lawtrace.environments.legal.retrieval.ranking import Ranker, cut_to_depth, 
 from lawtrace.environments.legal.retrieval.retrievers import make_ranker
 from lawtrace.runs.legal.legal_files import AnswerRow, GridCell, RetrievedRow, SubTaskRow
 from lawtrace.runs.legal.legal_recipe import LegalRecipe
-from lawtrace.runs.stages.concurrency import gather
 
 
 def grid_cells(recipe: LegalRecipe) -> list[GridCell]:

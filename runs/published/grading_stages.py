@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lawtrace.agents.worker_thread import run_in_worker_thread
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.ingest.programs import SubmittedRow
 from lawtrace.runs.published.published_grading import judge_attempts_published

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.attempts import ToolConversation, ask_for_program, run_tool_conversation
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.model_spec import ModelParameters, ModelSpec
@@ -24,7 +25,6 @@ from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.baseline_answers import baseline_client, check_traces_present
-from lawtrace.runs.stages.concurrency import gather
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.shield import Shield, ShieldMode

@@ -6,8 +6,8 @@ modules of this package.
 
 from collections.abc import Mapping
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Attempt

@@ -26,6 +26,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from lawtrace.agents.concurrency import gather
 from lawtrace.agents.conversations.instruction_writing import read_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
@@ -36,7 +37,6 @@ from lawtrace.environments.sandbox import Jail
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.task_rows import Task, TaskVariant
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.concurrency import gather
 from lawtrace.runs.stages.program_execution import ProgramResult, run_program
 from lawtrace.solver.masking.goals import goal_calls
 from lawtrace.solver.masking.instructions import (

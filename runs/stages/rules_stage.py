@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lawtrace.agents.concurrency import run_in_worker_thread
 from lawtrace.agents.conversations.provenance import ProvenanceHeader, measure_funnel
 from lawtrace.agents.conversations.rule_consolidation import consolidate_rules
 from lawtrace.agents.conversations.rule_extraction import extract_rules
@@ -10,7 +11,6 @@ from lawtrace.agents.event_log import Context, EventLog, MemoryEventLog
 from lawtrace.agents.models.budget import BudgetExhausted
 from lawtrace.agents.role_models import OfflineRoleModels, RoleModels
 from lawtrace.agents.roles import RoleName
-from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.schemas.findings import ExtractionScore
 from lawtrace.runs.scoring.rule_comparison import distinct_rules, unmatched_rules

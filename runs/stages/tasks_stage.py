@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from lawtrace.agents.concurrency import gather, run_in_worker_thread
 from lawtrace.agents.conversations.instruction_writing import InstructionResult, write_instruction
 from lawtrace.agents.event_log import Context, EventLog
 from lawtrace.agents.role_models import RoleModels
-from lawtrace.agents.worker_thread import run_in_worker_thread
 from lawtrace.environments.errors import InputError, LawtraceError
 from lawtrace.environments.runtime.simulation import simulate_call
 from lawtrace.environments.runtime.state_diff import compare_states
@@ -19,7 +19,6 @@ from lawtrace.environments.spec.state import encode_state
 from lawtrace.runs.schemas.findings import TaskFunnel
 from lawtrace.runs.schemas.task_rows import CallRow, Task, TraceRow
 from lawtrace.runs.scoring.judge import judge_rules
-from lawtrace.runs.stages.concurrency import gather
 from lawtrace.runs.stages.program_execution import run_program
 from lawtrace.solver.masking.goals import depends_on_order
 from lawtrace.solver.masking.instructions import STYLES, Instruction, Style, requested_calls
