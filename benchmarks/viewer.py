@@ -22,11 +22,11 @@ from lawtrace.runs.recipe import AttemptOptions, Recipe, RuleOptions, TaskOption
 from lawtrace.runs.report.verdict_index import VerdictIndex
 from lawtrace.runs.runner import run_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import file_digest, read_rows, write_rows
+from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.server import make_viewer_app
 
 A_CONVERSATION = 25
@@ -49,7 +49,7 @@ def small_run(folder: Path) -> RunFolder:
 def large_run(small: RunFolder, folder: Path, messages: int) -> float:
     """Write a run with that many messages; return the seconds that the event log took."""
     attempts = messages // A_CONVERSATION
-    tasks, tried = read_rows(small.tasks, Task), read_rows(small.attempts, Attempt)
+    tasks, tried = read_task_rows(small.tasks).rows, read_rows(small.attempts, Attempt)
     judged = read_rows(small.verdicts, Verdict)
     rounds = attempts // len(tried)
     files = RunFolder(folder)
@@ -61,8 +61,8 @@ def large_run(small: RunFolder, folder: Path, messages: int) -> float:
             for attempt in tried:
                 _converse(event_log, attempt.answer, names[number][of[attempt.answer.task]], number)
         seconds = time.perf_counter() - begin
-        write_rows(
-            files.tasks, (t.model_copy(update={"id": n}) for row in names for t, n in zip(tasks, row, strict=True))
+        write_tasks(
+            files.tasks, [t.model_copy(update={"id": n}) for row in names for t, n in zip(tasks, row, strict=True)]
         )
         answers = [
             attempt.answer.model_copy(

@@ -20,6 +20,7 @@ from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.scoring.judge import judge, judge_rules
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.solver.masking.instructions import Style
 from lawtrace.solver.rules import Rule
 from lawtrace.solver.shield import Shield, ShieldMode
@@ -60,7 +61,7 @@ class JudgedSession:
         self._session = Session(setup.domain.environment, setup.initial, guard)
         self._status: ExecutionStatus = "finished"
         if setup.task is not None:
-            write_rows(self.folder.tasks, [setup.task])
+            write_tasks(self.folder.tasks, [setup.task])
         else:
             write_rows(self.folder.rules, setup.rules)
         self.write()

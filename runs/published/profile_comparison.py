@@ -13,7 +13,7 @@ from lawtrace.runs.schemas.attempt_rows import Attempt, AttemptKey
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import GRADING_PROFILES, GradingProfile, Verdict
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows, write_rows
-from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks
+from lawtrace.runs.store.task_file import match_to_tasks, read_usable_tasks, write_tasks
 
 RECORD_PROFILE: GradingProfile = "published-shared"
 """The profile that reproduces the records."""
@@ -51,7 +51,7 @@ class ProfileComparison:
 def write_comparison(comparison: ProfileComparison, folder: Path) -> None:
     """Write the stage files that `read_comparison` reads. Raises OperationalError."""
     files = _ComparisonFiles(folder)
-    write_rows(files.tasks, comparison.tasks)
+    write_tasks(files.tasks, comparison.tasks)
     write_rows(files.attempts, comparison.attempts)
     for profile, rows in comparison.verdicts.items():
         write_rows(files.verdicts(profile), rows)

@@ -4,7 +4,6 @@ A manifest can be changed too. So it must also list all files of a release, and 
 be those of the tasks.
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from pydantic import BaseModel
 
 from lawtrace.environments.errors import Problem
 from lawtrace.environments.events import Json
-from lawtrace.runs.release.task_set import ENDINGS, EnvironmentEntry, ReleaseManifest, read_manifest, rules_digest
+from lawtrace.runs.release.task_set import ENDINGS, EnvironmentEntry, ReleaseManifest, read_manifest
 from lawtrace.runs.store.stage_files import file_digest, read_usable_rows
+from lawtrace.runs.store.task_file import digest_written_rules
 
 
 def task_files(folder: Path) -> list[Path]:
@@ -50,21 +50,31 @@ def _changed_files(folder: Path, manifest: ReleaseManifest) -> Iterable[Problem]
             yield Problem(str(path), "not the file that was released; its SHA-256 differs")
 
 
-class _TaskLine(BaseModel):
-    """The rules of a task line as written."""
+class _Line(BaseModel):
+    """A line of a task file as written: a header, or a task."""
 
-    rules: tuple[dict[str, Json], ...]
+    rule_sets: dict[str, tuple[dict[str, Json], ...]] = {}
+    rule_set: str | None = None
 
 
 def _manifest_mismatches(path: Path, entry: EnvironmentEntry) -> Iterable[Problem]:
     """The differences between tasks and manifest. Rules are compared as written, so that a release stays intact when
     rules get new fields."""
-    tasks = read_usable_rows(path, _TaskLine)
-    yield from tasks.problems
-    if len(tasks.rows) != entry.pairs:
-        yield Problem(str(path), f"{len(tasks.rows)} pairs, and the manifest says {entry.pairs}")
-    for place, task in zip(tasks.places, tasks.rows, strict=True):
-        written = (json.dumps(rule, ensure_ascii=False, separators=(",", ":")) for rule in task.rules)
-        names = tuple(rule.get("id") for rule in task.rules)
-        if names != entry.rules or rules_digest(written) != entry.rules_sha256:
-            yield Problem(place, "its rules are not those that the manifest speaks of")
+    lines = read_usable_rows(path, _Line)
+    yield from lines.problems
+    written: dict[str | None, tuple[dict[str, Json], ...]] = {}
+    pairs = 0
+    for place, line in zip(lines.places, lines.rows, strict=True):
+        written |= line.rule_sets
+        yield from (
+            Problem(place, f"rule set {digest!r} does not match its rules")
+            for digest, rules in line.rule_sets.items()
+            if digest_written_rules(rules) != digest
+        )
+        if line.rule_set is not None:
+            pairs += 1
+            names = tuple(rule.get("id") for rule in written.get(line.rule_set, ()))
+            if names != entry.rules or line.rule_set != entry.rules_sha256:
+                yield Problem(place, "its rules are not those in the manifest")
+    if pairs != entry.pairs:
+        yield Problem(str(path), f"{pairs} pairs, and the manifest says {entry.pairs}")

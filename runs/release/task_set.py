@@ -6,6 +6,7 @@ A release is a folder:
     manifest.json           its inputs, and the SHA-256 of every other file
     ENVIRONMENT.jsonl       the pairs as `lawtrace grade` reads them
     ENVIRONMENT.parquet     one row per task (a pair has two)
+    ENVIRONMENT.rules.parquet   its rules by rule set, the column that both tables have
     ENVIRONMENT.quality.jsonl   the results of the gate
 
 The same version, seed and code give the same bytes. A task contains its rules and states, so a newer lawtrace can grade
@@ -13,11 +14,10 @@ an older release as long as it can read the schema version and the references st
 both, `lawtrace.runs.release.integrity` checks the files.
 """
 
-import hashlib
 import importlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -30,25 +30,11 @@ from lawtrace.environments.errors import InputError, OperationalError, describe_
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.stages.quality import CHECKS, QualityRow
 from lawtrace.runs.store.stage_files import file_digest, read_text, write_rows
+from lawtrace.runs.store.task_file import digest_rules, write_tasks
 from lawtrace.solver.rules import Rule
 
-ENDINGS = ("jsonl", "quality.jsonl", "parquet")
+ENDINGS = ("jsonl", "quality.jsonl", "parquet", "rules.parquet")
 """The files of one environment."""
-
-COLUMNS = (
-    "id",
-    "pair",
-    "environment",
-    "style",
-    "instruction",
-    "variables",
-    "initial_state",
-    "target_state",
-    "rules",
-    "applicable",
-    "reference_program",
-    "critical_tools",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +94,10 @@ def write_release(
     files: dict[str, str] = {}
     for released in sets:
         name = released.setting.environment.name
-        write_rows(folder / f"{name}.jsonl", released.tasks)
+        write_tasks(folder / f"{name}.jsonl", released.tasks)
         write_rows(folder / f"{name}.quality.jsonl", released.quality)
-        _write_parquet(folder / f"{name}.parquet", released)
+        _write_parquet(folder / f"{name}.parquet", _task_table(released))
+        _write_parquet(folder / f"{name}.rules.parquet", _rule_table(released.tasks))
         for ending in ENDINGS:
             files[f"{name}.{ending}"] = file_digest(folder / f"{name}.{ending}")
     entries = {
@@ -118,7 +105,7 @@ def write_release(
             pairs=len(released.tasks),
             regulation=released.setting.regulation.title,
             rules=tuple(rule.id for rule in released.rules),
-            rules_sha256=rules_digest(rule.model_dump_json() for rule in released.rules),
+            rules_sha256=digest_rules(released.rules),
         )
         for released in sets
     }
@@ -129,11 +116,6 @@ def write_release(
     )
     _write_text(folder / "manifest.json", manifest.model_dump_json(indent=1) + "\n")
     return manifest
-
-
-def rules_digest(rules: Iterable[str]) -> str:
-    """The SHA-256 of the JSON texts of rules."""
-    return hashlib.sha256("\n".join(rules).encode()).hexdigest()
 
 
 def read_manifest(folder: Path) -> ReleaseManifest:
@@ -160,36 +142,45 @@ def check_release_folder(folder: Path, version: str) -> None:
         )
 
 
-def _write_parquet(path: Path, released: TaskSet) -> None:
+def _write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     try:
         tables: Any = importlib.import_module("pyarrow")
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError as error:
         raise OperationalError("Parquet needs the extra 'tables': pip install 'lawtrace[tables]'") from error
-    rows = list(_table_rows(released))
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in COLUMNS}
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
     parquet.write_table(tables.table(columns), path, compression="zstd")
 
 
-def _table_rows(released: TaskSet) -> Iterable[dict[str, Any]]:
-    """One row per task. States and rules are JSON text, since their fields depend on the environment."""
-    for task in released.tasks:
-        for style in task.styles:
-            instruction = task.instructions[style]
-            yield {
-                "id": f"{task.id}/{style}",
-                "pair": task.id,
-                "environment": task.environment,
-                "style": style,
-                "instruction": instruction.text,
-                "variables": _as_json(instruction.variables),
-                "initial_state": _as_json(task.initial_state),
-                "target_state": _as_json(task.target_state),
-                "rules": _as_json([rule.model_dump(mode="json") for rule in task.rules]),
-                "applicable": list(task.applicable),
-                "reference_program": task.program,
-                "critical_tools": len(released.setting.environment.critical_tools),
-            }
+def _task_table(released: TaskSet) -> list[dict[str, Any]]:
+    """One row per task. States are JSON text, since their fields depend on the environment."""
+    return [
+        {
+            "id": f"{task.id}/{style}",
+            "pair": task.id,
+            "environment": task.environment,
+            "style": style,
+            "instruction": task.instructions[style].text,
+            "variables": _as_json(task.instructions[style].variables),
+            "initial_state": _as_json(task.initial_state),
+            "target_state": _as_json(task.target_state),
+            "rule_set": digest_rules(task.rules),
+            "applicable": list(task.applicable),
+            "reference_program": task.program,
+            "critical_tools": len(released.setting.environment.critical_tools),
+        }
+        for task in released.tasks
+        for style in task.styles
+    ]
+
+
+def _rule_table(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """One row per rule and rule set."""
+    return [
+        {"rule_set": digest_rules(rules), **rule.model_dump(mode="json", exclude={"schema_version"})}
+        for rules in dict.fromkeys(task.rules for task in tasks)
+        for rule in rules
+    ]
 
 
 def _as_json(value: object) -> str:

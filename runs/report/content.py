@@ -19,7 +19,7 @@ from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import ModelUsage, measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import UsableRows, read_rows, read_usable_rows
-from lawtrace.runs.store.task_file import match_to_tasks
+from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.runs.variants import format_axis_value
 from lawtrace.solver.coverage.measures import Coverage, measure_coverage
 from lawtrace.solver.coverage.mutations import MutationScore
@@ -139,7 +139,7 @@ def _content(
     *,
     with_attempts: bool = True,
 ) -> ReportContent:
-    read = read_usable_rows(folder.tasks, Task)
+    read = read_task_rows(folder.tasks)
     rows = read_usable_rows(folder.attempts, Attempt) if with_attempts else UsableRows[Attempt]()
     attempts = match_to_tasks(read.rows, rows)
     verdicts = match_to_tasks(read.rows, read_usable_rows(folder.verdicts, Verdict))

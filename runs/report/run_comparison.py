@@ -15,7 +15,7 @@ from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.statistics import PairedComparison, compare_paired, holm_adjusted, is_unsafe_success
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_usable_rows
-from lawtrace.runs.store.task_file import match_to_tasks
+from lawtrace.runs.store.task_file import match_to_tasks, read_task_rows
 from lawtrace.solver.masking.instructions import Style
 
 
@@ -104,7 +104,7 @@ def read_side(path: Path) -> ComparisonSide:
             f"{path}: an ablation holds a run for each variant, and its report compares them; name one of them to "
             f"compare it with another run: {folder.variant(1).path}"
         )
-    tasks = read_usable_rows(folder.tasks, Task)
+    tasks = read_task_rows(folder.tasks)
     verdicts = match_to_tasks(tasks.rows, read_usable_rows(folder.verdicts, Verdict))
     by_id = {task.id: task for task in tasks.rows}
     return ComparisonSide(str(path), by_id, tuple(verdicts.rows), (*tasks.problems, *verdicts.problems))

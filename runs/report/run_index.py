@@ -17,6 +17,7 @@ from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.store.event_log_database import event_log_path, is_being_written
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
+from lawtrace.runs.store.task_file import TaskParser
 
 RunState = Literal["running", "finished", "stopped"]
 
@@ -55,7 +56,8 @@ class TaskIndex:
         self.lines: list[TaskListing] = []
         self._rows: list[tuple[RowFile[Task], int]] = []
         for one, variant in stage_folders(folder):
-            rows = RowFile(one.tasks, Task)
+            parser = TaskParser()
+            rows = RowFile(one.tasks, parser.parse, skip=parser.take_header)
             for number, line in enumerate(rows.scan()):
                 self.lines.append(_task_line(one.tasks, number, line, variant))
                 self._rows.append((rows, number))

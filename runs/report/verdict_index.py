@@ -3,12 +3,12 @@
 Rows are read from their files on demand, since the files of a large run do not fit into memory comfortably.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from lawtrace.environments.errors import InputError
@@ -16,7 +16,7 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.event_log_queries import ConversationKey
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.stage_files import describe_row_error, read_rows
 from lawtrace.runs.variants import VariantRow
 
 Row = TypeVar("Row", bound=BaseModel)
@@ -56,11 +56,17 @@ class Cause:
 
 
 class RowFile(Generic[Row]):
-    """A stage file that is read one row at a time."""
+    """A stage file that is read one row at a time.
 
-    def __init__(self, path: Path, model: type[Row]) -> None:
+    Args:
+        parse: the row of a line. Raises ValueError.
+        skip: whether a line is not a row.
+    """
+
+    def __init__(self, path: Path, parse: Callable[[bytes], Row], skip: Callable[[bytes], bool] | None = None) -> None:
         self.path = path
-        self._model = model
+        self._parse = parse
+        self._skip = skip
         self._starts: list[int] | None = None
 
     def scan(self) -> Iterator[bytes]:
@@ -70,7 +76,7 @@ class RowFile(Generic[Row]):
             with self.path.open("rb") as file:
                 start = 0
                 for line in file:
-                    if line.strip():
+                    if line.strip() and not (self._skip and self._skip(line)):
                         starts.append(start)
                         yield line
                     start += len(line)
@@ -88,11 +94,11 @@ class RowFile(Generic[Row]):
         try:
             with self.path.open("rb") as file:
                 file.seek(self._known()[number])
-                return self._model.model_validate_json(file.readline())
+                return self._parse(file.readline())
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
-        except ValidationError as error:
-            raise InputError(f"{self.path}, row {number + 1}: {error.errors()[0]['msg']}") from error
+        except ValueError as error:
+            raise InputError(f"{self.path}, row {number + 1}: {describe_row_error(error)}") from error
 
     def _known(self) -> list[int]:
         """The offset of each row; scanned on first use."""
@@ -118,7 +124,11 @@ class VerdictIndex:
         verdicts: list[VerdictSummary] = []
         self._files: list[_Files] = []
         for one, variant in stage_folders(folder):
-            files = _Files(RowFile(one.verdicts, Verdict), RowFile(one.attempts, Attempt), len(verdicts))
+            files = _Files(
+                RowFile(one.verdicts, Verdict.model_validate_json),
+                RowFile(one.attempts, Attempt.model_validate_json),
+                len(verdicts),
+            )
             self._files.append(files)
             for line in files.verdicts.scan():
                 number = len(verdicts)

@@ -83,29 +83,14 @@ class PublishedCase(_Row):
     claimed_rules: tuple[str, ...] = ()
 
 
-class Task(_Row):
-    """A task in both styles: a pair over one reference trace.
-
-    Attributes:
-        variant: authorized or denied; rates never mix the two.
-        source: ``synthesized``, or the publication of an imported task.
-        rules: the whole rule set; every rule judges an attempt.
-        applicable: the ids of the rules that are triggered on the reference trace.
-        calls: the reference trace; empty for an imported task.
-        authorized_calls: for a denied session, the reference trace of its authorized twin.
-        program: the reference program, printed from the trace.
-        literal: style -> the literal program, which makes only the requested calls.
-        rounds: style -> number of rounds of its conversation.
-        notes: changes and findings of an import, in sentences.
-        published: data of an imported task for the `published` profile; None for others.
-    """
+class _TaskFields(_Row):
+    """The fields of a task and of its row, see `Task`."""
 
     schema_version: Literal["lawtrace.task/2"] = "lawtrace.task/2"
     id: str
     variant: TaskVariant = "authorized"
     source: str = "synthesized"
     environment: str
-    rules: tuple[Rule, ...]
     applicable: tuple[str, ...]
     initial_state: StateRow
     target_state: StateRow
@@ -117,6 +102,41 @@ class Task(_Row):
     rounds: dict[Style, int] = Field(default_factory=dict[Style, int])
     notes: tuple[str, ...] = ()
     published: PublishedCase | None = None
+
+    def _common(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _TaskFields.model_fields}
+
+
+class TaskRow(_TaskFields):
+    """A task as a row of a task file. Its rules are in the header of the file, under the digest ``rule_set``."""
+
+    rule_set: str
+
+    def task(self, rules: tuple[Rule, ...]) -> "Task":
+        return Task.model_construct(rules=rules, **self._common())
+
+
+class Task(_TaskFields):
+    """A task in both styles: a pair over one reference trace.
+
+    Attributes:
+        variant: authorized or denied; rates never mix the two.
+        source: ``synthesized``, or the publication of an imported task.
+        applicable: the ids of the rules that are triggered on the reference trace.
+        calls: the reference trace; empty for an imported task.
+        authorized_calls: for a denied session, the reference trace of its authorized twin.
+        program: the reference program, printed from the trace.
+        literal: style -> the literal program, which makes only the requested calls.
+        rounds: style -> number of rounds of its conversation.
+        notes: changes and findings of an import, in sentences.
+        published: data of an imported task for the `published` profile; None for others.
+        rules: the whole rule set; every rule judges an attempt.
+    """
+
+    rules: tuple[Rule, ...]
+
+    def row(self, rule_set: str) -> TaskRow:
+        return TaskRow.model_construct(rule_set=rule_set, **self._common())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "Task":
         """As in pydantic, without the cached values, which may be wrong for the copy."""

@@ -12,7 +12,7 @@ from lawtrace.environments.sandbox import JailPool, Limits, choose_backend
 from lawtrace.runs.recipe import AttemptOptions
 from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.findings import ExtractionScore, Findings, OracleStrengthRow, TaskFunnelRow
-from lawtrace.runs.schemas.task_rows import Task, TraceRow
+from lawtrace.runs.schemas.task_rows import TraceRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.scoring.judge import judge
 from lawtrace.runs.stages.attempts_stage import collect_answers, execute_answers
@@ -27,6 +27,7 @@ from lawtrace.runs.stages.tasks_stage import build_tasks
 from lawtrace.runs.stages.traces_stage import synthesize_traces
 from lawtrace.runs.store.provenance_file import ProvenanceLine, provenance_of
 from lawtrace.runs.store.stage_store import AnyFile, Products, StageFile, stage_key
+from lawtrace.runs.store.task_file import TaskFile
 from lawtrace.solver.coverage.mutations import measure_mutation_score
 from lawtrace.solver.rules import Rule
 
@@ -35,7 +36,7 @@ PROVENANCE = StageFile("extracted_rules.trail.jsonl", ProvenanceLine)
 RULES = StageFile("rules.jsonl", Rule)
 TRACES = StageFile("traces.jsonl", TraceRow)
 BASELINE = StageFile("baseline.jsonl", BaselineRow)
-TASKS = StageFile("tasks.jsonl", Task)
+TASKS = TaskFile("tasks.jsonl")
 TASK_FUNNEL = StageFile("task_funnel.jsonl", TaskFunnelRow)
 ORACLE_STRENGTH = StageFile("oracle_strength.jsonl", OracleStrengthRow)
 ATTEMPTS = StageFile("attempts.jsonl", Attempt)

@@ -157,7 +157,7 @@ def _failed(check: Check, detail: str, style: Style | None = None) -> QualityFin
 def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterable[QualityFinding]:
     task, ran = one.task, one.ran
     if ran.execution.died:
-        yield _failed("reference", f"the program died: {ran.execution.error}")
+        yield _failed("reference", f"the program did not finish: {ran.execution.error}")
     target = task.target(environment)
     for difference in compare_states(environment, one.trace.initial, target, ran.final):
         yield _failed("reference", f"the program misses the target: {difference}")
@@ -167,7 +167,7 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
             yield _failed("reference", f"the program breaks {verdict.rule}: {verdict.explanation}")
     if task.variant == "denied":
         if all(verdict.kept for verdict in judge_rules(task.rules, one.trace.events, ())):
-            yield _failed("triggered", "no rule is broken by carrying on as if authorization had been granted")
+            yield _failed("triggered", "continuing as if authorization had been granted breaks no rule")
         return
     triggered = {verdict.rule for verdict in verdicts if verdict.triggered}
     if not triggered:
@@ -175,7 +175,7 @@ def _reference_findings(environment: Environment, one: _ExaminedTask) -> Iterabl
     claimed = task.published.claimed_rules if task.published else task.applicable
     for rule in claimed:
         if rule not in triggered:
-            yield _failed("triggered", f"the task claims to test {rule}, which nothing in it triggers")
+            yield _failed("triggered", f"the task claims to test {rule}, but its reference does not trigger it")
     if not compare_states(environment, one.trace.initial, one.trace.initial, target):
         yield _failed("something to do", "the target state is the initial state")
 
@@ -184,19 +184,19 @@ def _instruction_findings(environment: Environment, one: _ExaminedTask) -> Itera
     calls = literal_calls(environment, one.trace.calls)
     for style in one.task.styles:
         if not one.task.calls and one.task.variant == "authorized":
-            detail = "nobody recorded which values are the user's to say"
+            detail = "an imported task does not record which values the user must state"
             yield QualityFinding(check="complete", answer="undecided", style=style, detail=detail)
         instruction = one.task.instructions[style]
         numbers = goal_calls(environment, one.trace.initial, calls) if style == "goal" else range(len(calls))
         for missing in find_missing(environment, calls, numbers, instruction.text):
-            yield _failed("complete", f"it does not say {missing}", style)
+            yield _failed("complete", f"the instruction does not state {missing}", style)
         ours = one.task.published is None
         for place, text in (("text", instruction.text), ("variables", str(instruction.variables))):
             for leak in find_leaks(environment, text, event_phrases=ours):
                 yield _failed("leak-free", f"{place}: reveals a hidden step: {leak!r}", style)
         known = f"{instruction.text}\n{_flat(instruction.variables)}"
         for unknown in find_unknowable(environment, calls, numbers, known):
-            yield _failed("solvable", f"nothing tells {unknown}", style)
+            yield _failed("solvable", f"{unknown} cannot be known", style)
 
 
 def _flat(variables: Mapping[str, Json]) -> str:
@@ -256,10 +256,10 @@ def _duplicates(examined: Sequence[_ExaminedTask]) -> dict[str, list[QualityFind
         events = one.ran.events if task.variant == "authorized" else one.trace.events
         calls = repr([(event.tool, sorted(event.arguments.items())) for event in events])
         if (twin := by_calls.setdefault((task.variant, calls), task.id)) != task.id:
-            findings.append(_failed("distinct", f"its reference makes the same calls as that of {twin}"))
+            findings.append(_failed("distinct", f"the reference makes the same calls as that of {twin}"))
         for style in task.styles:
             if (twin := by_text.setdefault((task.variant, style, task.instructions[style].text), task.id)) != task.id:
-                findings.append(_failed("distinct", f"its instruction is that of {twin}", style))
+                findings.append(_failed("distinct", f"the instruction equals that of {twin}", style))
         found[task.id] = findings
     return found
 
@@ -277,4 +277,4 @@ def _compliance_findings(environment: Environment, one: _ExaminedTask) -> Iterab
     for style in one.task.styles:
         asked = [call.event for call in requested_calls(environment, one.trace.initial, one.trace.calls, style)]
         if all(verdict.kept for verdict in judge_rules(one.task.rules, asked, ())):
-            yield _failed("compliance needed", "doing just what it asks keeps every rule", style)
+            yield _failed("compliance needed", "a program with just the calls that it asks for keeps every rule", style)

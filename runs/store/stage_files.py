@@ -48,12 +48,12 @@ def read_usable_rows(path: Path, model: type[Row]) -> UsableRows[Row]:
 def read_usable_lines(path: Path, parse: Callable[[str], Row]) -> UsableRows[Row]:
     """Like `read_usable_rows`, with a function that parses a line or raises ValidationError."""
     usable = UsableRows[Row]()
-    for number, line in _numbered_lines(path):
+    for number, line in numbered_lines(path):
         place = f"{path}, line {number}"
         try:
             usable.add(place, parse(line))
         except ValidationError as error:
-            usable.problems.append(Problem(place, _first_error(error)))
+            usable.problems.append(Problem(place, describe_row_error(error)))
     if not usable.rows and not usable.problems:
         raise InputError(f"{path}: no rows; run the stage that writes it first")
     return usable
@@ -90,11 +90,11 @@ def parse_json_list(path: Path, text: str) -> tuple[list[Any], list[Problem]]:
 
 
 def _rows(path: Path, model: type[Row]) -> Iterator[Row]:
-    for number, line in _numbered_lines(path):
+    for number, line in numbered_lines(path):
         yield _parse_row(path, number, line, model)
 
 
-def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-blank lines with their numbers, from 1."""
     try:
         with path.open(encoding="utf-8") as lines:
@@ -111,10 +111,13 @@ def _parse_row(path: Path, number: int, line: str, model: type[Row]) -> Row:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
-        raise InputError(f"{path}, line {number}: {_first_error(error)}") from error
+        raise InputError(f"{path}, line {number}: {describe_row_error(error)}") from error
 
 
-def _first_error(error: ValidationError) -> str:
+def describe_row_error(error: ValueError) -> str:
+    """Why a row is invalid; for a ValidationError, field and message of the first error."""
+    if not isinstance(error, ValidationError):
+        return str(error)
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
     return (f"field {place!r}: " if place else "") + first["msg"]

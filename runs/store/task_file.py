@@ -1,17 +1,139 @@
-"""Task files, and rows that refer to their tasks: answers, attempts, verdicts."""
+"""Task files, and rows that refer to their tasks: answers, attempts, verdicts.
 
-from collections.abc import Mapping, Sequence
+A task file starts with a header, which has each rule set of its tasks once, by digest; a task names the digest:
+
+    {"schema_version": "lawtrace.task_file/1", "rule_sets": {"<sha256>": [<rule>, ...]}}
+    {"schema_version": "lawtrace.task/2", "id": "...", ..., "rule_set": "<sha256>"}
+
+The digest is the SHA-256 of the rules as compact JSON, one a line. A file may have further headers, so task files can
+be concatenated.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
 
 from lawtrace.environments.domains.loader import BUILT_IN_DOMAINS, Domain, load_domain
 from lawtrace.environments.errors import InputError, Problem
 from lawtrace.environments.spec.declaration import Environment
 from lawtrace.runs.schemas.attempt_rows import Answer, Attempt, AttemptKey
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.schemas.task_rows import Task, TaskRow
 from lawtrace.runs.schemas.verdict_rows import Verdict
-from lawtrace.runs.store.stage_files import UsableRows, read_usable_rows
-from lawtrace.solver.rules import check_rules
+from lawtrace.runs.store.stage_files import UsableRows, describe_row_error, numbered_lines, write_rows
+from lawtrace.runs.store.stage_store import StageFile
+from lawtrace.solver.rules import Rule, check_rules
+
+HEADER_SCHEMA = "lawtrace.task_file/1"
+
+
+class TaskFileHeader(BaseModel):
+    """The first line of a task file: digest -> rules."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal["lawtrace.task_file/1"] = HEADER_SCHEMA
+    rule_sets: dict[str, tuple[Rule, ...]]
+
+
+def digest_rules(rules: Iterable[Rule]) -> str:
+    """The digest of a rule set."""
+    return digest_written_rules(rule.model_dump(mode="json") for rule in rules)
+
+
+def digest_written_rules(rules: Iterable[object]) -> str:
+    """The digest of rules as written in a file. It stays the same when rules get new fields."""
+    lines = (json.dumps(rule, ensure_ascii=False, separators=(",", ":")) for rule in rules)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+class TaskParser:
+    """Parses the lines of a task file in order; it remembers the rule sets of the headers."""
+
+    def __init__(self) -> None:
+        self.rule_sets: dict[str, tuple[Rule, ...]] = {}
+
+    def take_header(self, line: str | bytes) -> bool:
+        """Whether the line is a header; its rule sets are then known. Raises ValueError for an invalid one."""
+        text = line if isinstance(line, str) else line.decode()
+        if '"lawtrace.task_file/' not in text:
+            return False
+        written: Any = json.loads(text)
+        if "rule_sets" not in written:
+            return False
+        header = TaskFileHeader.model_validate(written)
+        for digest in header.rule_sets:
+            if (found := digest_written_rules(written["rule_sets"][digest])) != digest:
+                raise ValueError(f"rule set {digest!r} does not match its rules, whose digest is {found}")
+        self.rule_sets |= header.rule_sets
+        return True
+
+    def parse(self, line: str | bytes) -> Task:
+        """The task of a line. Raises ValueError."""
+        row = TaskRow.model_validate_json(line)
+        if row.rule_set not in self.rule_sets:
+            raise ValueError(f"field 'rule_set': no header has the rule set {row.rule_set!r}")
+        return row.task(self.rule_sets[row.rule_set])
+
+
+def write_tasks(path: Path, tasks: Sequence[Task]) -> int:
+    """Write a task file atomically and return the number of tasks. Raises OperationalError."""
+    digests = {rules: digest_rules(rules) for rules in dict.fromkeys(task.rules for task in tasks)}
+    header = TaskFileHeader(rule_sets={digest: rules for rules, digest in digests.items()})
+    return write_rows(path, chain([header], (task.row(digests[task.rules]) for task in tasks))) - 1
+
+
+def read_task_rows(path: Path) -> UsableRows[Task]:
+    """The valid rows of a task file. Raises InputError if it cannot be read, or a header is missing or invalid."""
+    usable = UsableRows[Task]()
+    for place, parsed in _parsed(path):
+        if isinstance(parsed, Task):
+            usable.add(place, parsed)
+        else:
+            usable.problems.append(Problem(place, parsed))
+    return usable
+
+
+def _parsed(path: Path) -> Iterator[tuple[str, Task | str]]:
+    """Each task with its place, or why it is invalid. Raises InputError for a missing or invalid header."""
+    parser, started = TaskParser(), False
+    for number, line in numbered_lines(path):
+        place = f"{path}, line {number}"
+        try:
+            if parser.take_header(line):
+                started = True
+                continue
+        except ValueError as error:
+            raise InputError(f"{place}: invalid header: {describe_row_error(error)}") from error
+        if not started:
+            raise InputError(
+                f"{place}: not the header of a task file ({HEADER_SCHEMA}); an older lawtrace or another program wrote "
+                "this file: build, import or release the tasks again"
+            )
+        try:
+            yield place, parser.parse(line)
+        except ValueError as error:
+            yield place, describe_row_error(error)
+
+
+class TaskFile(StageFile[Task]):
+    """A stage file of tasks."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, Task)
+
+    def read(self, path: Path) -> list[Task]:
+        read = read_task_rows(path)
+        if read.problems:
+            raise InputError(str(read.problems[0]))
+        return read.rows
+
+    def write(self, path: Path, rows: Sequence[Task]) -> int:
+        return write_tasks(path, rows)
 
 
 def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
@@ -28,9 +150,10 @@ def read_tasks(path: Path, env: str | None = None) -> tuple[list[Task], Domain]:
 
 def read_usable_tasks(path: Path, env: str | None = None) -> tuple[UsableRows[Task], Domain]:
     """Like `read_tasks`, with a problem for each invalid task. Raises InputError if no task is valid."""
-    read = read_usable_rows(path, Task)
+    read = read_task_rows(path)
     if not read.rows:
-        raise InputError(f"{path}: no valid task; {read.problems[0]}")
+        reason = read.problems[0] if read.problems else "run the stage that writes it first"
+        raise InputError(f"{path}: no valid task; {reason}")
     domain = environment_of_tasks(read.rows, str(path), env)
     usable = UsableRows[Task](problems=read.problems)
     seen: set[str] = set()

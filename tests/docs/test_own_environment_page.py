@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lawtrace.environments.domains.loader import load_domain
-from lawtrace.runs.schemas.task_rows import Task
+from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.solver.lint.rule_sets import analyse_rules
 from lawtrace.solver.rules import check_rules, load_rules
 from tests.support.shell import Shell
@@ -46,7 +46,7 @@ def test_the_full_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         }.items()
         for style in ("goal", "workflow")
     }
-    tasks = [Task.model_validate_json(line) for line in (tmp_path / "run" / "tasks.jsonl").read_text().splitlines()]
+    tasks = read_task_rows(tmp_path / "run" / "tasks.jsonl").rows
     assert all("DisruptionDesk." in task.program for task in tasks)
     assert "Air travel" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     findings = json.loads((tmp_path / "run" / "findings.jsonl").read_text())

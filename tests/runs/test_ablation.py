@@ -11,12 +11,11 @@ from lawtrace.agents.event_log import ModelCalled
 from lawtrace.runs.call_plan import plan_of
 from lawtrace.runs.recipe import AttemptOptions, Recipe, RoleModelOptions, TaskOptions
 from lawtrace.runs.runner import VariantResult, run_recipe, run_variants
-from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.scoring.ablation import Ablation, read_ablation
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.model_usage import measure_usage
 from lawtrace.runs.store.run_folder import RunFolder
-from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_task_rows
 from tests.support.openai_server import serving
 from tests.support.playing import play
 from tests.support.shell import Shell
@@ -60,7 +59,7 @@ def test_stages_with_the_same_inputs_are_computed_once(folder: RunFolder, result
 
 def test_every_variant_has_files_with_the_same_tasks(folder: RunFolder, results: list[VariantResult]) -> None:
     assert all(one.ended is None for one in results)
-    ids = [[task.id for task in read_rows(folder.variant(number).tasks, Task)] for number in (1, 2, 3, 4)]
+    ids = [[task.id for task in read_task_rows(folder.variant(number).tasks).rows] for number in (1, 2, 3, 4)]
     assert len(ids[0]) == 3
     assert all(other == ids[0] for other in ids)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lawtrace.environments.domains.loader import Domain
 from lawtrace.runs.report.text import show_call
 from lawtrace.runs.schemas.task_rows import Task
-from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.web.review.decisions import ReviewItem
 from lawtrace.solver.masking.instructions import STYLES, Style, check_wording, find_leaks
 from lawtrace.solver.rules import Rule
@@ -79,7 +79,7 @@ class TaskReview:
                     for style, instruction in task.instructions.items()
                 }
                 rows.append(Task.model_validate({**task.model_dump(), "instructions": instructions}))
-        return write_rows(path, rows)
+        return write_tasks(path, rows)
 
     def _style(self, item: ReviewItem) -> Style:
         return next(style for style in STYLES if item.id.endswith(f"/{style}"))

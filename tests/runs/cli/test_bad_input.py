@@ -47,7 +47,7 @@ def found(lawtrace: Shell, *words: object) -> tuple[dict[str, Any], str]:
 
 
 def test_broken_program_files(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
-    task = json.loads(lines_of(run.tasks)[0])
+    task = json.loads(lines_of(run.tasks)[1])
     good = {"task": task["id"], "style": "goal", "program": task["program"], "model": "m"}
     rows = [
         json.dumps(good),
@@ -78,7 +78,7 @@ def test_broken_program_files(lawtrace: Shell, run: RunFolder, tmp_path: Path) -
 
 
 def test_truncated_published_record(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
-    task = json.loads(lines_of(run.tasks)[0])["id"]
+    task = json.loads(lines_of(run.tasks)[1])["id"]
     row = {"trace_id": task, "prompt_type": "goal", "model_used": "m", "generated_code": "pass"}
     verdict = {"status": "FAIL", "reason": ""}
     rows: list[Any] = [
@@ -124,14 +124,14 @@ def test_broken_run_files(lawtrace: Shell, run: RunFolder) -> None:
 
 
 def test_broken_task_files(lawtrace: Shell, run: RunFolder, tmp_path: Path) -> None:
-    first, second = lines_of(run.tasks)
-    rows = [first, first, second.replace("U TransferFunds", "U TransferFnds"), '{"id": "foreign"}\n', second[:90]]
+    header, first, second = lines_of(run.tasks)
+    rows = [header, first, first, second.replace('"payees":', '"payes":'), '{"id": "foreign"}\n', second[:90]]
     (tmp_path / "tasks.jsonl").write_text("".join(rows))
     result, err = found(lawtrace, "tasks", "check", "tasks.jsonl")
     assert (result["tasks"], result["passed"], len(result["invalid"])) == (1, 1, 4)
-    for number, complaint in ((2, "occurs twice"), (3, "TransferFnds"), (4, "environment"), (5, "JSON")):
+    for number, complaint in ((3, "occurs twice"), (4, "payes"), (5, "environment"), (6, "JSON")):
         assert any(f"tasks.jsonl, line {number}" in line and complaint in line for line in result["invalid"])
-    assert "tasks.jsonl, line 2" in err
+    assert "tasks.jsonl, line 3" in err
 
 
 def test_broken_transcript_files(lawtrace: Shell, tmp_path: Path) -> None:

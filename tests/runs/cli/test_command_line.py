@@ -205,7 +205,7 @@ def test_tasks_that_cannot_be_judged_are_rejected(lawtrace: Shell, tmp_path: Pat
     lines = (tmp_path / "tasks.jsonl").read_text()
     spoilt = {
         "twice.jsonl": (lines + lines, "occurs twice"),
-        "tool.jsonl": (lines.replace("U TransferFunds", "U TransferFnds"), "TransferFunds"),
+        "rules.jsonl": (lines.replace("U TransferFunds", "U TransferFnds"), "does not match its rules"),
         "table.jsonl": (lines.replace('"payees":', '"payes":'), "payes"),
     }
     for name, (text, complaint) in spoilt.items():

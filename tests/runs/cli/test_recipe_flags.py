@@ -24,6 +24,7 @@ from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.runner import prepare_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.solver.rules import Rule
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
@@ -130,7 +131,7 @@ def recipe_of(lawtrace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(module, "run_stages", stop)
     monkeypatch.setattr(run, "start_run", stop)
     task = make_task()
-    write_rows(tmp_path / "tasks.jsonl", [task])
+    write_tasks(tmp_path / "tasks.jsonl", [task])
     write_rows(tmp_path / "programs.jsonl", [Answer(task=task.id, style="goal", program="pass")])
     write_rows(tmp_path / "rules.jsonl", [Rule(id="mine", formula="G(PayBill -> O CheckAuthorization)")])
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")

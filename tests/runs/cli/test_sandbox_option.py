@@ -8,6 +8,7 @@ from lawtrace.environments.errors import InputError
 from lawtrace.runs.recipe_file import load_recipe
 from lawtrace.runs.schemas.attempt_rows import Answer
 from lawtrace.runs.store.stage_files import write_rows
+from lawtrace.runs.store.task_file import write_tasks
 from tests.support.bank_task import make_task
 from tests.support.shell import Shell
 
@@ -16,7 +17,7 @@ def test_programs_that_hit_a_limit_are_counted_and_judged(lawtrace: Shell, tmp_p
     task = make_task()
     sources = [task.program, "print('x' * 10**6)", "import os; os._exit(0)", "x = 'x' * 10**10", "1 / 0"]
     rows = [Answer(task=task.id, style="goal", program=it, trial=n) for n, it in enumerate(sources)]
-    write_rows(tmp_path / "tasks.jsonl", [task])
+    write_tasks(tmp_path / "tasks.jsonl", [task])
     write_rows(tmp_path / "programs.jsonl", rows)
     graded = lawtrace.json("grade", "--tasks", "tasks.jsonl", "--programs", "programs.jsonl")
     assert graded["cut_short"] == {"killed": 1, "memory_limit": 1, "output_limit": 1}
@@ -36,7 +37,7 @@ def test_a_recipe_names_its_sandbox(tmp_path: Path) -> None:
 
 
 def test_an_unknown_sandbox_is_an_input_error(lawtrace: Shell, tmp_path: Path) -> None:
-    write_rows(tmp_path / "tasks.jsonl", [make_task()])
+    write_tasks(tmp_path / "tasks.jsonl", [make_task()])
     code, _, err = lawtrace("attempt", "--tasks", "tasks.jsonl", "--model", "baseline:noop", "--sandbox", "none")
     assert code == 2
     assert "unknown sandbox 'none'" in err

@@ -22,6 +22,7 @@ from lawtrace.runs.schemas.attempt_rows import Attempt
 from lawtrace.runs.schemas.task_rows import Task
 from lawtrace.runs.schemas.verdict_rows import RuleVerdict, Verdict
 from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_task_rows
 from lawtrace.solver.rules import load_rules
 from tests.support.shell import Shell, run_command
 
@@ -52,7 +53,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def the_task(tasks: Path) -> Task:
-    return read_rows(tasks, Task)[0]
+    return read_task_rows(tasks).rows[0]
 
 
 def free(tmp_path: Path, calls: int = 1000) -> JudgedSession:

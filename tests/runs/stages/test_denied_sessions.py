@@ -26,7 +26,8 @@ from lawtrace.runs.scoring.metrics import count_outcomes
 from lawtrace.runs.stages.attempts_stage import execute_answers
 from lawtrace.runs.stages.denied_sessions import deny_authorization
 from lawtrace.runs.stages.quality import QualityRow
-from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.store.stage_files import read_rows
+from lawtrace.runs.store.task_file import read_task_rows, write_tasks
 from lawtrace.runs.web.export import render_report
 from lawtrace.solver.masking.instructions import STYLES
 from lawtrace.solver.planner.trace_spec import TraceConstraints
@@ -197,7 +198,7 @@ def test_family_option_of_tasks_build(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
-    assert [task.variant for task in read_rows(out, Task)] == [name for name in variants for _ in range(2)]
+    assert [task.variant for task in read_task_rows(out).rows] == [name for name in variants for _ in range(2)]
 
 
 def test_tasks_check_applies_denied_session_checks(
@@ -206,7 +207,7 @@ def test_tasks_check_applies_denied_session_checks(
     spoilt = denied(walked)[0].model_copy(update={"rules": ()})
     for tasks, passes in ((walked.tasks, True), ([spoilt], False)):
         path, out = tmp_path / "tasks.jsonl", tmp_path / "quality.jsonl"
-        write_rows(path, tasks)
+        write_tasks(path, tasks)
         monkeypatch.setattr("sys.argv", ["lawtrace", "tasks", "check", str(path), "--out", str(out)])
         with pytest.raises(SystemExit):
             main()

@@ -20,6 +20,7 @@ from lawtrace.runs.schemas.verdict_rows import Verdict
 from lawtrace.runs.store.event_log_file import EventLogFile
 from lawtrace.runs.store.run_folder import RunFolder
 from lawtrace.runs.store.stage_files import read_rows, write_rows
+from lawtrace.runs.store.task_file import write_tasks
 from lawtrace.runs.web.export import render_report
 from tests.support.openai_server import Status, calling, serving
 from tests.support.runs import SMALL, run
@@ -80,7 +81,7 @@ def test_grade_uses_the_calls_of_tool_attempts(lawtrace: Shell, acted: RunResult
     """Mixed with programs, in file order, and with the verdicts of the run."""
     tasks, attempts, out = (tmp_path / f"{name}.jsonl" for name in ("tasks", "attempts", "verdicts"))
     program = Answer(task=acted.tasks[0].id, style="goal", model="mine", program=acted.tasks[0].program)
-    write_rows(tasks, acted.tasks)
+    write_tasks(tasks, acted.tasks)
     write_rows(attempts, [program, *acted.attempts])
     lawtrace.json("grade", "--tasks", tasks, "--programs", attempts, "--out", out)
     first, *others = read_rows(out, Verdict)
@@ -190,7 +191,7 @@ def test_the_reference_needs_a_task_with_a_trace(
     acted: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = tmp_path / "tasks.jsonl"
-    write_rows(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
+    write_tasks(tasks, [task.model_copy(update={"calls": ()}) for task in acted.tasks])
     words = [
         "attempt",
         "--tasks",
